@@ -1,0 +1,1 @@
+"""Ullage: gauge, checkpoint and compact the context of coding agents."""

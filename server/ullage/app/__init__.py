@@ -1,0 +1,1 @@
+"""The use cases: load, plan, checkpoint, commit; no protocol."""

@@ -1,0 +1,136 @@
+"""Compact a session: plan it, show it, apply it, check it."""
+
+import msgspec
+
+from ullage.app.checkpoint import write_checkpoint
+from ullage.app.load import Loaded, Settings, load
+from ullage.app.sessions import Session, open_session
+from ullage.app.write import after_line_end, new_entry_id, now_text, writable
+from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
+from ullage.core.context import Context
+from ullage.core.gauge import Gauge
+from ullage.core.index import EMPTY_INDEX
+from ullage.core.lines import AppendedLines
+from ullage.core.message import JsonObject
+from ullage.core.policy import Layer
+from ullage.core.summary import summarize
+from ullage.errors import ChangedMeanwhile
+from ullage.store.append import append_lines, session_lock, wait_until_quiet
+from ullage.store.places import Places
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    layer: Layer = "summarize"
+    focus: str | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A compaction that is worked out to the last byte, and not made yet."""
+
+    loaded: Loaded
+    selection: Selection
+    summary: str
+    n_summary_tokens: int
+    n_tokens_after: int
+    appended: bytes
+    """What goes to the end of the transcript."""
+    context_after: Context
+    """The context as the agent's own rule will build it from the longer transcript."""
+
+
+class Compacted(msgspec.Struct, frozen=True, kw_only=True):
+    plan: Plan
+    gauge: Gauge
+    """Measured from the transcript as it stands now."""
+    checkpoint_id: str
+
+
+def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Plan | Unneeded:
+    """Work out a compaction without writing anything.
+
+    Raises:
+        WriteNotSupported: this kind of session is not ours to write to.
+    """
+    appender = writable(loaded.session)
+    selection = select(
+        loaded.context, loaded.status.gauge, request.layer, settings.policy, loaded.count
+    )
+    if isinstance(selection, Unneeded):
+        return selection
+    summary = summarize(
+        selection.replaced,
+        focus=request.focus,
+        budget_tokens=selection.summary_budget_tokens,
+        count=loaded.count,
+    )
+    n_summary_tokens = loaded.count(summary)
+    reason = refuse_summary(selection, n_summary_tokens, summary)
+    if reason is not None:
+        return Unneeded(reason=reason)
+    n_after = selection.n_tokens_hidden + n_summary_tokens + selection.cut.n_tokens_kept
+    line = appender.compaction_line(
+        loaded.context,
+        entry_id=new_entry_id(),
+        timestamp=now_text(),
+        summary=summary,
+        first_kept_id=selection.kept[0].entry_id,
+        n_tokens_before=selection.n_tokens_before,
+        details=_details(selection, n_after, request),
+    )
+    appended = after_line_end(loaded.session, line)
+    return Plan(
+        loaded=loaded,
+        selection=selection,
+        summary=summary,
+        n_summary_tokens=n_summary_tokens,
+        n_tokens_after=n_after,
+        appended=appended,
+        context_after=_context_after(loaded.session, appended),
+    )
+
+
+def compact(plan: Plan, settings: Settings, places: Places) -> Compacted:
+    """Make a planned compaction: lock, compare, checkpoint, append, read back, compare.
+
+    Raises:
+        SessionLive: an agent or another Ullage is using the session.
+        ChangedMeanwhile: the transcript is not what the plan was made from.
+        StorageError: the disk or the state folder does not take it.
+    """
+    path = plan.loaded.path
+    fingerprint = plan.loaded.session.lines.fingerprint
+    with session_lock(path, places):
+        wait_until_quiet(path, fingerprint)
+        written = write_checkpoint(plan.loaded, places, trigger="compaction")
+        append_lines(path, fingerprint, plan.appended)
+        loaded = load(open_session(path), settings)
+    if loaded.context.items != plan.context_after.items:
+        raise ChangedMeanwhile(
+            f"{path.name} was compacted, but its context is not the one that was previewed:"
+            " look at it with `ullage context show`, or take it back with `ullage undo`"
+        )
+    return Compacted(
+        plan=plan, gauge=loaded.status.gauge, checkpoint_id=written.checkpoint.meta.checkpoint_id
+    )
+
+
+def _details(selection: Selection, n_after: int, request: Request) -> JsonObject:
+    """Note S0's fields of a CompactionEvent beside the summary."""
+    details: JsonObject = {
+        "by": "ullage",
+        "version": 1,
+        "trigger": "manual",
+        "layer": selection.layer,
+        "messagesCompacted": len(selection.replaced),
+        "tokensBefore": selection.n_tokens_before,
+        "tokensAfter": n_after,
+        "boundaryMessageId": selection.replaced[-1].entry_id,
+    }
+    if request.focus:
+        details["customInstruction"] = request.focus
+    return details
+
+
+def _context_after(session: Session, appended: bytes) -> Context:
+    lines = AppendedLines(session.lines, appended)
+    return session.format.read_context(lines, session.header, EMPTY_INDEX).context

@@ -1,0 +1,65 @@
+"""The demonstration: every step of the main job on a bundled synthetic session."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.checkpoint import write_checkpoint
+from ullage.app.compact import Request, compact, plan_compaction
+from ullage.app.compact_report import done_text, preview_text
+from ullage.app.load import Loaded, Settings, load
+from ullage.app.sessions import open_session
+from ullage.app.status_text import status_text
+from ullage.app.undo import undo
+from ullage.core.compaction import Unneeded
+from ullage.core.gauge import gauge_line
+from ullage.store.demo import make_idle, scratch_session
+from ullage.store.places import Places
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One step: the command that does the same on a user's own session, and its output."""
+
+    command: str
+    output: str
+
+
+def run_demo() -> Iterator[Part]:
+    """Run each step when its output is asked for; the scratch folder goes at the end."""
+    with scratch_session() as (path, places):
+        yield from _steps(path, places)
+
+
+def _steps(path: Path, places: Places) -> Iterator[Part]:
+    settings = Settings()
+    loaded = _load_idle(path)
+    yield Part(command="ullage context status", output=status_text(loaded))
+    written = write_checkpoint(loaded, places, trigger="manual")
+    line = gauge_line(loaded.status.gauge, is_checkpoint_saved=True)
+    yield Part(
+        command="ullage checkpoint write",
+        output=f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}\n"
+        f"  what the agent would be told: {line}\n\n{written.path.read_text('utf-8').rstrip()}",
+    )
+    plan = plan_compaction(loaded, Request(), settings)
+    if isinstance(plan, Unneeded):
+        raise AssertionError(plan.reason)
+    yield Part(command="ullage compact --dry-run", output=preview_text(plan))
+    done = compact(plan, settings, places)
+    yield Part(command="ullage compact --yes", output=done_text(done))
+    yield Part(command="ullage context status", output=status_text(_load_idle(path)))
+    undone = undo(open_session(path), settings, places)
+    is_same = undone.context.items == loaded.context.items
+    yield Part(
+        command="ullage undo",
+        output="✓ Undone: the context is the same as before, message for message"
+        if is_same
+        else "✗ Undone, but the context differs from the one before",
+    )
+    yield Part(command="ullage context status", output=status_text(undone))
+
+
+def _load_idle(path: Path) -> Loaded:
+    make_idle(path)
+    return load(open_session(path), Settings())

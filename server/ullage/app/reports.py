@@ -1,0 +1,101 @@
+"""What the reading commands answer as JSON: stable keys, one struct for each output."""
+
+import msgspec
+
+from ullage.app.load import Loaded
+from ullage.core.degradation import Risk
+from ullage.core.gauge import UsedSource
+from ullage.core.message import JsonObject
+from ullage.core.policy import Band
+from ullage.core.status import last_compaction_ms, rfc3339
+from ullage.core.transcript import Agent
+from ullage.core.window import WindowSource
+
+
+class TriggerReport(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    at_tokens: int
+    in_tokens: int
+
+
+class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage context status --json` (SPEC §15)."""
+
+    agent: Agent
+    session_id: str
+    path: str
+    cwd: str | None
+    model: str | None
+    used_tokens: int | None
+    used_source: UsedSource
+    reported_tokens: int
+    """What the provider reported, part of `used_tokens`."""
+    counted_tokens: int
+    """What was counted behind it, part of `used_tokens`."""
+    window_tokens: int
+    window_source: WindowSource
+    window_detail: str
+    utilization: float | None
+    """0 to 1; above 1 where the context overflows."""
+    band: Band
+    next_trigger: TriggerReport | None
+    compaction_count: int
+    last_compaction_at: str | None
+    risk: Risk
+    information_loss_percent: int
+    recommendation: str
+    n_entries: int
+    n_problems: int
+    """Lines that could not be read."""
+
+
+class ContextReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage context show --json` (SPEC §15)."""
+
+    messages: list[JsonObject]
+    summary: str | None
+    entry_ids: list[str]
+    """The entries that the messages come from, in order."""
+
+
+def report_status(loaded: Loaded) -> StatusReport:
+    context, status = loaded.context, loaded.status
+    gauge, trigger = status.gauge, status.next_trigger
+    used = gauge.used_tokens
+    return StatusReport(
+        agent=context.header.agent,
+        session_id=context.header.session_id,
+        path=str(loaded.path),
+        cwd=context.header.cwd,
+        model=context.model,
+        used_tokens=used,
+        used_source=gauge.used_source,
+        reported_tokens=gauge.n_reported,
+        counted_tokens=gauge.n_counted,
+        window_tokens=gauge.window.n_tokens,
+        window_source=gauge.window.source,
+        window_detail=gauge.window.detail,
+        utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
+        band=status.band,
+        next_trigger=None
+        if trigger is None or used is None
+        else TriggerReport(
+            name=trigger.name, at_tokens=trigger.at_tokens, in_tokens=trigger.at_tokens - used
+        ),
+        compaction_count=status.degradation.n_compactions,
+        last_compaction_at=rfc3339(last_compaction_ms(context)),
+        risk=status.degradation.risk,
+        information_loss_percent=status.degradation.loss_percent,
+        recommendation=status.degradation.recommendation,
+        n_entries=context.n_entries,
+        n_problems=len(context.problems),
+    )
+
+
+def report_context(loaded: Loaded) -> ContextReport:
+    context = loaded.context
+    return ContextReport(
+        messages=loaded.session.format.messages(context),
+        summary=None if context.boundary is None else context.boundary.summary,
+        entry_ids=[item.entry_id for item in context.items],
+    )

@@ -1,0 +1,43 @@
+"""What every change to a session's transcript starts from."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from ullage.app.sessions import Session
+from ullage.errors import WriteNotSupported
+from ullage.formats.format import Appender
+from ullage.formats.registry import appender_for
+
+
+def writable(session: Session) -> Appender:
+    """Give the appender for a session.
+
+    Raises:
+        WriteNotSupported: this kind of session is not ours to write to.
+    """
+    header = session.header
+    appender = appender_for(header.agent)
+    if appender is None:
+        raise WriteNotSupported(
+            f"Ullage does not write into sessions of {header.agent} yet: use /compact in the agent"
+        )
+    refusal = appender.refuse_write(header)
+    if refusal is not None:
+        raise WriteNotSupported(f"{session.path.name}: {refusal}")
+    return appender
+
+
+def after_line_end(session: Session, line: bytes) -> bytes:
+    """Begin with a line end where the last line of the transcript has none."""
+    last = next(session.lines.backward())
+    return b"\n" + line if last.is_torn else line
+
+
+def new_entry_id() -> str:
+    """Make an id as pi makes them: eight hexadecimal digits."""
+    return uuid4().hex[:8]
+
+
+def now_text() -> str:
+    now = datetime.now(UTC)
+    return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")

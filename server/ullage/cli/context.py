@@ -1,0 +1,64 @@
+"""`ullage context`: what a session's context is and how full."""
+
+import click
+
+from ullage.app.load import Loaded, load
+from ullage.app.reports import report_context, report_status
+from ullage.app.sessions import find_session
+from ullage.app.status_text import status_text
+from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.output import answer, print_json, safe
+from ullage.core.message import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.store.places import current_places
+
+
+@click.group()
+def context() -> None:
+    """See what fills a session's context window."""
+
+
+@context.command()
+@session_option
+@window_option
+@json_option
+def status(session: str | None, window: int | None, as_json: bool) -> None:
+    """Show how full the context is, and what comes next."""
+    loaded = load(find_session(session, current_places()), settings(window))
+    answer(status_text(loaded), report_status(loaded), as_json)
+
+
+@context.command()
+@session_option
+@json_option
+def show(session: str | None, as_json: bool) -> None:
+    """Print the context that would be sent to the model now."""
+    loaded = load(find_session(session, current_places()), settings(None))
+    if as_json:
+        print_json(report_context(loaded))
+    else:
+        click.echo(context_text(loaded))
+
+
+def context_text(loaded: Loaded) -> str:
+    """Write the context message by message, each under its category and entry."""
+    parts: list[str] = []
+    for item in loaded.context.items:
+        blocks = "\n".join(block_text(block) for block in item.message.blocks)
+        heading = click.style(f"── {item.category} · {safe(item.entry_id)} ", bold=True)
+        parts.append(f"{heading}\n{safe(blocks)}")
+    return "\n\n".join(parts)
+
+
+def block_text(block: Block) -> str:
+    match block:
+        case Text():
+            return block.text
+        case Thinking():
+            return f"[thinking] {block.text}"
+        case Image():
+            return f"[image {block.media_type}, {block.size_bytes:,} bytes encoded]"
+        case ToolCall():
+            return f"[call {block.name}] {block.arguments}"
+        case ToolResult():
+            inner = "\n".join(block_text(part) for part in block.content)
+            return f"[{'error' if block.is_error else 'result'} {block.name}] {inner}"

@@ -1,0 +1,65 @@
+"""The command `ullage`: its groups and commands, and the one place where errors end."""
+
+import os
+import sys
+import traceback
+
+import click
+
+from ullage.cli.checkpoint import checkpoint
+from ullage.cli.compact import compact
+from ullage.cli.context import context
+from ullage.cli.demo import demo
+from ullage.cli.lsp import lsp
+from ullage.cli.output import safe, use_any_encoding
+from ullage.cli.undo import undo
+from ullage.errors import UllageError
+
+COMMANDS: tuple[click.Command, ...] = (context, compact, undo, checkpoint, demo, lsp)
+INTERRUPTED = 130
+DEBUG_VARIABLE = "ULLAGE_DEBUG"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="ullage")
+def ullage() -> None:
+    """See how full a coding agent's context is, and compact it without losing the work.
+
+    \b
+    Exit codes: 0 done, 1 a fault of Ullage, 2 wrong options, 3 the session cannot be used,
+    4 refused to protect the session, 5 the disk or the state folder does not allow it.
+    """
+
+
+for command in COMMANDS:
+    ullage.add_command(command)
+
+
+def main() -> None:
+    """Run a command; every expected failure is one line and an exit code of its own."""
+    use_any_encoding()
+    try:
+        ullage.main(standalone_mode=False)
+    except UllageError as error:
+        fail(str(error), error.exit_code)
+    except click.exceptions.Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except click.ClickException as error:
+        fail(error.format_message(), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        fail("stopped; nothing more was done", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            traceback.print_exc()
+        fail(
+            f"a fault of Ullage ({type(error).__name__}): please report it;"
+            f" {DEBUG_VARIABLE}=1 shows where it happened",
+            1,
+        )
+
+
+def fail(message: str, exit_code: int) -> None:
+    click.echo(safe(f"ullage: {message}"), err=True)
+    sys.exit(exit_code)

@@ -1,0 +1,38 @@
+"""Printing: text for people, JSON for programs, and nothing that a terminal would obey."""
+
+import json
+import re
+import sys
+
+import click
+import msgspec
+
+_UNSAFE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udfff]"
+)
+
+
+def print_json(report: msgspec.Struct) -> None:
+    """Print a report as JSON; characters beyond ASCII are escaped, lone surrogates too."""
+    click.echo(json.dumps(msgspec.to_builtins(report), indent=2))
+
+
+def answer(text: str, report: msgspec.Struct, as_json: bool) -> None:
+    """Print an answer in the way that was asked for."""
+    if as_json:
+        print_json(report)
+    else:
+        click.echo(safe(text))
+
+
+def safe(text: str) -> str:
+    """Replace what would steer a terminal or turn the direction of text."""
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def use_any_encoding() -> None:
+    """Print a question mark for what the terminal's encoding lacks, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

@@ -1,0 +1,188 @@
+"""What a tool call says that it does: the files it touches and the command it runs."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from ullage.core.message import ToolCall
+
+_PATH_KEYS = frozenset(
+    "path file_path filepath filename file notebook_path target_file absolute_path relative_path "
+    "old_path new_path source destination paths files file_paths uri filePath targetFile".split()
+)
+_COMMAND_KEYS = ("command", "cmd", "script", "input", "patch")
+_READERS = ("read", "view", "open", "cat", "get", "show", "load")
+_WRITERS = (
+    "write", "edit", "create", "patch", "replace", "insert", "update", "delete", "remove", "move",
+    "rename", "save", "append",
+)  # fmt: skip
+_SEARCHERS = frozenset(
+    "grep glob find ls list search list_dir list_directory codebase_search".split()
+)
+SHELLS = frozenset(
+    "bash shell exec exec_command local_shell shell_command run_command terminal execute_command "
+    "run_terminal_cmd run_shell_command powershell sh container.exec".split()
+)
+"""Tools that run a command line, in the naming of pi, Claude Code, Codex, Gemini and opencode."""
+_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (\S[^\n]{0,300})", re.MULTILINE)
+_REDIRECT = re.compile(r"(?<![<>&\d=-])>{1,2}\s{0,3}([\w./~@+-]{1,300})")
+_PIECE_END = re.compile(r"&&|\|\||[;|\n]")
+_CHANGERS = frozenset("tee rm mv cp touch sed chmod rmdir unlink truncate".split())
+_LOOKERS = frozenset("cat head tail less more nl wc bat".split())
+_HAS_SUFFIX = re.compile(r"[^/\s]\.[A-Za-z0-9_]{1,10}$")
+_MAX_COMMAND_CHARS = 4000
+"""Beyond this a command is a script whose text is data; chosen."""
+
+
+class Touch(msgspec.Struct, frozen=True, gc=False):
+    path: str
+    is_modified: bool
+
+
+class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
+    touches: tuple[Touch, ...]
+    command: str | None
+    """The command line, when the tool runs one."""
+    plan: tuple[tuple[str, bool], ...]
+    """Steps of the agent's own to-do list, and whether each is done."""
+
+
+def read_call(call: ToolCall) -> CallFacts:
+    """Read what a call does from its name and its arguments."""
+    arguments = _decode(call.arguments)
+    name = call.name.rsplit("__", 1)[-1].lower()
+    if name in SHELLS:
+        command = _command_text(arguments) or ""
+        return CallFacts(touches=tuple(_shell_touches(command)), command=command, plan=())
+    if name in ("apply_patch", "applypatch"):
+        patch = _command_text(arguments) or call.arguments
+        return CallFacts(touches=tuple(_patch_touches(patch)), command=None, plan=())
+    if "todo" in name or name == "update_plan":
+        return CallFacts(touches=(), command=None, plan=tuple(_plan_steps(arguments)))
+    return CallFacts(touches=tuple(_path_touches(name, arguments)), command=None, plan=())
+
+
+def _decode(arguments: str) -> dict[str, object]:
+    try:
+        decoded: object = msgspec.json.decode(arguments)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {"input": arguments}
+    if isinstance(decoded, dict):
+        return {str(key): value for key, value in decoded.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # narrowed from object
+    return {"input": decoded if isinstance(decoded, str) else ""}
+
+
+def _command_text(arguments: dict[str, object]) -> str | None:
+    for key in _COMMAND_KEYS:
+        match arguments.get(key):
+            case str(text):
+                return text
+            case [*parts]:
+                words = [part for part in parts if isinstance(part, str)]
+                # Codex wraps the line: ["bash", "-lc", "the line"].
+                is_wrapped = len(words) > 2 and words[1] in ("-lc", "-c")
+                return words[2] if is_wrapped else " ".join(words)
+            case _:
+                continue
+    return None
+
+
+def _path_touches(name: str, arguments: dict[str, object]) -> Iterator[Touch]:
+    action = arguments.get("command")
+    verb = action.lower() if isinstance(action, str) and len(action) < 20 else name
+    is_writer = any(word in verb for word in _WRITERS)
+    is_reader = any(word in verb for word in _READERS) and not is_writer
+    for key, value in arguments.items():
+        if key not in _PATH_KEYS:
+            continue
+        for path in _strings(value):
+            # A search's path is mostly a folder; only a file counts as touched.
+            is_file = _HAS_SUFFIX.search(path[-40:]) is not None
+            if is_writer or is_reader or (is_file and "://" not in path):
+                if name in _SEARCHERS and not is_file:
+                    continue
+                if cleaned := _clean(path):
+                    yield Touch(cleaned, is_writer)
+
+
+def _strings(value: object) -> Iterator[str]:
+    match value:
+        case str(text):
+            yield text
+        case [*parts]:
+            for part in parts:
+                if isinstance(part, str):
+                    yield part
+                elif isinstance(part, dict):
+                    path: object = part.get("path")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # narrowed from object
+                    if isinstance(path, str):
+                        yield path
+        case _:
+            return
+
+
+def _clean(path: str) -> str:
+    path = path.strip().removeprefix("file://").strip("\"'`")
+    return path.removeprefix("./") if 0 < len(path) <= 400 and "\n" not in path else ""
+
+
+def _patch_touches(patch: str) -> Iterator[Touch]:
+    for match in _PATCHED.finditer(patch):
+        if path := _clean(match[2]):
+            yield Touch(path, True)
+
+
+def _shell_touches(command: str) -> Iterator[Touch]:
+    if "*** " in command:
+        yield from _patch_touches(command)
+    head = command[:_MAX_COMMAND_CHARS]
+    heredoc = head.find("<<")
+    # What follows a here-document's first line is content, not a command.
+    if heredoc >= 0 and (end := head.find("\n", heredoc)) >= 0:
+        head = head[:end]
+    for match in _REDIRECT.finditer(head):
+        if not match[1].startswith(("/dev/", "&")) and (path := _clean(match[1])):
+            yield Touch(path, True)
+    for piece in _PIECE_END.split(head):
+        yield from _piece_touches(piece.split())
+
+
+def _piece_touches(words: list[str]) -> Iterator[Touch]:
+    if words and words[0] in ("sudo", "git", "command"):
+        words = words[1:]
+    if not words:
+        return
+    program, rest = words[0].rsplit("/", 1)[-1], words[1:]
+    if program not in _CHANGERS and program not in _LOOKERS:
+        return
+    is_change = program in _CHANGERS
+    if program == "sed" and not any(word.startswith(("-i", "--in-place")) for word in rest):
+        is_change = False
+    for word in rest:
+        path = _clean(word)
+        # Suffix or slash: a bare word may be an option's value or a sed script.
+        is_path = (
+            _HAS_SUFFIX.search(path[-40:]) is not None and path[0] not in "-<>&$(s/1234567890*"
+        )
+        if is_path or (path.startswith("/") and _HAS_SUFFIX.search(path[-40:])):
+            yield Touch(path, is_change)
+
+
+def _plan_steps(arguments: dict[str, object]) -> Iterator[tuple[str, bool]]:
+    for key in ("todos", "plan", "items", "tasks"):
+        match arguments.get(key):
+            case [*steps]:
+                for step in steps:
+                    if isinstance(step, dict):
+                        yield from _plan_step(step)  # pyright: ignore[reportUnknownArgumentType]  # narrowed from object
+            case _:
+                continue
+
+
+def _plan_step(step: dict[object, object]) -> Iterator[tuple[str, bool]]:
+    for key in ("content", "step", "text", "title", "description"):
+        text = step.get(key)
+        if isinstance(text, str) and text.strip():
+            yield text.strip(), step.get("status") in ("completed", "done", "complete")
+            return

@@ -1,0 +1,82 @@
+"""Plans for compactions: what a summary would replace and what the context would be then."""
+
+import msgspec
+
+from ullage.core.context import Context, ContextItem
+from ullage.core.cut import Cut, find_cut, open_calls
+from ullage.core.gauge import Gauge
+from ullage.core.policy import Layer, Policy, protected_tokens
+from ullage.core.tokens import Count, count_message
+
+SUMMARY_SHARE = 8
+"""The summary may take an eighth of what it replaces: 5 to 10 without a model (quality goal 4)."""
+MIN_SUMMARY_TOKENS = 300
+MAX_SUMMARY_TOKENS = 6_000
+MAX_SUMMARY_RATIO = 0.5
+"""A summary that is larger than half of what it replaces is not worth its loss (S2 §4, S3)."""
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """What a compaction would replace, before there is a summary."""
+
+    layer: Layer
+    cut: Cut
+    replaced: tuple[ContextItem, ...]
+    kept: tuple[ContextItem, ...]
+    n_tokens_before: int
+    n_tokens_hidden: int
+    """What the agent adds to the context unseen by us: its system prompt and tools."""
+    summary_budget_tokens: int
+
+
+class Unneeded(msgspec.Struct, frozen=True, kw_only=True):
+    """Why nothing is compacted, in words for the user."""
+
+    reason: str
+
+
+def select(
+    context: Context, gauge: Gauge, layer: Layer, policy: Policy, count: Count
+) -> Selection | Unneeded:
+    """Select what a layer replaces, if there is anything to gain."""
+    items = context.items
+    waiting = open_calls(items)
+    if waiting:
+        return Unneeded(
+            reason=f"the last tool call ({waiting[-1].name}) has no result yet:"
+            " let the agent finish its step first"
+        )
+    n_tokens = [count_message(item.message, count) for item in items]
+    protect = protected_tokens(layer, gauge.window.n_tokens, policy)
+    cut = find_cut(items, n_tokens, protect)
+    if cut is None:
+        return Unneeded(
+            reason=f"nothing to compact: the context beyond the summary is smaller than the"
+            f" {protect:,} tokens that stay as they are"
+        )
+    n_hidden = max(0, gauge.n_reported + gauge.n_counted - sum(n_tokens)) if gauge.n_reported else 0
+    budget = min(
+        MAX_SUMMARY_TOKENS, max(MIN_SUMMARY_TOKENS, cut.n_tokens_replaced // SUMMARY_SHARE)
+    )
+    return Selection(
+        layer=layer,
+        cut=cut,
+        replaced=items[: cut.first_kept],
+        kept=items[cut.first_kept :],
+        n_tokens_before=n_hidden + sum(n_tokens),
+        n_tokens_hidden=n_hidden,
+        summary_budget_tokens=budget,
+    )
+
+
+def refuse_summary(selection: Selection, n_summary_tokens: int, summary: str) -> str | None:
+    """Say why a summary must not replace anything; None where it may."""
+    if not summary.strip():
+        return "the summary is empty"
+    limit = selection.cut.n_tokens_replaced * MAX_SUMMARY_RATIO
+    if n_summary_tokens > limit:
+        return (
+            f"compaction would gain too little: a summary of {n_summary_tokens:,} tokens for"
+            f" {selection.cut.n_tokens_replaced:,}"
+        )
+    return None

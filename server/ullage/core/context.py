@@ -1,0 +1,55 @@
+"""The context: what an agent would send to the model now, and the compactions behind it."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.index import CompactionRef
+from ullage.core.message import JsonObject, Message
+from ullage.core.transcript import Header, Problem
+
+Category: TypeAlias = Literal["system", "user", "assistant", "tool results", "summary", "injected"]
+
+
+class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One message of the context and the entry that it comes from."""
+
+    entry_id: str
+    message: Message
+    category: Category
+    native: JsonObject
+    """The message in the agent's own shape."""
+    at_ms: int | None
+    is_after_boundary: bool
+    """Whether the entry was written after the last compaction, not kept by it."""
+
+
+class Compaction(msgspec.Struct, frozen=True, kw_only=True):
+    """A compaction as the transcript records it."""
+
+    entry_id: str
+    parent_id: str | None
+    at_ms: int | None
+    summary: str
+    first_kept_id: str | None
+    n_tokens_before: int | None
+    n_tokens_after: int | None
+    details: JsonObject
+    """What the writer of the compaction noted beside the summary, in its own shape."""
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    header: Header
+    items: tuple[ContextItem, ...]
+    boundary: Compaction | None
+    """The last compaction on the path; the items are its summary and what it left."""
+    compactions: tuple[CompactionRef, ...]
+    """Oldest first, the boundary last."""
+    leaf_id: str | None
+    """Entry that the next one will follow."""
+    model: str | None
+    n_entries: int
+    """Entries in the whole transcript, in the context or not."""
+    size_bytes: int
+    """Length of the transcript when it was read."""
+    problems: tuple[Problem, ...]

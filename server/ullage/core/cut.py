@@ -1,0 +1,74 @@
+"""Where a context may be cut: what a summary replaces, and what stays."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.message import ToolCall, ToolResult
+
+
+class Cut(msgspec.Struct, frozen=True, kw_only=True):
+    """A context parted in two: items before `first_kept` go, the others stay."""
+
+    first_kept: int
+    n_tokens_replaced: int
+    n_tokens_kept: int
+
+
+def find_cut(
+    items: Sequence[ContextItem], n_tokens: Sequence[int], protect_tokens: int
+) -> Cut | None:
+    """Find the cut that keeps as much of the recent context as the protected share holds.
+
+    `n_tokens` are the tokens of each item. Where the last messages alone are larger than the
+    share, the last legal cut is taken. None where nothing would be replaced.
+    """
+    legal = legal_cuts(items)
+    if not legal:
+        return None
+    start = len(items)
+    n_recent = 0
+    while start > 0 and n_recent + n_tokens[start - 1] <= protect_tokens:
+        start -= 1
+        n_recent += n_tokens[start]
+    first_kept = next((at for at in legal if at >= start), legal[-1])
+    if all(item.category == "summary" for item in items[:first_kept]):
+        return None
+    return Cut(
+        first_kept=first_kept,
+        n_tokens_replaced=sum(n_tokens[:first_kept]),
+        n_tokens_kept=sum(n_tokens[first_kept:]),
+    )
+
+
+def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
+    """List the positions before which a context may be cut, in order.
+
+    Never inside a call and its result, never at a summary, which always goes into the next one.
+    """
+    open_calls: set[str] = set()
+    cuts: list[int] = []
+    for at, item in enumerate(items):
+        is_result = any(isinstance(block, ToolResult) for block in item.message.blocks)
+        is_blockless = not item.message.blocks and item.category == "tool results"
+        if not open_calls and not is_result and not is_blockless and item.category != "summary":
+            cuts.append(at)
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall):
+                open_calls.add(block.call_id)
+            elif isinstance(block, ToolResult):
+                open_calls.discard(block.call_id)
+    return tuple(cuts)
+
+
+def open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
+    """List the tool calls that wait for their result."""
+    calls: dict[str, ToolCall] = {}
+    for item in items:
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall):
+                calls[block.call_id] = block
+            elif isinstance(block, ToolResult):
+                calls.pop(block.call_id, None)
+    return tuple(calls.values())

@@ -1,0 +1,125 @@
+"""Earlier summaries: ours read back by their sections, others' by the headings they have."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from ullage.core.prose import gist
+
+SECTIONS = (
+    "Goal",
+    "Constraints",
+    "Decisions",
+    "Work completed",
+    "Current state",
+    "Remaining",
+    "Files",
+    "Commands and errors",
+    "Identifiers",
+)
+"""Headings of our summaries, in their order."""
+NONE = "(none)"
+FOCUS = "Focus: "
+OMITTED = "(left out: "
+"""How a line begins that says what the budget left out; not carried forward."""
+_MAX_FOREIGN_CHARS = 12_000
+_MAX_FOREIGN_LINES = 120
+_HEADING = re.compile(
+    r"(?:#{1,4}\s{1,3}|\*\*|\d{1,2}\.\s{1,3}(?:\*\*)?)([^\n*:#]{3,60}?)(?:\*\*)?:?(?:\*\*)?\s{0,3}"
+    r"(?:$|(?<=[:*])(?P<rest>.*))"
+)
+_TAGGED = re.compile(r"<(read|modified)-files>\n?(.{0,20000}?)</", re.DOTALL)
+_POINT = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
+_FOREIGN_HEADINGS = (
+    ("Constraints", ("constraint", "preference", "rule", "instruction")),
+    ("Decisions", ("decision", "rationale", "choice")),
+    ("Remaining", ("next", "remaining", "pending", "todo", "to do", "open", "blocked", "in progress")),
+    ("Goal", ("goal", "request", "intent", "objective", "task context", "task overview", "user message")),
+    ("Work completed", ("done", "completed", "progress", "accomplish", "problem solving", "early")),
+    ("Commands and errors", ("error", "command", "failure")),
+    ("Current state", ("current", "state", "context for")),
+    ("Files", ("files",)),
+    ("Identifiers", ("identifier", "critical context", "key fact", "technical concept")),
+)  # fmt: skip
+"""Words in the headings of pi's, Claude Code's and OpenClaw's summaries, first match wins."""
+
+
+class Carried(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines of an earlier summary, by our sections."""
+
+    is_ours: bool
+    lines: dict[str, tuple[str, ...]]
+
+
+def read_earlier(text: str) -> Carried:
+    """Read an earlier summary, ours or another's."""
+    at = text.find(f"## {SECTIONS[0]}\n")
+    is_ours = at >= 0 and all(f"\n## {name}\n" in text for name in SECTIONS[1:])
+    if is_ours:
+        return Carried(is_ours=True, lines=_own_lines(text[at:]))
+    return Carried(is_ours=False, lines=_foreign_lines(text))
+
+
+def _own_lines(text: str) -> dict[str, tuple[str, ...]]:
+    lines: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    section = ""
+    for line in text.split("\n"):
+        if line.startswith("## "):
+            section = line[3:]
+        elif line.startswith("</summary>"):
+            break
+        elif line.startswith("- ") and section in lines:
+            point = line[2:].strip()
+            if not point.startswith((FOCUS, OMITTED)):
+                lines[section].append(point)
+    return {name: tuple(found) for name, found in lines.items()}
+
+
+def _foreign_lines(text: str) -> dict[str, tuple[str, ...]]:
+    lines: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    bounded = text[:_MAX_FOREIGN_CHARS]
+    for match in _TAGGED.finditer(bounded):
+        verb = "read" if match[1] == "read" else "modified"
+        lines["Files"] += [
+            f"{verb} {path.strip()}" for path in match[2].split("\n") if path.strip()
+        ]
+    section = "Work completed"
+    n_lines = 0
+    for section, line in _headed(_TAGGED.sub("", bounded)):
+        if n_lines >= _MAX_FOREIGN_LINES:
+            break
+        n_lines += 1
+        # Files and commands have a form of their own, which foreign lines need not have.
+        known = section if section not in ("Files", "Commands and errors") else "Work completed"
+        lines[known].append(line)
+    return {name: tuple(dict.fromkeys(found)) for name, found in lines.items()}
+
+
+def _headed(text: str) -> Iterator[tuple[str, str]]:
+    section = "Work completed"
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if (
+            not line
+            or line.startswith(("<", "```", "---"))
+            or "compacted into the following" in line
+        ):
+            continue
+        heading = _HEADING.fullmatch(line) if len(line) < 2000 else None
+        named = _section_of(heading[1]) if heading else None
+        if heading and (named or line.startswith("#")):
+            section = named or section
+            line = (heading["rest"] or "").strip()
+        point = _POINT.match(line)
+        body = line[point.end() :] if point else line
+        if body and body.strip("()").lower() not in ("none", "n/a"):
+            yield section, gist(body, 500)
+
+
+def _section_of(heading: str) -> str | None:
+    lower = heading.lower()
+    for section, words in _FOREIGN_HEADINGS:
+        if any(word in lower for word in words):
+            return section
+    return None

@@ -1,0 +1,281 @@
+"""Facts: what a run of messages holds that a summary or a checkpoint has to carry."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.arguments import read_call
+from ullage.core.context import ContextItem
+from ullage.core.earlier import Carried, read_earlier
+from ullage.core.message import Text, ToolCall, ToolResult, plain_text
+from ullage.core.prose import gist, own_words
+from ullage.core.runs import Run, read_run, settle_runs
+from ullage.core.sentences import Sentence, agent_sentences, opened, user_sentences
+from ullage.core.supersede import Retired, Said, resolve, retired_values
+from ullage.core.wording import is_directive
+
+_LONG_ANSWER_CHARS = 500
+_SHORT_REPLY_CHARS = 50
+"""A short reply to a long answer is a decision: S1 §7.2, Layer B."""
+_MAX_COMPARED = 1200
+"""Sentences compared with one another for replaced values; the newest. Chosen."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user asked, and how the agent's last words on it began."""
+
+    ask: str
+    """The user's sentences that are not rules, bounded; empty where there are none."""
+    answer: str
+    is_answered: bool
+    n_item: int
+    at_ms: int | None
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    is_user: bool
+    n_item: int
+    at_ms: int | None
+
+
+class FileTouch(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    is_modified: bool
+    n_item: int
+    """The last item that touched it."""
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    carried: tuple[Carried, ...]
+    rules: tuple[Sentence, ...]
+    choices: tuple[Choice, ...]
+    sentences: tuple[Sentence, ...]
+    """Everything said, replaced values resolved, in order."""
+    turns: tuple[Turn, ...]
+    open_points: tuple[str, ...]
+    findings: tuple[str, ...]
+    files: tuple[FileTouch, ...]
+    runs: tuple[Run, ...]
+    tools: tuple[str, ...]
+    plan: tuple[tuple[str, bool], ...]
+    retired: tuple[Retired, ...]
+    pending_calls: tuple[tuple[str, str], ...]
+    """Calls without a result: tool and arguments in short."""
+    last_answer: str
+    n_items: int
+
+
+class _Turn(msgspec.Struct):
+    sentences: list[Sentence]
+    prose: str
+    n_item: int
+    at_ms: int | None
+    answer: str = ""
+    is_answered: bool = False
+
+
+class _Gathering(msgspec.Struct):
+    """What one pass over the messages has seen so far."""
+
+    carried: list[Carried] = []
+    sentences: list[Sentence] = []
+    replies: list[Choice] = []
+    turns: list[_Turn] = []
+    touches: dict[str, FileTouch] = {}
+    runs: list[Run] = []
+    tools: dict[str, None] = {}
+    plan: tuple[tuple[str, bool], ...] = ()
+    calls: dict[str, tuple[ToolCall, str | None, tuple[str, ...]]] = {}
+    times: dict[int, int | None] = {}
+    last_answer: str = ""
+    results: list[str] = []
+
+
+def gather(items: Sequence[ContextItem]) -> Facts:
+    """Collect the facts of the messages in one pass, oldest first."""
+    seen = _Gathering()
+    for n_item, item in enumerate(items):
+        seen.times[n_item] = item.at_ms
+        if item.category == "summary":
+            seen.carried.append(read_earlier(plain_text(item.message)))
+        elif item.category == "user":
+            _hear_user(seen, item, n_item)
+        elif item.message.role == "assistant":
+            _hear_agent(seen, item, n_item)
+        _see_results(seen, item, n_item)
+    return _settle(seen, len(items))
+
+
+def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
+    prose, _ = own_words(plain_text(item.message))
+    prose = prose.strip()
+    if not prose:
+        return
+    sentences = user_sentences(prose, n_item)
+    is_reply = len(seen.last_answer) > _LONG_ANSWER_CHARS and len(prose) < _SHORT_REPLY_CHARS
+    is_reply = is_reply or (
+        len(prose) < 4 * _SHORT_REPLY_CHARS and seen.last_answer.rstrip().endswith(("?", "？"))
+    )
+    if is_reply and all(s.kind in ("statement", "choice") for s in sentences):
+        question = _question_of(seen.last_answer)
+        text = gist(prose, 200) + (f" (in reply to: {question})" if question else "")
+        seen.replies.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
+        sentences = []
+    seen.sentences += sentences
+    seen.turns.append(_Turn(sentences, prose, n_item, item.at_ms))
+
+
+def _question_of(answer: str) -> str:
+    """Find what a short reply answers: the last question, else the last words."""
+    lines = [line.strip() for line in answer[-1500:].split("\n") if line.strip()]
+    asked = [line for line in lines if line.endswith(("?", "？"))]
+    return gist((asked or lines[-1:] or [""])[-1], 200)
+
+
+def _hear_agent(seen: _Gathering, item: ContextItem, n_item: int) -> None:
+    text = plain_text(item.message).strip()
+    is_calling = False
+    for block in item.message.blocks:
+        if isinstance(block, ToolCall):
+            is_calling = True
+            _see_call(seen, block, n_item)
+    if not text:
+        return
+    seen.sentences += [s for s in agent_sentences(text, n_item) if not _is_copied(seen, s)]
+    seen.last_answer = text
+    if seen.turns:
+        seen.turns[-1].answer = text
+        seen.turns[-1].is_answered = not is_calling
+
+
+def _is_copied(seen: _Gathering, sentence: Sentence) -> bool:
+    """Tell whether the agent only repeats an instruction that a tool's result held."""
+    if sentence.kind not in ("choice", "open") or not is_directive(sentence.text):
+        return False
+    return any(sentence.text in result for result in seen.results)
+
+
+def _see_call(seen: _Gathering, call: ToolCall, n_item: int) -> None:
+    facts = read_call(call)
+    seen.tools[call.name] = None
+    seen.plan = facts.plan or seen.plan
+    for touch in facts.touches:
+        before = seen.touches.pop(touch.path, None)
+        is_modified = touch.is_modified or (before is not None and before.is_modified)
+        seen.touches[touch.path] = FileTouch(
+            path=touch.path, is_modified=is_modified, n_item=n_item
+        )
+    paths = tuple(touch.path for touch in facts.touches)
+    seen.calls[call.call_id] = (call, facts.command, paths)
+
+
+def _see_results(seen: _Gathering, item: ContextItem, n_item: int) -> None:
+    for block in item.message.blocks:
+        if not isinstance(block, ToolResult):
+            continue
+        call, command, paths = seen.calls.pop(block.call_id, (None, None, ()))
+        name = block.name or (call.name if call else "")
+        if call is None and name:
+            seen.tools[name] = None
+        shown = command if command is not None or not paths else f"{name} {paths[0]}"
+        run = read_run(name, shown, block, n_item) if name or shown else None
+        if run is not None:
+            seen.runs.append(run)
+        seen.results += [part.text for part in block.content if isinstance(part, Text)]
+
+
+def _settle(seen: _Gathering, n_items: int) -> Facts:
+    spoken, retired = _without_replaced(seen)
+    rules = tuple(s for s in spoken if s.is_user and s.kind == "rule")
+    choices = [
+        Choice(text=s.text, is_user=s.is_user, n_item=s.n_item, at_ms=seen.times[s.n_item])
+        for s in spoken
+        if s.kind == "choice"
+    ]
+    choices = sorted(choices + seen.replies, key=lambda choice: choice.n_item)
+    kept = {(s.n_item, s.is_user): [] for s in spoken}
+    for sentence in spoken:
+        kept[sentence.n_item, sentence.is_user].append(sentence)
+    return Facts(
+        carried=tuple(seen.carried),
+        rules=tuple({rule.text: rule for rule in rules}.values()),
+        choices=tuple({choice.text: choice for choice in choices}.values()),
+        sentences=tuple(spoken),
+        turns=tuple(
+            _turn(turn, kept, at == len(seen.turns) - 1) for at, turn in enumerate(seen.turns)
+        ),
+        open_points=tuple(dict.fromkeys(s.text for s in opened(spoken))),
+        findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
+        files=tuple(seen.touches.values()),
+        runs=settle_runs(seen.runs),
+        tools=tuple(seen.tools),
+        plan=seen.plan,
+        retired=tuple(retired),
+        pending_calls=tuple(
+            (call.name, gist(command or ", ".join(paths) or call.arguments, 120))
+            for call, command, paths in seen.calls.values()
+        ),
+        last_answer=seen.last_answer,
+        n_items=n_items,
+    )
+
+
+def _turn(turn: _Turn, kept: dict[tuple[int, bool], list[Sentence]], is_last: bool) -> Turn:
+    asked = [s.text for s in kept.get((turn.n_item, True), []) if s.kind not in ("rule", "choice")]
+    is_plain = any(s.kind not in ("rule", "choice") for s in turn.sentences)
+    return Turn(
+        ask=" ".join(asked) if is_plain else "",
+        answer=turn.answer,
+        # A turn that the user followed up on after some answer does not stay open.
+        is_answered=turn.is_answered or (bool(turn.answer) and not is_last),
+        n_item=turn.n_item,
+        at_ms=turn.at_ms,
+    )
+
+
+def _without_replaced(seen: _Gathering) -> tuple[list[Sentence], list[Retired]]:
+    """Drop or mask the values that were replaced since, in all that was said or carried."""
+    carried = [
+        (at, section, line)
+        for at, earlier in enumerate(seen.carried)
+        for section, lines in earlier.lines.items()
+        for line in lines
+    ]
+    fresh = seen.sentences[-_MAX_COMPARED:]
+    said = [
+        Said(
+            text=line,
+            is_user=section == "Constraints",
+            is_rule=section == "Constraints",
+            is_choice=section == "Decisions",
+        )
+        for _, section, line in carried
+    ]
+    said += [
+        Said(
+            text=s.text,
+            is_user=s.is_user,
+            is_rule=s.kind == "rule",
+            is_choice=s.kind in ("rule", "choice"),
+        )
+        for s in fresh
+    ]
+    retired = retired_values(said)
+    changed = resolve(said, retired)
+    for at, earlier in enumerate(seen.carried):
+        lines: dict[str, list[str]] = {section: [] for section in earlier.lines}
+        for n_said, (owner, section, line) in enumerate(carried):
+            if owner == at and (text := changed.get(n_said, line)):
+                lines[section].append(text)
+        seen.carried[at] = Carried(
+            is_ours=earlier.is_ours, lines={name: tuple(found) for name, found in lines.items()}
+        )
+    spoken = seen.sentences[: len(seen.sentences) - len(fresh)]
+    for n_said, sentence in enumerate(fresh, len(carried)):
+        text = changed.get(n_said, sentence.text)
+        if text == sentence.text:
+            spoken.append(sentence)
+        elif text:
+            spoken.append(msgspec.structs.replace(sentence, text=text))
+    return spoken, retired

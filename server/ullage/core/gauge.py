@@ -1,0 +1,101 @@
+"""The gauge: how full the context window is, and where each figure comes from."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.context import Context, ContextItem
+from ullage.core.tokens import Count, count_items
+from ullage.core.window import Window
+
+UsedSource: TypeAlias = Literal["reported", "counted", "estimated", "unknown"]
+
+
+class Gauge(msgspec.Struct, frozen=True, kw_only=True):
+    used_tokens: int | None
+    used_source: UsedSource
+    n_reported: int
+    """Tokens that the provider reported, part of `used_tokens`."""
+    n_counted: int
+    """Tokens that we counted in what followed, part of `used_tokens`."""
+    window: Window
+    utilization: float | None
+    """Share of the window that is used; above 1 where the context overflows."""
+
+
+def measure(context: Context, window: Window, count: Count) -> Gauge:
+    """Measure a context by its last reported usage and by counting what followed.
+
+    A usage from before the last compaction says nothing any more. Without one, what the
+    compaction noted of its result serves, else everything is counted; what only the agent
+    knows, its system prompt and tools, is missing then.
+    """
+    items = context.items
+    last = next((i for i in reversed(range(len(items))) if _tells_usage(items[i])), None)
+    if last is not None:
+        usage = items[last].message.usage
+        return _gauge("reported", usage.n_total if usage else 0, items[last + 1 :], window, count)
+    boundary = context.boundary
+    if boundary is not None and boundary.n_tokens_after is not None:
+        tail = tuple(item for item in items if _follows_boundary(item, boundary.entry_id))
+        return _gauge("estimated", boundary.n_tokens_after, tail, window, count)
+    return _gauge("counted", 0, items, window, count)
+
+
+def _tells_usage(item: ContextItem) -> bool:
+    return item.is_after_boundary and item.message.usage is not None
+
+
+def _follows_boundary(item: ContextItem, boundary_id: str) -> bool:
+    """Whether an item came later than the figure that the boundary noted.
+
+    What an agent injects at once, such as reminders, is part of that figure.
+    """
+    return (
+        item.is_after_boundary
+        and item.entry_id != boundary_id
+        and item.category not in ("summary", "injected")
+    )
+
+
+def _gauge(
+    source: UsedSource,
+    n_base: int,
+    tail: tuple[ContextItem, ...],
+    window: Window,
+    count: Count,
+) -> Gauge:
+    n_counted = count_items(tail, count)
+    used = n_base + n_counted
+    return Gauge(
+        used_tokens=used,
+        used_source=source,
+        n_reported=n_base,
+        n_counted=n_counted,
+        window=window,
+        utilization=used / window.n_tokens,
+    )
+
+
+def gauge_text(gauge: Gauge) -> str:
+    """Write the gauge in a few characters: `42%`, `~42%` where not reported, `?`."""
+    if gauge.utilization is None:
+        return "?"
+    mark = "" if gauge.used_source == "reported" else "~"
+    return f"{mark}{gauge.utilization:.0%}"
+
+
+def gauge_line(gauge: Gauge, *, is_checkpoint_saved: bool) -> str:
+    """Write the gauge for the agent itself (S1 §6.4)."""
+    used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
+    line = f"[Context: {gauge_text(gauge)} | {used}/{short_tokens(gauge.window.n_tokens)} tokens"
+    return f"{line} | Checkpoint saved]" if is_checkpoint_saved else f"{line}]"
+
+
+def short_tokens(n_tokens: int) -> str:
+    """Write a number of tokens in thousands or millions: `850`, `162k`, `1.0M`."""
+    if n_tokens < 1000:
+        return str(n_tokens)
+    if n_tokens < 999_500:
+        return f"{n_tokens / 1000:.0f}k"
+    return f"{n_tokens / 1_000_000:.1f}M"

@@ -1,0 +1,209 @@
+"""Identifiers: exact values worth keeping, found in text that nobody need have spoken."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+MAX_EXCERPT_CHARS = 150
+_MAX_LINE_CHARS = 320
+"""Longer lines are cut into pieces of this size; chosen."""
+_MAX_PER_SHAPE = 3
+"""Lines of one shape that are looked at; the rest are the drone of a log. Chosen."""
+_MAX_RANKED = 1500
+_IDENTIFIER = re.compile(
+    r"(?P<url>\b[a-z][a-z0-9+]{1,12}://[^\s<>\"'`)\]]{3,200})"
+    r"|(?<![\w@./-])(?P<path>(?:~?/)?(?:[\w@.-]{1,60}/){1,20}[\w@.-]{0,80}[\w@])"
+    r"|(?<![\w.-])(?P<uuid>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
+    r"|(?<![\w.])(?P<host>\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?|[a-z][a-z0-9-]{1,40}"
+    r"(?:\.[a-z0-9-]{1,40}){0,6}:\d{2,5})\b"
+    r"|(?<![\w.])(?P<version>v?\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z][\w.]{0,20})?)(?![\w:])"
+    r"|\b(?P<code>[A-Z]{1,10}[-_]?\d{2,8}|E[A-Z]{4,20}|0x[0-9A-Fa-f]{3,16})\b"
+    r"|\b(?P<env>[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8})\b"
+    r"|\b(?P<hash>(?=[a-f]{0,16}\d)(?=\d{0,16}[a-f])[0-9a-f]{7,64}|(?:sha\d{1,3}|SHA\d{3}):[\w+/=]{8,100})\b"
+    r"|\b(?P<tag>[A-Za-z]{2,20}(?:[-_][A-Za-z0-9]{1,20}){0,4}[-_]\d[\w-]{0,30})\b"
+    r"|\b(?P<name>[a-z]{1,30}[a-z0-9]{0,20}(?:[A-Z][A-Za-z0-9]{1,40}|_[a-z0-9_]{1,40})(?:\(\))?)"
+    r"|(?<![\w.#-])(?P<number>\d[\d,_]{0,15}(?:\s?(?:ms|s|sec|seconds|min|minutes|hours|h|days|d|%|"
+    r"[KMGT]i?B|kb|mb|gb|tokens|rows|requests|users|€|\$|USD|EUR))?)(?![\w.])"
+)
+_WEIGHTS = {
+    "url": 3.0,
+    "path": 1.0,
+    "uuid": 2.5,
+    "host": 3.0,
+    "version": 2.0,
+    "code": 2.5,
+    "env": 2.0,
+    "hash": 2.0,
+    "tag": 2.5,
+    "name": 0.4,
+    "number": 0.8,
+}
+"""How likely a kind is to be asked for again and impossible to guess; chosen, then tried."""
+_ASSIGNED = re.compile(r"[\w)\]\"'`-][ \"'`]{0,2}(?:[:=]|=>|->| is| are| at| to)[ \"'`(]{0,3}$")
+_LINE_NUMBER = re.compile(r"\s*\d{1,6}(?:\t|→|[:|] ?| {2})")
+_LOG_PREFIX = re.compile(
+    r"(?:[\[(]?[\dT:.,Z+/-]{5,32}(?: [\d:.,]{5,16})?[\])]?\s{1,3})?"
+    r"(?:[\[(]?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|info|debug|warn|error)[\])]?:?\s{1,3})?"
+    r"(?:\[[^\]\n]{1,40}\]:?\s{1,3})?"
+)
+_DIGITS = re.compile(r"\d+|\b[0-9a-f]{7,40}\b")
+_REMARK = re.compile(
+    r"(?:#|//|/\*|\*|--|<!--)\s?\w|\b(?:note|hint|notice|warning|caution)\b", re.IGNORECASE
+)
+_SECRET = re.compile(
+    r"(?:secret|passw(?:or)?d|api[_-]?key|token|private[_-]?key|credential|authorization|bearer)"
+    r"[\"']?\s{0,2}[:= ]\s{0,2}[\"']?[\w+/=.-]{8,}|\b(?:sk|pk|rk)-[\w-]{12,}|\bgh[pousr]_\w{12,}|"
+    r"\bgithub_pat_\w{12,}|\bAKIA[0-9A-Z]{12,}|\bxox[abpr]-[\w-]{8,}|-----BEGIN|\beyJ[\w-]{16,}\.",
+    re.IGNORECASE,
+)
+
+
+class DataLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A line of data, and the identifiers in it."""
+
+    text: str
+    names: tuple[str, ...]
+    score: float
+    n_item: int
+
+
+class _Candidate(msgspec.Struct, frozen=True, gc=False):
+    text: str
+    shape: str
+    n_item: int
+    weight: float
+
+
+def identifiers(text: str) -> list[tuple[str, str]]:
+    """List the identifiers of a text as (kind, name)."""
+    return [(match.lastgroup or "", match[0]) for match in _IDENTIFIER.finditer(text)]
+
+
+def identifier_score(text: str) -> float:
+    """Say how much exact matter a sentence holds, from 0 to 6."""
+    total = 0.0
+    for match in _IDENTIFIER.finditer(text[:_MAX_LINE_CHARS]):
+        total += _WEIGHTS[match.lastgroup or "name"]
+    return min(total + 0.5 * text.count("`"), 6.0)
+
+
+def is_secret(text: str) -> bool:
+    """Tell whether a line of data seems to hold a key or a password."""
+    return _SECRET.search(text[:2000]) is not None
+
+
+def ranked_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list[DataLine]:
+    """Rank the lines of data by what is exact and rare in them, best first.
+
+    Sources are (text, number of the item, weight); spoken is what user and agent said, whose
+    names count more.
+    """
+    shapes: Counter[str] = Counter()
+    candidates = list(_candidates(sources, shapes))
+    counts: Counter[str] = Counter()
+    found: list[tuple[_Candidate, list[tuple[str, str, float]]]] = []
+    for candidate in candidates:
+        named = list(_named(candidate.text))
+        if named:
+            found.append((candidate, named))
+            counts.update({name for _, name, _ in named})
+    lines = [
+        DataLine(
+            text=_excerpt(candidate.text, named),
+            names=tuple(dict.fromkeys(name for _, name, _ in named)),
+            score=_score(candidate, named, shapes, counts),
+            n_item=candidate.n_item,
+        )
+        for candidate, named in found
+    ]
+    lines.sort(key=lambda line: (-line.score, -line.n_item))
+    return _favor_spoken(lines[:_MAX_RANKED], spoken)
+
+
+def _favor_spoken(lines: list[DataLine], spoken: str) -> list[DataLine]:
+    words = set(re.findall(r"[\w./:-]{4,80}", spoken))
+    raised = [
+        msgspec.structs.replace(line, score=line.score * 1.5)
+        if any(name in words for name in line.names)
+        else line
+        for line in lines
+    ]
+    raised.sort(key=lambda line: (-line.score, -line.n_item))
+    return raised
+
+
+def _candidates(
+    sources: Iterable[tuple[str, int, float]], shapes: Counter[str]
+) -> Iterator[_Candidate]:
+    seen: set[str] = set()
+    for text, n_item, weight in sources:
+        for raw in text.split("\n"):
+            for line in _cut(raw.strip()):
+                if len(line) < 4 or line in seen:
+                    continue
+                seen.add(line)
+                numbered = _LINE_NUMBER.match(line)
+                bare = line[numbered.end() :] if numbered else line
+                shape = _shape(bare)
+                shapes[shape] += 1
+                if shapes[shape] <= _MAX_PER_SHAPE:
+                    yield _Candidate(bare.strip(), shape, n_item, weight)
+
+
+def _cut(line: str) -> Iterator[str]:
+    start = 0
+    while len(line) - start > _MAX_LINE_CHARS:
+        end = line.rfind(" ", start + 80, start + _MAX_LINE_CHARS)
+        end = start + _MAX_LINE_CHARS if end < 0 else end
+        yield line[start:end].strip()
+        start = end
+    yield line[start:].strip()
+
+
+def _shape(line: str) -> str:
+    prefix = _LOG_PREFIX.match(line)
+    body = line[prefix.end() :] if prefix else line
+    return " ".join(_DIGITS.sub("0", body[:40]).split(" ", 2)[:2])
+
+
+def _named(text: str) -> Iterator[tuple[str, str, float]]:
+    prefix = _LOG_PREFIX.match(text)
+    start = prefix.end() if prefix else 0
+    for match in _IDENTIFIER.finditer(text, start):
+        kind = match.lastgroup or "name"
+        weight = _WEIGHTS[kind]
+        before = text[max(start, match.start() - 8) : match.start()]
+        if _ASSIGNED.search(before):
+            weight += 1.0 if kind != "name" else 0.2
+        elif kind == "number" and len(match[0]) < 3:
+            weight = 0.2
+        yield kind, match[0], weight
+
+
+def _score(
+    candidate: _Candidate,
+    named: list[tuple[str, str, float]],
+    shapes: Counter[str],
+    counts: Counter[str],
+) -> float:
+    total = sum(weight / (1 + 0.2 * (counts[name] - 1)) for _, name, weight in named[:8])
+    total = min(total, 5.0)
+    if _REMARK.search(candidate.text[:60]):
+        total += 1.0
+    n_letters = sum(map(str.isalpha, candidate.text[:80]))
+    if n_letters > 0.6 * min(80, len(candidate.text)) and candidate.text.count(" ") > 3:
+        total += 0.7
+    length = 1 + min(len(candidate.text), MAX_EXCERPT_CHARS) / 200
+    return candidate.weight * total / length / shapes[candidate.shape] ** 0.7
+
+
+def _excerpt(text: str, named: list[tuple[str, str, float]]) -> str:
+    if len(text) <= MAX_EXCERPT_CHARS:
+        return text
+    best = max(named, key=lambda item: item[2])[1]
+    middle = text.find(best)
+    start = max(0, middle - MAX_EXCERPT_CHARS // 2)
+    cut = text[start : start + max(MAX_EXCERPT_CHARS, len(best))].strip()
+    return ("…" if start else "") + cut + ("…" if start + MAX_EXCERPT_CHARS < len(text) else "")

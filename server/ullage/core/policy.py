@@ -1,0 +1,68 @@
+"""When something is done about a filling context: thresholds, layers, limits."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Layer: TypeAlias = Literal["prune", "summarize", "full"]
+Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
+"""How near the next trigger is: below the gauge line, above it, at a layer, at the last one."""
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """Defaults of S0 (§Layer Configuration), S1 (§6.3) and S4 (§27.2.2)."""
+
+    gauge_ratio: float = 0.70
+    checkpoint_ratio: float = 0.80
+    prune_ratio: float = 0.80
+    summarize_ratio: float = 0.88
+    full_ratio: float = 0.95
+    summarize_protect_tokens: int = 25_000
+    full_protect_tokens: int = 15_000
+    reserve_tokens: int = 20_000
+    """`reserveTokensFloor`: kept free for the answer."""
+    soft_tokens: int = 4_000
+    """`softThresholdTokens`: how much before the reserve a compaction starts."""
+
+
+class Trigger(msgspec.Struct, frozen=True, kw_only=True):
+    """The next point at which something is due."""
+
+    name: str
+    at_tokens: int
+
+
+def band_of(utilization: float | None, policy: Policy) -> Band:
+    if utilization is None or utilization < policy.gauge_ratio:
+        return "normal"
+    if utilization < policy.checkpoint_ratio:
+        return "notice"
+    return "warning" if utilization < policy.full_ratio else "critical"
+
+
+def triggers(window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:
+    """List what is due at which size of the context, nearest first."""
+    reserve_at = window_tokens - policy.reserve_tokens - policy.soft_tokens
+    found = [
+        Trigger(name="checkpoint", at_tokens=round(window_tokens * policy.checkpoint_ratio)),
+        Trigger(name="summarize", at_tokens=round(window_tokens * policy.summarize_ratio)),
+        Trigger(name="full compaction", at_tokens=round(window_tokens * policy.full_ratio)),
+    ]
+    if reserve_at > 0:
+        found.append(Trigger(name="reserve", at_tokens=reserve_at))
+    return tuple(sorted(found, key=lambda trigger: trigger.at_tokens))
+
+
+def next_trigger(used_tokens: int, window_tokens: int, policy: Policy) -> Trigger | None:
+    ahead = (t for t in triggers(window_tokens, policy) if t.at_tokens > used_tokens)
+    return next(ahead, None)
+
+
+def protected_tokens(layer: Layer, window_tokens: int, policy: Policy) -> int:
+    """Give how much of the recent context a layer leaves alone, at most half the window."""
+    protect = {
+        "prune": policy.summarize_protect_tokens,
+        "summarize": policy.summarize_protect_tokens,
+        "full": policy.full_protect_tokens,
+    }[layer]
+    return min(protect, window_tokens // 2)

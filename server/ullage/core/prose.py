@@ -1,0 +1,162 @@
+"""Prose: a message's text cut into sentences, and what was typed told from what was pasted."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+MAX_SENTENCE_CHARS = 600
+"""Longest piece kept verbatim; chosen: longer "sentences" are data without punctuation."""
+_FEW_LINES = 3
+"""A message of so few lines is taken as typed, even where it looks like a log; chosen."""
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]*`]{0,3}\s|[。！？؟][”」』）]?")
+_ABBREVIATIONS = (
+    "e.g.",
+    "i.e.",
+    "z.b.",
+    "etc.",
+    "vs.",
+    "bzw.",
+    "ca.",
+    "approx.",
+    "cf.",
+    "т.е.",
+    "no.",
+)
+_LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|>\s{0,3}|#{1,6}\s{1,4}){1,3}")
+_COMMENT_MARK = re.compile(r"(?:#|//|--|/\*|\*|;|<!--)\s?")
+_LOG_LINE = re.compile(
+    r"\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:|"
+    r"[\[(]?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|NOTICE)\b|"
+    r"at [\w$.<>/]{1,80}[ (:]|File \"|Traceback|\$ |>>> |\+\+\+ |--- |@@ |diff --git|npm |"
+    r"[\w./-]{1,80}:\d{1,6}:|\d{1,6}[|:\t→]|\w{1,60}(?:Error|Exception)\b",
+)
+_CODE_LINE = re.compile(
+    r"(?:import|from|def|class|const|let|var|return|public|private|func|fn|use|package|export|"
+    r"async|await|else|elif|try|except|catch|struct|enum|type|interface|SELECT|INSERT)\b.{0,200}"
+    r"[(){}=;:\"']|[})\];]|<\/?\w",
+)
+_LETTERS = re.compile(r"[^\W\d_]")
+_FOREIGN_TAGS = (
+    "system-reminder",
+    "command-name",
+    "command-message",
+    "command-args",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "task-notification",
+    "environment_context",
+    "user_instructions",
+    "INSTRUCTIONS",
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
+)
+"""Tags in which Claude Code and Codex put text into a user's message that is not the user's."""
+_SHELL_PREFIX = "Ran `"
+"""How pi shows a command that the user ran, with its output, as a user's message."""
+
+
+class Piece(msgspec.Struct, frozen=True, gc=False):
+    """A sentence as it stood, without list marks."""
+
+    text: str
+    is_pasted: bool
+    is_listed: bool
+    is_heading: bool
+
+
+def own_words(text: str) -> tuple[str, str]:
+    """Part a user's message into what the user wrote and what a program put into it."""
+    if text.startswith(_SHELL_PREFIX) and "\n```" in text:
+        return "", text
+    if "<" not in text:
+        return text, ""
+    foreign: list[str] = []
+    for tag in _FOREIGN_TAGS:
+        text = _cut_tag(text, tag, foreign)
+    return text, "\n".join(foreign)
+
+
+def _cut_tag(text: str, tag: str, foreign: list[str]) -> str:
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    kept: list[str] = []
+    start = 0
+    while (begin := text.find(opening, start)) >= 0:
+        end = text.find(closing, begin)
+        end = len(text) if end < 0 else end + len(closing)
+        kept.append(text[start:begin])
+        foreign.append(text[begin + len(opening) : end])
+        start = end
+    kept.append(text[start:])
+    return "".join(kept)
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Cut text into sentences, line by line; fenced and log-like lines count as pasted."""
+    lines = text.split("\n")
+    is_long = len(lines) > _FEW_LINES
+    is_fenced = False
+    for raw in lines:
+        line = raw.strip()
+        if not line:
+            continue
+        if line.startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+            continue
+        is_data = is_fenced or (is_long and looks_like_data(line))
+        mark = None if is_data else _LIST_MARK.match(line)
+        comment = _COMMENT_MARK.match(line) if is_data else None
+        is_heading = not is_data and (line.startswith("#") or line.endswith((":", ":**", "：")))
+        begin = mark.end() if mark else comment.end() if comment else 0
+        for sentence in split_sentences(line[begin:]):
+            yield Piece(sentence, is_data, mark is not None, is_heading)
+
+
+def looks_like_data(line: str) -> bool:
+    """Tell whether a line reads as log, trace, code or table rather than as a sentence."""
+    if _LOG_LINE.match(line) or _CODE_LINE.match(line):
+        return True
+    head = line[:400]
+    return len(_LETTERS.findall(head)) < 0.55 * len(head.replace(" ", ""))
+
+
+def split_sentences(line: str) -> Iterator[str]:
+    """Cut one line into sentences of bounded length, each verbatim."""
+    start = 0
+    for end in _SENTENCE_END.finditer(line):
+        sentence = line[start : end.end()].strip()
+        if sentence.lower().endswith(_ABBREVIATIONS) or sentence[:-1].isdecimal():
+            continue
+        yield from _bounded(sentence)
+        start = end.end()
+    yield from _bounded(line[start:].strip())
+
+
+def _bounded(sentence: str) -> Iterator[str]:
+    start = 0
+    while len(sentence) - start > MAX_SENTENCE_CHARS:
+        limit = start + MAX_SENTENCE_CHARS
+        cut = max(sentence.rfind(mark, start + 200, limit) for mark in (", ", "; ", ",", " "))
+        cut = limit if cut < 0 else cut + 1
+        yield sentence[start:cut].strip()
+        start = cut
+    if start < len(sentence):
+        yield sentence[start:].strip()
+
+
+def is_sentence(text: str) -> bool:
+    """Tell whether text has the looks of language: some words, mostly letters."""
+    n_letters = len(_LETTERS.findall(text[:400]))
+    is_spaced = text.count(" ") >= 2 or not text.isascii()
+    return is_spaced and n_letters >= 6 and n_letters >= 0.6 * len(text[:400].replace(" ", ""))
+
+
+def gist(text: str, n_chars: int) -> str:
+    """Bring text onto one line of at most so many characters."""
+    flat = " ".join(text[: 4 * n_chars].split())
+    if len(flat) <= n_chars:
+        return flat
+    cut = flat.rfind(" ", n_chars // 2, n_chars - 1)
+    return flat[: cut if cut > 0 else n_chars - 1] + "…"

@@ -1,0 +1,256 @@
+"""Sections: facts as lines of a summary, each with its worth."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ullage.core.earlier import SECTIONS
+from ullage.core.facts import Facts, Turn
+from ullage.core.identifiers import identifier_score
+from ullage.core.prose import gist
+from ullage.core.runs import Run
+from ullage.core.wording import is_intention, worded
+
+GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
+    len(SECTIONS)
+)
+ESSENTIAL = 850.0
+"""Worth from which a line is dropped only when nothing else is left to drop."""
+_MAX_ASK_CHARS = 280
+_MAX_ANSWER_CHARS = 220
+_MAX_STATE_CHARS = 420
+_FOCUS_FACTOR = 2.5
+_FORMER = 1_000_000
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    section: int
+    text: str
+    worth: float
+    order: float
+    """Place within its section."""
+    is_bulk: bool = False
+
+
+def fact_lines(facts: Facts, focus: str | None) -> list[Line]:
+    """Give every line that a summary might hold, without those of the last section."""
+    lines: dict[tuple[int, str], Line] = {}
+    for line in (
+        *_carried_lines(facts),
+        *_goal_lines(facts),
+        *_rule_lines(facts),
+        *_choice_lines(facts),
+        *_turn_lines(facts),
+        *_told_lines(facts),
+        *_state_lines(facts),
+        *_remaining_lines(facts),
+        *_file_lines(facts),
+        *_run_lines(facts),
+    ):
+        flat = " ".join(line.text.split("\n"))
+        key = (line.section, flat)
+        known = lines.get(key)
+        if known is None or known.worth < line.worth:
+            order = line.order if known is None else min(known.order, line.order)
+            lines[key] = msgspec.structs.replace(line, text=flat, order=order)
+    return focused(list(lines.values()), focus)
+
+
+def focused(lines: list[Line], focus: str | None) -> list[Line]:
+    """Raise the lines that share words with the focus."""
+    words = {word for word in worded(focus or "").words if len(word) > 2 or not word.isascii()}
+    if not words:
+        return lines
+    return [
+        msgspec.structs.replace(line, worth=min(line.worth * _FOCUS_FACTOR, ESSENTIAL - 1))
+        if line.worth < ESSENTIAL and words & worded(line.text).words
+        else line
+        for line in lines
+    ]
+
+
+_CARRIED_WORTH = (
+    (900.0, 900.0), (990.0, 990.0), (860.0, 880.0), (200.0, 330.0), (0.0, 0.0),
+    (860.0, 870.0), (250.0, 420.0), (200.0, 300.0), (120.0, 240.0),
+)  # fmt: skip
+"""Worth of the oldest and of the newest carried line, for each section."""
+
+
+def _carried_lines(facts: Facts) -> Iterator[Line]:
+    """Carry an earlier summary on; its current state is history now."""
+    touched = {touch.path for touch in facts.files}
+    for at, carried in enumerate(facts.carried):
+        for section, name in enumerate(SECTIONS):
+            points = carried.lines.get(name, ())
+            if section == STATE:
+                continue
+            low, high = _CARRIED_WORTH[section]
+            for n_point, point in enumerate(points):
+                if (
+                    section == FILES
+                    and point.removeprefix("modified ").removeprefix("read ") in touched
+                ):
+                    continue
+                worth = low + (high - low) * (n_point + 1) / len(points)
+                if section == GOAL and n_point:
+                    worth = 480.0
+                order = n_point - _FORMER * (len(facts.carried) - at)
+                yield Line(section=section, text=point, worth=worth, order=order)
+
+
+def _goal_lines(facts: Facts) -> Iterator[Line]:
+    asked = [turn for turn in facts.turns if turn.ask]
+    if not asked:
+        return
+    if not any(carried.lines.get("Goal") for carried in facts.carried):
+        yield Line(section=GOAL, text=gist(asked[0].ask, 500), worth=960, order=asked[0].n_item)
+    if len(asked) > 1 or facts.carried:
+        text = "Latest request: " + gist(asked[-1].ask, 400)
+        yield Line(section=GOAL, text=text, worth=955, order=2 * _FORMER)
+    shown = {turn.n_item: gist(turn.ask, _MAX_ASK_CHARS) for turn in asked}
+    for at, sentence in enumerate(facts.sentences):
+        if not sentence.is_user or sentence.kind in ("rule", "choice"):
+            continue
+        if sentence.text in shown.get(sentence.n_item, "") or len(sentence.text) < 12:
+            continue
+        worth = 60 + 40 * identifier_score(sentence.text) if sentence.is_bulk else 500.0
+        yield Line(section=GOAL, text=sentence.text, worth=worth, order=_FORMER + at)
+
+
+def _rule_lines(facts: Facts) -> Iterator[Line]:
+    for at, rule in enumerate(facts.rules):
+        worth = 885.0 if rule.is_bulk else 1000.0
+        yield Line(section=CONSTRAINTS, text=rule.text, worth=worth, order=at, is_bulk=rule.is_bulk)
+
+
+def _choice_lines(facts: Facts) -> Iterator[Line]:
+    n_choices = len(facts.choices)
+    for at, choice in enumerate(facts.choices):
+        base = 870.0 if choice.is_user else 500.0
+        worth = base + 60 * (at + 1) / n_choices + 30 * identifier_score(choice.text) / 6
+        yield Line(section=DECISIONS, text=gist(choice.text, 420), worth=worth, order=at)
+
+
+def _turn_lines(facts: Facts) -> Iterator[Line]:
+    for turn in facts.turns:
+        if turn.ask and turn.is_answered:
+            age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
+            yield Line(
+                section=COMPLETED,
+                text=_turn_text(turn),
+                worth=620 - 120 * age,
+                order=turn.n_item,
+            )
+
+
+def _turn_text(turn: Turn) -> str:
+    answer = _first_telling(turn.answer)
+    asked = f"asked: {gist(turn.ask, _MAX_ASK_CHARS)}"
+    return f"{asked} → {answer}" if answer else asked
+
+
+def _first_telling(answer: str) -> str:
+    """Give the first words of an answer that say more than that it begins."""
+    for raw in answer[:3000].split("\n"):
+        line = raw.strip().lstrip("#*->• ").replace("**", "")
+        if len(line) > 15 and not is_intention(line.lower()) and not line.endswith(":"):
+            return gist(line, _MAX_ANSWER_CHARS)
+    return gist(answer, _MAX_ANSWER_CHARS)
+
+
+_KIND_WORTH = {"done": 170.0, "finding": 260.0, "other": 40.0, "question": 20.0}
+
+
+def _told_lines(facts: Facts) -> Iterator[Line]:
+    """Give what the agent told beside its decisions, by how exact it is."""
+    firsts = {_first_telling(turn.answer) for turn in facts.turns}
+    for at, sentence in enumerate(facts.sentences):
+        if sentence.is_user or sentence.kind not in _KIND_WORTH:
+            continue
+        lower = sentence.text.lower()
+        exact = identifier_score(sentence.text)
+        if sentence.text in firsts or len(sentence.text) < 20:
+            continue
+        if exact < 1 and (is_intention(lower) or sentence.kind in ("other", "question")):
+            continue
+        age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)
+        worth = (_KIND_WORTH[sentence.kind] + 60 * exact) * (1 - 0.25 * age)
+        worth /= 1 + len(sentence.text) / 400
+        if is_intention(lower):
+            worth *= 0.3
+        yield Line(
+            section=COMPLETED, text=sentence.text, worth=worth, order=sentence.n_item + at * 1e-6
+        )
+
+
+def _state_lines(facts: Facts) -> Iterator[Line]:
+    if facts.turns:
+        last = facts.turns[-1]
+        asked = gist(last.ask, _MAX_ASK_CHARS) or "a rule or a choice, see above"
+        yield Line(section=STATE, text=f"last user message: {asked}", worth=840, order=0)
+    if facts.last_answer:
+        end = (
+            facts.last_answer[-_MAX_STATE_CHARS:]
+            if len(facts.last_answer) > 2 * _MAX_STATE_CHARS
+            else ""
+        )
+        text = gist(facts.last_answer, _MAX_STATE_CHARS)
+        yield Line(section=STATE, text=f"last answer: {text}", worth=835, order=1)
+        if end:
+            tail = " ".join(end.split())
+            yield Line(
+                section=STATE, text=f"it ends: …{tail[tail.find(' ') + 1 :]}", worth=700, order=2
+            )
+    for at, (name, shown) in enumerate(facts.pending_calls[-5:]):
+        text = f"running when cut off: {name} {shown}"
+        yield Line(section=STATE, text=text, worth=845, order=3 + at)
+    checks = [run for run in facts.runs if run.is_check]
+    if checks:
+        yield Line(section=STATE, text=f"last check: {_run_text(checks[-1])}", worth=810, order=9)
+
+
+def _remaining_lines(facts: Facts) -> Iterator[Line]:
+    for turn in facts.turns:
+        if turn.ask and not turn.is_answered:
+            text = f"unanswered: {gist(turn.ask, 600)}"
+            yield Line(section=REMAINING, text=text, worth=950, order=turn.n_item)
+    for at, (step, is_done) in enumerate(facts.plan):
+        section = COMPLETED if is_done else REMAINING
+        worth = 300.0 if is_done else 890.0
+        yield Line(section=section, text=gist(step, 200), worth=worth, order=_FORMER + at)
+    for at, point in enumerate(facts.open_points):
+        recent = (at + 1) / len(facts.open_points)
+        yield Line(
+            section=REMAINING,
+            text=gist(point, 300),
+            worth=600 + 270 * recent,
+            order=2 * _FORMER + at,
+        )
+
+
+def _file_lines(facts: Facts) -> Iterator[Line]:
+    n_files = len(facts.files)
+    for at, touch in enumerate(facts.files):
+        verb = "modified" if touch.is_modified else "read"
+        worth = (430.0 if touch.is_modified else 300.0) + 60 * (at + 1) / n_files
+        # Newest first: the reader begins with what was last in hand.
+        order = -at + (0 if touch.is_modified else _FORMER)
+        yield Line(section=FILES, text=f"{verb} {touch.path}", worth=worth, order=order)
+
+
+def _run_lines(facts: Facts) -> Iterator[Line]:
+    for at, run in enumerate(facts.runs):
+        recent = (at + 1) / len(facts.runs)
+        if run.is_failed:
+            worth = (220.0 if run.is_passed_later else 470.0) + 60 * recent
+        else:
+            worth = 200 + 60 * recent
+        yield Line(section=COMMANDS, text=_run_text(run), worth=worth, order=run.n_item)
+
+
+def _run_text(run: Run) -> str:
+    outcome = f" → {run.outcome}" if run.outcome else ""
+    if run.is_failed:
+        later = " (a later run passed)" if run.is_passed_later else ""
+        return f"failed: {run.command}{outcome}{later}"
+    return f"ok: {run.command}{outcome}"

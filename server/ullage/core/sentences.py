@@ -1,0 +1,188 @@
+"""Sentences of a message, each sorted by what it does: rule, choice, question, open point, …"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.prose import Piece, is_sentence, pieces
+from ullage.core.wording import (
+    CHOICES,
+    DONE,
+    FINDINGS,
+    OPEN_POINTS,
+    REASONS,
+    STRONG_RULES,
+    WEAK_RULES,
+    Worded,
+    has_marker,
+    is_intention,
+    rule_strength,
+    worded,
+)
+
+Kind: TypeAlias = Literal[
+    "rule", "choice", "question", "statement", "open", "done", "finding", "other"
+]
+
+_PICK_WORDS = frozenset(
+    "use nutze nutzt verwende verwendet utilise utilisez usa usad usen используй используйте "
+    "використовуй gebruik użyj använd".split()
+)
+_BULK_PIECES = 25
+"""A user's message of more sentences is a pasted document in part; chosen."""
+_CLEAR = 2
+
+
+class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    text: str
+    kind: Kind
+    n_item: int
+    is_user: bool
+    is_bulk: bool
+    """Whether it comes from a paste or from a long document rather than from typing."""
+
+
+def user_sentences(text: str, n_item: int) -> list[Sentence]:
+    """Sort what a user wrote; pasted lines count only where they read as a rule."""
+    found: list[Sentence] = []
+    under: Kind | None = None
+    all_pieces = list(pieces(text))
+    n_typed = sum(not piece.is_pasted for piece in all_pieces)
+    for at, piece in enumerate(all_pieces):
+        ready = worded(piece.text)
+        is_typed = not piece.is_pasted
+        is_bulk = piece.is_pasted or (n_typed > _BULK_PIECES and 8 <= at < len(all_pieces) - 8)
+        kind = _pasted_kind(piece, ready) if piece.is_pasted else _user_kind(piece, ready)
+        if kind is None:
+            continue
+        under = _list_kind(piece, ready, under)
+        if under is not None and piece.is_listed and not piece.is_heading and is_typed:
+            kind = under
+        if _continues(found, kind, ready, piece):
+            found[-1] = _joined(found[-1], piece.text)
+            continue
+        found.append(
+            Sentence(text=piece.text, kind=kind, n_item=n_item, is_user=True, is_bulk=is_bulk)
+        )
+    return found
+
+
+def agent_sentences(text: str, n_item: int) -> list[Sentence]:
+    """Sort what the agent wrote, without its code."""
+    found: list[Sentence] = []
+    under: Kind | None = None
+    for piece in pieces(text.replace("**", "")):
+        if piece.is_pasted:
+            continue
+        ready = worded(piece.text)
+        under = _list_kind(piece, ready, under)
+        kind = _agent_kind(ready)
+        if under is not None and piece.is_listed and not piece.is_heading:
+            kind = under
+        if piece.is_heading and not any(char.isdigit() for char in piece.text):
+            continue
+        if _continues(found, kind, ready, piece):
+            found[-1] = _joined(found[-1], piece.text)
+            continue
+        found.append(
+            Sentence(text=piece.text, kind=kind, n_item=n_item, is_user=False, is_bulk=False)
+        )
+    return found
+
+
+def _user_kind(piece: Piece, ready: Worded) -> Kind | None:
+    if not ready.words:
+        return None
+    strength = rule_strength(ready)
+    if strength == _CLEAR or (strength and not piece.is_heading):
+        return "rule"
+    if ready.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
+        return "question"
+    if has_marker(ready, CHOICES) or ready.first in _PICK_WORDS or ready.lower.startswith("用"):
+        return "choice"
+    return "open" if has_marker(ready, OPEN_POINTS) else "statement"
+
+
+def _pasted_kind(piece: Piece, ready: Worded) -> Kind | None:
+    if not is_sentence(piece.text) or rule_strength(ready) < _CLEAR:
+        return None
+    return "rule"
+
+
+def _agent_kind(ready: Worded) -> Kind:
+    lower = ready.lower
+    is_reasoned = "because" in ready.words or "instead of" in lower or "rather than" in lower
+    if is_intention(lower) and not is_reasoned:
+        return "other"
+    if lower.startswith("[ ]"):
+        return "open"
+    if lower.startswith("[x]"):
+        return "done"
+    if lower.endswith("?"):
+        return "question"
+    if has_marker(ready, CHOICES):
+        return "choice"
+    if has_marker(ready, OPEN_POINTS):
+        return "open"
+    if has_marker(ready, DONE):
+        return "done"
+    return "finding" if has_marker(ready, FINDINGS) else "other"
+
+
+def _list_kind(piece: Piece, ready: Worded, under: Kind | None) -> Kind | None:
+    """Say what the points below a heading are, until a line that is no point."""
+    if not piece.is_heading:
+        return under if piece.is_listed else None
+    if len(ready.words) > 12:
+        return None
+    if has_marker(ready, STRONG_RULES) or has_marker(ready, WEAK_RULES) or _names_rules(ready):
+        return "rule"
+    if has_marker(ready, OPEN_POINTS):
+        return "open"
+    if has_marker(ready, CHOICES) or "decisions" in ready.words:
+        return "choice"
+    return "done" if has_marker(ready, DONE) else None
+
+
+def _names_rules(ready: Worded) -> bool:
+    named = "rules rule conventions guidelines regeln vorgaben règles reglas regras regole правила"
+    return not ready.words.isdisjoint(named.split()) or any(
+        word in ready.lower for word in ("规则", "要求", "約束", "约束", "ルール", "규칙")
+    )
+
+
+def _continues(found: Sequence[Sentence], kind: Kind, ready: Worded, piece: Piece) -> bool:
+    """Tell whether a sentence gives the reason of the rule or choice before it."""
+    if not found or piece.is_listed or piece.is_pasted:
+        return False
+    before = found[-1]
+    if before.kind not in ("rule", "choice") or kind in ("rule", "question", "choice", "open"):
+        return False
+    is_reason = ready.first in REASONS.words or (
+        not ready.lower.isascii() and ready.lower.startswith(REASONS.fragments)
+    )
+    return is_reason and len(before.text) + len(piece.text) < 500
+
+
+def _joined(before: Sentence, text: str) -> Sentence:
+    separator = "" if before.text.endswith(("。", "！", "？")) else " "
+    return msgspec.structs.replace(before, text=before.text + separator + text)
+
+
+def opened(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Give the open points that no later sentence reports as done."""
+    finished = [(s.n_item, _content(s.text)) for s in sentences if s.kind == "done"]
+    for sentence in sentences:
+        if sentence.kind != "open":
+            continue
+        words = _content(sentence.text)
+        needed = max(2, 0.6 * len(words))
+        if not any(
+            n_item > sentence.n_item and len(words & done) >= needed for n_item, done in finished
+        ):
+            yield sentence
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(word for word in worded(text).words if len(word) > 3)

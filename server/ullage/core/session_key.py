@@ -1,0 +1,27 @@
+"""Names of folders for session keys, which may hold anything."""
+
+import hashlib
+import re
+
+MAX_NAME_CHARS = 120
+_UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
+_RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
+
+
+def folder_name(session_key: str) -> str:
+    """Give S1's `sanitizeSessionKeyForPath`, made unique where that lost something.
+
+    A key that was changed, or whose name Windows or a file system could not hold, ends in eight
+    hex digits of its SHA-256, so that `a:b` and `a_b` never share a folder.
+    """
+    name = _UNSAFE.sub("_", session_key)
+    is_kept = (
+        name == session_key
+        and 0 < len(name) <= MAX_NAME_CHARS
+        and not name.endswith(".")
+        and not _RESERVED.match(name)
+    )
+    if is_kept:
+        return name
+    digest = hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[:MAX_NAME_CHARS]}-{digest}"

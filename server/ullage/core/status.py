@@ -1,0 +1,42 @@
+"""The status of a session, as the command line prints it and editors show it."""
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from ullage.core.context import Context
+from ullage.core.degradation import Degradation, evaluate
+from ullage.core.gauge import Gauge
+from ullage.core.policy import Band, Policy, Trigger, band_of, next_trigger
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    context: Context
+    gauge: Gauge
+    degradation: Degradation
+    band: Band
+    next_trigger: Trigger | None
+    """None above the last trigger, or where the gauge is unknown."""
+
+
+def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
+    used = gauge.used_tokens
+    return Status(
+        context=context,
+        gauge=gauge,
+        degradation=evaluate(len(context.compactions)),
+        band=band_of(gauge.utilization, policy),
+        next_trigger=None if used is None else next_trigger(used, gauge.window.n_tokens, policy),
+    )
+
+
+def last_compaction_ms(context: Context) -> int | None:
+    return context.compactions[-1].at_ms if context.compactions else None
+
+
+def rfc3339(at_ms: int | None) -> str | None:
+    """Write a time in UTC, to the millisecond; None stays None."""
+    if at_ms is None:
+        return None
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,218 @@
+"""The extractive summary: fixed sections from the messages themselves, without a model."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from ullage.core.context import ContextItem
+from ullage.core.earlier import FOCUS, NONE, OMITTED, SECTIONS
+from ullage.core.facts import Facts, gather
+from ullage.core.identifiers import DataLine, identifiers, is_secret, ranked_lines
+from ullage.core.message import Text, ToolCall, ToolResult, plain_text
+from ullage.core.prose import gist, looks_like_data, own_words
+from ullage.core.sections import (
+    CONSTRAINTS,
+    DECISIONS,
+    ESSENTIAL,
+    FILES,
+    GOAL,
+    IDENTIFIERS,
+    REMAINING,
+    Line,
+    fact_lines,
+)
+from ullage.core.supersede import whole_value
+from ullage.core.wording import is_directive
+
+Count: TypeAlias = Callable[[str], int]
+
+_SPOKEN_SHARE = 0.72
+"""Share of the budget for what was said and done; data fills the rest. Tried on sessions."""
+_BULK_SHARE = 0.4
+"""Share of the budget for rules found in pasted documents; chosen."""
+_MIN_DATA_SCORE = 0.55
+"""Below this a line of data is mostly noise; tried on sessions."""
+_NOTE_TOKENS = 24
+"""Held back for the line that says what was left out."""
+
+
+def summarize(
+    items: Sequence[ContextItem],
+    *,
+    focus: str | None,
+    budget_tokens: int,
+    count: Callable[[str], int],
+) -> str:
+    """Write the summary that stands for the messages, within the budget.
+
+    Deterministic; time grows linearly with the text. `count` is called once for each line that
+    may enter.
+    """
+    facts = gather(items)
+    lines = fact_lines(facts, focus)
+    if focus and focus.strip():
+        text = FOCUS + gist(focus, 200)
+        lines.append(Line(section=GOAL, text=text, worth=1100, order=-1e9))
+    counted = _cached(count)
+    room = budget_tokens - counted(_render([], "")) - _NOTE_TOKENS
+    if room <= 0:
+        return _cut_short(lines, budget_tokens, count)
+    kept, n_used = _choose(lines, room, counted)
+    kept += _data_lines(items, facts, kept, room - n_used, counted)
+    kept += _choose_rest(lines, kept, room, counted)
+    return _fitted(lines, kept, budget_tokens, count)
+
+
+def _cached(count: Count) -> Count:
+    known: dict[str, int] = {}
+
+    def counted(text: str) -> int:
+        if text not in known:
+            known[text] = count(text)
+        return known[text]
+
+    return counted
+
+
+def _choose(lines: list[Line], room: int, counted: Count) -> tuple[list[Line], int]:
+    """Take the worthiest lines: essential ones up to the whole room, others up to their share."""
+    share = int(room * _SPOKEN_SHARE)
+    kept: list[Line] = []
+    n_used = n_bulk = 0
+    for line in sorted(lines, key=lambda line: -line.worth):
+        limit = room if line.worth >= ESSENTIAL else share
+        if limit - n_used < 4:
+            continue
+        n_line = counted(f"- {line.text}\n")
+        if n_used + n_line > limit or (line.is_bulk and n_bulk + n_line > room * _BULK_SHARE):
+            continue
+        n_bulk += n_line if line.is_bulk else 0
+        n_used += n_line
+        kept.append(line)
+    return kept, n_used
+
+
+def _choose_rest(lines: list[Line], kept: list[Line], room: int, counted: Count) -> list[Line]:
+    """Give what the data left unused back to what was said."""
+    taken = set(kept)
+    n_used = sum(counted(f"- {line.text}\n") for line in kept)
+    rest: list[Line] = []
+    for line in sorted(lines, key=lambda line: -line.worth):
+        if room - n_used < 4:
+            break
+        if line in taken or line.is_bulk:
+            continue
+        n_line = counted(f"- {line.text}\n")
+        if n_used + n_line <= room:
+            n_used += n_line
+            rest.append(line)
+    return rest
+
+
+def _data_lines(
+    items: Sequence[ContextItem], facts: Facts, kept: list[Line], room: int, counted: Count
+) -> Iterator[Line]:
+    """Add identifiers that no kept line holds, the best first."""
+    spoken = "\n".join(sentence.text for sentence in facts.sentences)
+    shown = {name for line in kept for _, name in identifiers(line.text)}
+    shown.update(word for line in kept for word in line.text.split())
+    old = [
+        whole_value(item.value) for item in facts.retired if len(item.value) > 2 and item.has_digit
+    ]
+    for at, line in enumerate(ranked_lines(_sources(items), spoken)):
+        if room < 8 or line.score < _MIN_DATA_SCORE:
+            return
+        fresh = [name for name in line.names if name not in shown]
+        if not fresh or _is_unfit(line, old):
+            continue
+        text = " ".join(line.text.split())
+        n_line = counted(f"- {text}\n")
+        if n_line <= room:
+            room -= n_line
+            shown.update(line.names)
+            yield Line(section=IDENTIFIERS, text=text, worth=100 + line.score, order=at)
+
+
+def _is_unfit(line: DataLine, old: Sequence[object]) -> bool:
+    return is_secret(line.text) or is_directive(line.text)
+
+
+def _sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
+    """Give the texts that hold data: results, arguments, code and pasted lines."""
+    for n_item, item in enumerate(items):
+        for block in item.message.blocks:
+            if isinstance(block, ToolResult):
+                for part in block.content:
+                    if isinstance(part, Text):
+                        yield part.text, n_item, 1.0
+            elif isinstance(block, ToolCall):
+                yield block.arguments.replace("\\n", "\n"), n_item, 0.8
+        if item.category in ("user", "assistant", "injected"):
+            own, foreign = own_words(plain_text(item.message))
+            yield foreign, n_item, 1.0
+            yield "\n".join(_pasted(own)), n_item, 1.3
+
+
+def _pasted(text: str) -> Iterator[str]:
+    is_fenced = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            is_fenced = not is_fenced
+        elif is_fenced or looks_like_data(line.strip()):
+            yield line
+
+
+def _render(lines: Sequence[Line], note: str) -> str:
+    parts: list[str] = []
+    for section, name in enumerate(SECTIONS):
+        own = sorted(
+            (line for line in lines if line.section == section), key=lambda line: line.order
+        )
+        body = [f"- {line.text}" for line in own]
+        if section == len(SECTIONS) - 1 and note:
+            body.append(note)
+        parts.append(f"## {name}\n" + "\n".join(body or [NONE]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _note(lines: Sequence[Line], kept: Sequence[Line]) -> str:
+    """Say what of weight the budget left out."""
+    left = set(lines) - set(kept)
+    told: list[str] = []
+    for section, what in (
+        (CONSTRAINTS, "constraints"),
+        (DECISIONS, "decisions"),
+        (REMAINING, "open points"),
+        (FILES, "files"),
+    ):
+        n_left = sum(line.section == section for line in left)
+        if n_left:
+            told.append(f"{n_left} {what}")
+    return f"- {OMITTED}{', '.join(told)})" if told else ""
+
+
+def _fitted(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) -> str:
+    """Render, dropping the least worthy lines until the whole is within the budget."""
+    kept = sorted(kept, key=lambda line: -line.worth)
+    while True:
+        text = _render(kept, _note(lines, kept))
+        n_over = count(text) - budget_tokens
+        if n_over <= 0:
+            return text
+        if not kept:
+            return _cut_short(lines, budget_tokens, count)
+        n_dropped = max(1, min(len(kept), n_over // 40))
+        kept = kept[:-n_dropped]
+
+
+def _cut_short(lines: list[Line], budget_tokens: int, count: Count) -> str:
+    """Write what fits of the worthiest lines where not even the headings fit."""
+    note = f"- {OMITTED}the budget of {budget_tokens} tokens is too small for a summary)"
+    text = note
+    for line in sorted(lines, key=lambda line: -line.worth):
+        longer = f"- {line.text}\n{text}"
+        if count(longer) > budget_tokens:
+            break
+        text = longer
+    while text and count(text) > budget_tokens:
+        text = text[: len(text) * 3 // 4]
+    return text

@@ -1,0 +1,226 @@
+"""Superseded values: which value a later sentence replaced, and what becomes of the earlier one."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ullage.core.wording import CHANGES, CHOICES, Worded, has_marker, worded
+
+OLD_VALUE = "[old value]"
+_TOKEN = re.compile(r"[0-9A-Za-z_$@][\w$@%/-]*(?:[.:][\w$@%/-]+)*|[^\W\d_]+")
+_MAX_TOKENS = 160
+_FILLERS = frozenset(
+    "a an the is are was be to at of on in for from with use using used uses set sets now new old "
+    "should must will shall it this that as and or by run runs running listen listens default "
+    "please let's make not instead actually change changed switch switched its our your my we i "
+    "value number ist sind auf zu von der die das den dem ein eine einen soll muss jetzt bitte "
+    "nutze verwende für mit und oder statt le la les un une de du des à est au sur pour avec el "
+    "los las una es en para con o e il lo di da è per non на в с из и для это быть теперь нужно "
+    "используй должен go went going have has keep only all any more than about up down".split()
+)
+_NO_KEYS = frozenset(
+    "line lines test tests step steps option options item items issue bug commit attempt phase "
+    "part parts files file chapter round passed failed page error errors times case cases day "
+    "days hour hours minute minutes second seconds took after before last first pr ms s kb mb "
+    "января utc id".split()
+)
+_CJK_VERBS = re.compile(
+    r"改成|改为|改用|换成|使用|现在|必须|应该|请|用|是|为|到|设|的|把|将|を|は|に|が|へ"
+)
+_PAIRS = (
+    re.compile(r"\b(?:from|von|vom|de|da|с|із|з) (.{1,60}?) (?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})"),
+    re.compile(r"\b(?:replaced?|replacing|swap(?:ped)?|renamed?|ersetze|ersetzt) (.{1,60}?) (?:with|by|to|for|durch|as) (.{1,60})"),
+    re.compile(r"(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})"),
+    re.compile(r"从(.{1,30}?)(?:改成|改为|换成|到|改到)(.{1,30})"),
+)  # fmt: skip
+_OLD_ONLY = re.compile(
+    r"(?:\binstead of|\brather than|\bno longer|, not|\banstelle von|\banstatt|\bstatt|\bnicht mehr|\bau lieu de|"
+    r"\ben vez de|\ben lugar de|\binvece di|\bem vez de|\bвместо|\bзамість|\bwas|\bpreviously) (.{1,60})"
+)
+
+
+class Claim(msgspec.Struct, frozen=True, gc=False):
+    """A value that a sentence gives to a key: `port 8080`."""
+
+    key: str
+    qualifier: str
+    value: str
+
+
+class Retired(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that does not hold any longer, from a sentence on."""
+
+    value: str
+    key: str
+    n_sentence: int
+    is_by_user: bool
+    has_digit: bool
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A sentence as the comparison needs it."""
+
+    text: str
+    is_user: bool
+    is_rule: bool
+    is_choice: bool
+
+
+def claims(text: str, sentence: Worded | None = None) -> Iterator[Claim]:
+    """Find the values with a digit in them, each with the noun that it belongs to."""
+    if not any(char.isdigit() for char in text):
+        return
+    source = sentence.lower if sentence is not None else text.lower()
+    tokens: list[str] = _TOKEN.findall(source)[:_MAX_TOKENS]
+    for at, token in enumerate(tokens):
+        if not any(char.isdigit() for char in token):
+            continue
+        nouns = list(_nouns(reversed(tokens[max(0, at - 5) : at])))
+        if not nouns:
+            nouns = list(_nouns(tokens[at + 1 : at + 4]))[:1]
+        if nouns and nouns[0] not in _NO_KEYS:
+            yield Claim(nouns[0], nouns[1] if len(nouns) > 1 else "", token)
+
+
+def _nouns(tokens: Iterator[str] | Sequence[str]) -> Iterator[str]:
+    for token in tokens:
+        bare = token if token.isascii() else _CJK_VERBS.sub("", token)
+        if any(char.isdigit() for char in token):
+            return
+        if bare and bare not in _FILLERS:
+            yield bare
+
+
+def retired_values(said: Sequence[Said]) -> list[Retired]:
+    """Find the values that a later sentence replaced."""
+    found: list[Retired] = []
+    current: dict[str, list[tuple[Claim, bool]]] = {}
+    for at, sentence in enumerate(said):
+        ready = worded(sentence.text)
+        own = list(claims(sentence.text, ready))
+        changes = has_marker(ready, CHANGES) or has_marker(ready, CHOICES)
+        old = (
+            list(_named_old(sentence.text))
+            if changes or "→" in ready.lower or "->" in ready.lower
+            else []
+        )
+        for value in old:
+            keys = [claim.key for claim in own if claim.value == value.lower()]
+            found.append(_retired(value, keys[0] if keys else "", at, sentence))
+        lowered = {value.lower() for value in old}
+        for claim in own:
+            if claim.value in lowered:
+                continue
+            held = current.setdefault(claim.key, [])
+            if changes:
+                for earlier, by_user in list(held):
+                    if _is_replaced(earlier, claim) and (sentence.is_user or not by_user):
+                        found.append(_retired(earlier.value, claim.key, at, sentence))
+                        held.remove((earlier, by_user))
+            held.append((claim, sentence.is_user))
+    return [item for item in found if not _is_revived(item, said)]
+
+
+def _retired(value: str, key: str, at: int, by: Said) -> Retired:
+    return Retired(
+        value=value,
+        key=key,
+        n_sentence=at,
+        is_by_user=by.is_user,
+        has_digit=any(char.isdigit() for char in value),
+    )
+
+
+def _is_replaced(earlier: Claim, later: Claim) -> bool:
+    is_same_place = not (
+        earlier.qualifier and later.qualifier and earlier.qualifier != later.qualifier
+    )
+    is_same_kind = earlier.value.lstrip("0123456789.") == later.value.lstrip("0123456789.")
+    return is_same_place and is_same_kind and earlier.value != later.value
+
+
+def _named_old(text: str) -> Iterator[str]:
+    """Find the values that a sentence itself calls old."""
+    for pattern in _PAIRS:
+        for match in pattern.finditer(text[:1000]):
+            old, new = _value_in(match[1], is_last=True), _value_in(match[2], is_last=False)
+            if old and new and old != new and _is_alike(old, new):
+                yield old
+    for match in _OLD_ONLY.finditer(text[:1000]):
+        old = _value_in(match[1], is_last=False)
+        if old and _is_name(old):
+            yield old
+
+
+def _value_in(phrase: str, *, is_last: bool) -> str:
+    tokens: list[str] = [token for token in _TOKEN.findall(phrase) if token.lower() not in _FILLERS]
+    tokens = tokens[-3:] if is_last else tokens[:3]
+    for token in tokens:
+        if any(char.isdigit() for char in token):
+            return token
+    if not tokens:
+        return ""
+    return tokens[-1] if is_last else tokens[0]
+
+
+def _is_alike(old: str, new: str) -> bool:
+    return any(c.isdigit() for c in old) == any(c.isdigit() for c in new) or _is_name(old)
+
+
+def _is_name(token: str) -> bool:
+    return any(c.isdigit() or c.isupper() or c in "_./-" for c in token) and len(token) > 1
+
+
+def _is_revived(item: Retired, said: Sequence[Said]) -> bool:
+    """Tell whether the user came back to a value after it had been replaced."""
+    if not item.has_digit:
+        return False
+    pattern = whole_value(item.value)
+    for sentence in said[item.n_sentence + 1 :]:
+        if sentence.is_user and pattern.search(sentence.text):
+            named = {value.lower() for value in _named_old(sentence.text)}
+            if item.value.lower() not in named:
+                return True
+    return False
+
+
+def whole_value(value: str) -> re.Pattern[str]:
+    """Match a value as a whole, not as a part of a longer number or name."""
+    return re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", re.IGNORECASE)
+
+
+def resolve(said: Sequence[Said], retired: Sequence[Retired]) -> dict[int, str]:
+    """Say what becomes of sentences with replaced values: new text, or "" for none.
+
+    A rule of the user is only changed by the user; a rule that itself names what is forbidden
+    stays verbatim.
+    """
+    changed: dict[int, str] = {}
+    for item in retired:
+        pattern = whole_value(item.value)
+        for at, sentence in enumerate(said):
+            text = changed.get(at, sentence.text)
+            if not text or not pattern.search(text):
+                continue
+            if (
+                sentence.is_user
+                and sentence.is_rule
+                and (at >= item.n_sentence or not item.is_by_user)
+            ):
+                continue
+            if not item.has_digit and (at > item.n_sentence or not sentence.is_choice):
+                continue
+            changed[at] = _without(text, pattern, item, at)
+    return changed
+
+
+def _without(text: str, pattern: re.Pattern[str], item: Retired, at: int) -> str:
+    short_number = item.has_digit and len(item.value) < 3
+    if short_number or at == item.n_sentence:
+        keys = {claim.key for claim in claims(text) if claim.value == item.value.lower()}
+        if at != item.n_sentence and item.key not in keys:
+            return text
+    if at < item.n_sentence and len(text) < 160 and "," not in text:
+        return ""
+    return pattern.sub(OLD_VALUE, text)

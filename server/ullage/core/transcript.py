@@ -1,0 +1,105 @@
+"""Transcripts: the record of a session as lines, and the lines read as entries."""
+
+from collections.abc import Iterator
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+from ullage.core.message import JsonObject
+
+Agent: TypeAlias = Literal["openclaw", "claude-code"]
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of a file, its end included, so that lines join back to the file."""
+
+    offset: int
+    raw: bytes
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether the line's end is not written yet; normal for the last line."""
+        return not self.raw.endswith(b"\n")
+
+
+class Lines(Protocol):
+    """The lines of a transcript, read in either direction without holding all of them."""
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    def forward(self) -> Iterator[Line]: ...
+
+    def backward(self) -> Iterator[Line]: ...
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Something in a transcript that could not be read as its format says."""
+
+    offset: int
+    """Byte offset of the line in the file."""
+    message: str
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One record of a transcript."""
+
+    entry_id: str
+    """Empty where the agent gave none."""
+    parent_id: str | None
+    kind: str
+    """The agent's own name for this kind of record."""
+    offset: int
+    size_bytes: int
+    native: JsonObject
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What a transcript says of its session as a whole."""
+
+    agent: Agent
+    session_id: str
+    version: int
+    """Version of the agent's format; 0 where the format has none."""
+    cwd: str | None
+    parent_session_id: str | None = None
+    """The session that this one is a subagent of."""
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole transcript: every line is kept, whether it could be read or not."""
+
+    header: Header | None
+    lines: tuple[Line, ...]
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...]
+
+
+class MemoryLines(msgspec.Struct, frozen=True):
+    """Lines of bytes that are in memory already."""
+
+    data: bytes
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.data)
+
+    def forward(self) -> Iterator[Line]:
+        """Split at LF alone: U+2028 and its kin are legal inside a JSON line."""
+        start = 0
+        while start < len(self.data):
+            end = self.data.find(b"\n", start) + 1 or len(self.data)
+            yield Line(start, self.data[start:end])
+            start = end
+
+    def backward(self) -> Iterator[Line]:
+        end = len(self.data)
+        while end > 0:
+            start = self.data.rfind(b"\n", 0, end - 1) + 1
+            yield Line(start, self.data[start:end])
+            end = start
+
+
+def render(transcript: Transcript) -> bytes:
+    """Give back the exact bytes that a transcript was parsed from."""
+    return b"".join(line.raw for line in transcript.lines)

@@ -1,0 +1,63 @@
+"""The context window of a model, and who says so."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+WindowSource: TypeAlias = Literal["setting", "agent", "model table", "default"]
+
+DEFAULT_WINDOW_TOKENS = 200_000
+"""Where nothing names a window (S4 §27.2.2)."""
+
+
+class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the models whose names start with a prefix."""
+
+    prefix: str
+    window_tokens: int
+    encoding: str
+    source: str
+    date: str
+    """Day on which the source was read, as YYYY-MM-DD."""
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True):
+    n_tokens: int
+    source: WindowSource
+    detail: str
+    """The setting, the record or the row that the figure comes from."""
+
+
+def find_row(table: tuple[ModelRow, ...], model: str | None) -> ModelRow | None:
+    """Find the row with the longest prefix of a model's name, whoever provides it."""
+    if model is None:
+        return None
+    name = model.rpartition("/")[2].lower()
+    fitting = [row for row in table if name.startswith(row.prefix)]
+    return max(fitting, key=lambda row: len(row.prefix), default=None)
+
+
+def resolve(
+    model: str | None,
+    table: tuple[ModelRow, ...],
+    *,
+    setting_tokens: int | None,
+    agent_tokens: int | None,
+) -> Window:
+    """Resolve the window: the user's setting, the agent's record, the table, the default."""
+    if setting_tokens is not None:
+        return Window(n_tokens=setting_tokens, source="setting", detail="your setting")
+    if agent_tokens is not None:
+        return Window(n_tokens=agent_tokens, source="agent", detail="the agent's own record")
+    if model is not None and model.lower().endswith("[1m]"):
+        return Window(n_tokens=1_000_000, source="model table", detail="the model's [1m] suffix")
+    row = find_row(table, model)
+    if row is not None:
+        return Window(
+            n_tokens=row.window_tokens, source="model table", detail=f"{row.source}, {row.date}"
+        )
+    return Window(
+        n_tokens=DEFAULT_WINDOW_TOKENS,
+        source="default",
+        detail="no source names this model; set ULLAGE_CONTEXT_WINDOW or --window",
+    )

@@ -1,0 +1,1 @@
+"""Sessions of Claude Code: JSONL, a chain by `parentUuid` with compact boundaries."""

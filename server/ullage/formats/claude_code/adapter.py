@@ -1,0 +1,134 @@
+"""The adapter for Claude Code: the context as its next request would carry it."""
+
+from ullage.core.context import Compaction, Context, ContextItem
+from ullage.core.index import Index, chain
+from ullage.core.message import JsonObject
+from ullage.core.transcript import (
+    Agent,
+    Entry,
+    Header,
+    Line,
+    Lines,
+    MemoryLines,
+    Problem,
+    Transcript,
+)
+from ullage.formats.claude_code.conversation import Conversation, read_conversation
+from ullage.formats.claude_code.messages import native_of, to_message
+from ullage.formats.claude_code.places import session_folders, session_roots
+from ullage.formats.claude_code.records import metadata_of, read_entry, read_header
+from ullage.formats.format import Reading
+from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
+
+__all__ = [
+    "AGENT",
+    "messages",
+    "parse",
+    "read_compaction",
+    "read_context",
+    "read_header",
+    "session_folders",
+    "session_roots",
+]
+
+AGENT: Agent = "claude-code"
+
+
+def read_context(lines: Lines, header: Header, known: Index) -> Reading:
+    conversation = read_conversation(lines, header, known)
+    refs = {ref.entry_id: ref for ref in (*known.compactions, *conversation.refs)}
+    items = _items(conversation)
+    boundary = conversation.boundary
+    context = Context(
+        header=header,
+        items=items,
+        boundary=None if boundary is None else _to_compaction(boundary, items),
+        compactions=chain(refs, None if boundary is None else boundary.entry_id),
+        leaf_id=conversation.after[-1].entry_id if conversation.after else None,
+        model=next((i.message.model for i in reversed(items) if i.message.model), None),
+        n_entries=conversation.n_entries,
+        size_bytes=lines.size_bytes,
+        problems=conversation.problems,
+    )
+    index = Index(
+        covered_bytes=lines.size_bytes,
+        n_entries=conversation.n_entries,
+        compactions=tuple(refs.values()),
+    )
+    return Reading(context=context, index=index)
+
+
+def read_compaction(line: Line) -> Compaction | None:
+    entry = read_entry(line)
+    return _to_compaction(entry, ()) if isinstance(entry, Entry) else None
+
+
+def messages(context: Context) -> list[JsonObject]:
+    """List the messages, one for each answer: its blocks stand on several entries."""
+    found: list[JsonObject] = []
+    last_answer_id: str | None = None
+    for item in context.items:
+        answer_id = item.message.answer_id
+        if answer_id is not None and answer_id == last_answer_id:
+            content = (*objects_of(found[-1], "content"), *objects_of(item.native, "content"))
+            found[-1] = found[-1] | {"content": list(content)}
+        else:
+            found.append(
+                {key: item.native[key] for key in ("role", "content") if key in item.native}
+            )
+        last_answer_id = answer_id
+    return found
+
+
+def parse(data: bytes) -> Transcript:
+    lines = MemoryLines(data)
+    found = tuple(read_entry(line) for line in lines.forward())
+    return Transcript(
+        header=read_header(lines),
+        lines=tuple(lines.forward()),
+        entries=tuple(item for item in found if isinstance(item, Entry)),
+        problems=tuple(item for item in found if isinstance(item, Problem)),
+    )
+
+
+def _items(conversation: Conversation) -> tuple[ContextItem, ...]:
+    """Put the summary first, then what the boundary preserved, then the rest."""
+    summary = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is True)
+    rest = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is not True)
+    preserved_ids = {entry.entry_id for entry in conversation.preserved}
+    items: list[ContextItem] = []
+    tool_names: dict[str, str] = {}
+    for entry in (*summary, *conversation.preserved, *rest):
+        native = native_of(entry)
+        if native is None:
+            continue
+        for block in objects_of(native, "content"):
+            if block.get("type") == "tool_use":
+                tool_names[text_of(block, "id") or ""] = text_of(block, "name") or ""
+        message, category = to_message(entry, native, tool_names)
+        items.append(
+            ContextItem(
+                entry_id=entry.entry_id,
+                message=message,
+                category=category,
+                native=native,
+                at_ms=ms_of(entry.native),
+                is_after_boundary=entry.entry_id not in preserved_ids,
+            )
+        )
+    return tuple(items)
+
+
+def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compaction:
+    metadata = metadata_of(boundary)
+    summary = next((item for item in items if item.category == "summary"), None)
+    return Compaction(
+        entry_id=boundary.entry_id,
+        parent_id=boundary.parent_id,
+        at_ms=ms_of(boundary.native),
+        summary="" if summary is None else text_of(summary.native, "content") or "",
+        first_kept_id=None,
+        n_tokens_before=int_of(metadata, "preTokens"),
+        n_tokens_after=int_of(metadata, "postTokens"),
+        details=metadata,
+    )

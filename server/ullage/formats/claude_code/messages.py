@@ -1,0 +1,153 @@
+"""Messages of Claude Code in the shape of the core."""
+
+from collections.abc import Mapping
+
+from ullage.core.context import Category
+from ullage.core.message import (
+    Block,
+    Image,
+    JsonObject,
+    Message,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from ullage.core.transcript import Entry
+from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
+
+SYNTHETIC_MODEL = "<synthetic>"
+"""Model of the answers that Claude Code writes itself, such as errors of the API."""
+
+
+def native_of(entry: Entry) -> JsonObject | None:
+    """Give the message that a record sends, None where it sends none."""
+    match entry.kind:
+        case "user" | "assistant":
+            is_hidden = entry.native.get("isVisibleInTranscriptOnly") is True
+            if is_hidden and entry.native.get("isCompactSummary") is not True:
+                return None
+            return object_of(entry.native, "message")
+        case "attachment":
+            return _rendered(entry.native)
+        case _:
+            return None
+
+
+def to_message(
+    entry: Entry, native: JsonObject, tool_names: Mapping[str, str]
+) -> tuple[Message, Category]:
+    """Give a record's message; `tool_names` tells the tool behind each call id."""
+    blocks = _content(native, tool_names)
+    role: Role = "assistant" if entry.kind == "assistant" else "user"
+    message = Message(role=role, blocks=blocks)
+    if entry.kind == "assistant":
+        model = text_of(native, "model")
+        is_answer = model != SYNTHETIC_MODEL and entry.native.get("isApiErrorMessage") is not True
+        message = Message(
+            role=role,
+            blocks=blocks,
+            model=model if is_answer else None,
+            usage=_usage(native) if is_answer else None,
+            answer_id=text_of(native, "id"),
+        )
+    return message, _category(entry, blocks)
+
+
+def _category(entry: Entry, blocks: tuple[Block, ...]) -> Category:
+    if entry.native.get("isCompactSummary") is True:
+        return "summary"
+    if entry.kind == "assistant":
+        return "assistant"
+    if entry.kind == "attachment" or entry.native.get("isMeta") is True:
+        return "injected"
+    if any(isinstance(block, ToolResult) for block in blocks):
+        return "tool results"
+    return "user"
+
+
+def _rendered(native: JsonObject) -> JsonObject | None:
+    """Give an attachment as Claude Code renders it; unrendered ones are not sent."""
+    parts = objects_of(native, "rendered")
+    if not parts:
+        return None
+    content: list[object] = []
+    for part in parts:
+        text = text_of(part, "content")
+        if text is None:
+            content.extend(objects_of(part, "content"))
+        else:
+            content.append({"type": "text", "text": text})
+    return {"role": text_of(native, "renderedRole") or "user", "content": content}
+
+
+def _content(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Block, ...]:
+    text = text_of(native, "content")
+    if text is not None:
+        return (Text(text=text),)
+    blocks = (_block(block, tool_names) for block in objects_of(native, "content"))
+    return tuple(block for block in blocks if block is not None)
+
+
+def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
+    match block.get("type"):
+        case "text":
+            return Text(text=text_of(block, "text") or "")
+        case "thinking":
+            return Thinking(text=text_of(block, "thinking") or "")
+        case "image" | "document":
+            source = object_of(block, "source") or {}
+            return Image(
+                media_type=text_of(source, "media_type") or "",
+                size_bytes=len(text_of(source, "data") or ""),
+            )
+        case "tool_use":
+            return ToolCall(
+                call_id=text_of(block, "id") or "",
+                name=text_of(block, "name") or "",
+                arguments=compact_json(block.get("input", {})),
+            )
+        case "tool_result":
+            call_id = text_of(block, "tool_use_id") or ""
+            parts = _content(block, tool_names)
+            return ToolResult(
+                call_id=call_id,
+                name=tool_names.get(call_id, ""),
+                content=tuple(part for part in parts if isinstance(part, Text | Image)),
+                is_error=block.get("is_error") is True,
+            )
+        case _:
+            return None
+
+
+def _usage(native: JsonObject) -> Usage | None:
+    """Read the usage of the last iteration: what the next request sends again.
+
+    Claude Code compacts by input, both caches and output together (research/agents.md §1.3).
+    """
+    usage = object_of(native, "usage")
+    if usage is None:
+        return None
+    iterations = objects_of(usage, "iterations")
+    usage = iterations[-1] if iterations else usage
+    n_input, n_output, n_read, n_write = (
+        int_of(usage, key) or 0
+        for key in (
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        )
+    )
+    n_total = n_input + n_output + n_read + n_write
+    if n_total == 0:
+        return None
+    return Usage(
+        n_input=n_input,
+        n_output=n_output,
+        n_cache_read=n_read,
+        n_cache_write=n_write,
+        n_total=n_total,
+    )

@@ -1,0 +1,101 @@
+"""Lines of a Claude Code transcript as entries."""
+
+import msgspec
+
+from ullage.core.message import JsonObject
+from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.formats.json_line import decode_object, is_blank, object_of, text_of, texts_of
+
+MAX_HEADER_LINES = 50
+"""The first lines may be notes without a session's marks (4 seen; the rest is margin)."""
+
+
+class Stub(msgspec.Struct, kw_only=True, rename="camel"):
+    """The fields that place a record; reading only these is six times as fast as all."""
+
+    type: str = ""
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    is_sidechain: bool = False
+    timestamp: str | None = None
+
+
+_decode_stub = msgspec.json.Decoder(Stub).decode
+
+
+def read_header(lines: Lines) -> Header | None:
+    """Find the session's marks on the first record of the conversation."""
+    for n_read, line in enumerate(lines.forward()):
+        if n_read == MAX_HEADER_LINES:
+            return None
+        native = decode_object(line)
+        if isinstance(native, str) or "parentUuid" not in native:
+            continue
+        session_id = text_of(native, "sessionId")
+        if session_id is None or text_of(native, "uuid") is None:
+            return None
+        agent_id = text_of(native, "agentId") if native.get("isSidechain") is True else None
+        return Header(
+            agent="claude-code",
+            session_id=agent_id or session_id,
+            version=0,
+            cwd=text_of(native, "cwd"),
+            parent_session_id=session_id if agent_id else None,
+        )
+    return None
+
+
+def read_stub(line: Line) -> Stub | Problem | None:
+    """Read a record's place; None for blank lines and the NUL padding that a crash leaves."""
+    if _is_empty(line):
+        return None
+    try:
+        return _decode_stub(line.raw)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        native = decode_object(line)
+        if isinstance(native, str):
+            return Problem(offset=line.offset, message=native)
+        return Stub(
+            type=text_of(native, "type") or "",
+            subtype=text_of(native, "subtype"),
+            uuid=text_of(native, "uuid"),
+            parent_uuid=text_of(native, "parentUuid"),
+            is_sidechain=native.get("isSidechain") is True,
+            timestamp=text_of(native, "timestamp"),
+        )
+
+
+def read_entry(line: Line) -> Entry | Problem | None:
+    """Read a line whole; None for blank lines and NUL padding."""
+    if _is_empty(line):
+        return None
+    native = decode_object(line)
+    if isinstance(native, str):
+        return Problem(offset=line.offset, message=native)
+    return Entry(
+        entry_id=text_of(native, "uuid") or "",
+        parent_id=text_of(native, "parentUuid"),
+        kind=text_of(native, "type") or "",
+        offset=line.offset,
+        size_bytes=len(line.raw),
+        native=native,
+    )
+
+
+def is_boundary(stub: Stub) -> bool:
+    return stub.type == "system" and stub.subtype == "compact_boundary"
+
+
+def metadata_of(boundary: Entry) -> JsonObject:
+    return object_of(boundary.native, "compactMetadata") or {}
+
+
+def preserved_ids(boundary: Entry) -> tuple[str, ...]:
+    """List the records before a boundary that it keeps, in the order they are sent."""
+    preserved = object_of(metadata_of(boundary), "preservedMessages") or {}
+    return texts_of(preserved, "uuids")
+
+
+def _is_empty(line: Line) -> bool:
+    return is_blank(line) or not line.raw.strip(b"\0\r\n ")

@@ -1,0 +1,86 @@
+"""What every adapter for an agent's transcripts offers; a module is an adapter."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from ullage.core.context import Compaction, Context
+from ullage.core.index import Index
+from ullage.core.message import JsonObject
+from ullage.core.transcript import Agent, Header, Line, Lines, Transcript
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """A context and what was learned of the transcript on the way."""
+
+    context: Context
+    index: Index
+
+
+class Format(Protocol):
+    AGENT: Agent
+
+    @staticmethod
+    def session_roots(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+        """Give the folders below which all sessions are."""
+        ...
+
+    @staticmethod
+    def session_folders(cwd: Path, env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+        """Give the folders that may hold the sessions of a workspace."""
+        ...
+
+    @staticmethod
+    def read_header(lines: Lines) -> Header | None:
+        """Recognize a transcript by its first lines; None where it is none of ours."""
+        ...
+
+    @staticmethod
+    def read_context(lines: Lines, header: Header, known: Index) -> Reading:
+        """Read backwards until the context and its compactions are known."""
+        ...
+
+    @staticmethod
+    def read_compaction(line: Line) -> Compaction | None:
+        """Read a compaction from the line that an index points to."""
+        ...
+
+    @staticmethod
+    def messages(context: Context) -> list[JsonObject]:
+        """List the messages that would be sent, in the agent's own shape."""
+        ...
+
+    @staticmethod
+    def parse(data: bytes) -> Transcript:
+        """Parse a whole transcript without losing a byte."""
+        ...
+
+
+class Appender(Protocol):
+    """Makes the lines that are appended to an idle session; a module is an appender."""
+
+    @staticmethod
+    def refuse_write(header: Header) -> str | None:
+        """Say why a session cannot be appended to; None where it can."""
+        ...
+
+    @staticmethod
+    def compaction_line(
+        context: Context,
+        *,
+        entry_id: str,
+        timestamp: str,
+        summary: str,
+        first_kept_id: str,
+        n_tokens_before: int,
+        details: JsonObject,
+    ) -> bytes:
+        """Render a compaction that follows the leaf."""
+        ...
+
+    @staticmethod
+    def undo_line(compaction: Compaction, *, entry_id: str, timestamp: str) -> bytes:
+        """Render an entry after which a compaction is no longer on the path."""
+        ...

@@ -1,0 +1,110 @@
+"""One line of JSON as an object, whatever stands in it, and its fields by shape."""
+
+import json
+import re
+from datetime import datetime
+from typing import NoReturn, cast
+
+import msgspec
+
+from ullage.core.message import JsonObject
+from ullage.core.transcript import Line
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+"""Longer lines stay unread: one line must not take the memory of a session (chosen)."""
+
+_BOM = b"\xef\xbb\xbf"
+_ISO = re.compile(r"\d{4}-\d\d-\d\dT")
+_decode_any = msgspec.json.Decoder().decode
+
+
+def is_blank(line: Line) -> bool:
+    return not line.raw.strip()
+
+
+def decode_object(line: Line) -> JsonObject | str:
+    """Decode a line, or say in a few words why it is not a JSON object.
+
+    msgspec refuses lone surrogates, bad UTF-8 and a BOM, all of which JavaScript agents read
+    back: what it refuses gets a second reading by the standard library, which takes them.
+    """
+    raw = line.raw
+    if len(raw) > MAX_LINE_BYTES:
+        return f"line of {len(raw):,} bytes is longer than {MAX_LINE_BYTES:,}"
+    try:
+        value = cast(object, _decode_any(raw))
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        text = raw.removeprefix(_BOM).decode("utf-8", "replace")
+        try:
+            value = cast(object, json.loads(text, parse_constant=_refuse_constant))
+        except (ValueError, RecursionError):
+            return "unfinished line" if line.is_torn else "line is not valid JSON"
+    return as_object(value) or "line is not a JSON object with content"
+
+
+def text_of(value: JsonObject, key: str) -> str | None:
+    found = value.get(key)
+    return found if isinstance(found, str) else None
+
+
+def int_of(value: JsonObject, key: str) -> int | None:
+    found = value.get(key)
+    if isinstance(found, float) and found.is_integer():
+        return int(found)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def object_of(value: JsonObject, key: str) -> JsonObject | None:
+    return as_object(value.get(key))
+
+
+def objects_of(value: JsonObject, key: str) -> tuple[JsonObject, ...]:
+    """List the objects in an array field, passing over everything else."""
+    found = value.get(key)
+    if not isinstance(found, list):
+        return ()
+    return tuple(item for item in map(as_object, cast(list[object], found)) if item is not None)
+
+
+def texts_of(value: JsonObject, key: str) -> tuple[str, ...]:
+    """List the strings in an array field, passing over everything else."""
+    found = value.get(key)
+    if not isinstance(found, list):
+        return ()
+    return tuple(item for item in cast(list[object], found) if isinstance(item, str))
+
+
+def as_object(value: object) -> JsonObject | None:
+    return cast(JsonObject, value) if isinstance(value, dict) else None
+
+
+def ms_of(value: JsonObject, key: str = "timestamp") -> int | None:
+    """Read a time that is ISO 8601 text or a number of milliseconds."""
+    found = value.get(key)
+    if isinstance(found, str):
+        return iso_ms(found)
+    number = int_of(value, key)
+    return number if number is not None and number >= 0 else None
+
+
+def iso_ms(text: str | None) -> int | None:
+    """Read an ISO 8601 time as milliseconds since 1970; None where it is not one."""
+    if text is None or not _ISO.match(text):
+        return None
+    try:
+        return round(datetime.fromisoformat(text).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
+
+
+def compact_json(value: object) -> str:
+    """Write a value as JSON text; lone surrogates stay escaped."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (ValueError, RecursionError):
+        return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which the standard library takes and JSON does not have."""
+    raise ValueError(name)

@@ -1,0 +1,1 @@
+"""Sessions of pi and OpenClaw: JSONL, a tree by `parentId`."""

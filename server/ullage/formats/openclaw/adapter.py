@@ -1,0 +1,104 @@
+"""The adapter for pi and OpenClaw: the context exactly as pi builds it (0.87.1).
+
+pi 0.73.1 builds the same from every file that it can write itself: what differs is new in
+0.84 to 0.87 (`context_edit`, system messages, `compaction.systemMessage`).
+"""
+
+from ullage.core.context import Compaction, Context
+from ullage.core.index import Index, chain
+from ullage.core.message import JsonObject
+from ullage.core.transcript import (
+    Agent,
+    Entry,
+    Header,
+    Line,
+    Lines,
+    MemoryLines,
+    Problem,
+    Transcript,
+)
+from ullage.formats.format import Reading
+from ullage.formats.json_line import int_of, ms_of, object_of, text_of
+from ullage.formats.openclaw.entries import linear_entries, read_entry, read_header
+from ullage.formats.openclaw.path import read_path
+from ullage.formats.openclaw.places import session_folders, session_roots
+from ullage.formats.openclaw.projection import model_of, project
+
+__all__ = [
+    "AGENT",
+    "messages",
+    "parse",
+    "read_compaction",
+    "read_context",
+    "read_header",
+    "session_folders",
+    "session_roots",
+]
+
+AGENT: Agent = "openclaw"
+
+
+def read_context(lines: Lines, header: Header, known: Index) -> Reading:
+    path = read_path(lines, header, known)
+    refs = {ref.entry_id: ref for ref in (*known.compactions, *path.refs)}
+    boundary = None if path.boundary is None else to_compaction(path.boundary)
+    leaf = path.after[-1] if path.after else path.boundary
+    context = Context(
+        header=header,
+        items=project(path),
+        boundary=boundary,
+        compactions=chain(refs, None if boundary is None else boundary.entry_id),
+        leaf_id=None if leaf is None else leaf.entry_id,
+        model=model_of(path),
+        n_entries=path.n_entries,
+        size_bytes=lines.size_bytes,
+        problems=path.problems,
+    )
+    index = Index(
+        covered_bytes=lines.size_bytes,
+        n_entries=path.n_entries,
+        compactions=tuple(refs.values()),
+    )
+    return Reading(context=context, index=index)
+
+
+def read_compaction(line: Line) -> Compaction | None:
+    entry = read_entry(line)
+    if not isinstance(entry, Entry) or entry.kind != "compaction":
+        return None
+    return to_compaction(entry)
+
+
+def to_compaction(entry: Entry) -> Compaction:
+    native = entry.native
+    details = object_of(native, "details") or {}
+    n_after = int_of(native, "tokensAfter")
+    return Compaction(
+        entry_id=entry.entry_id,
+        parent_id=entry.parent_id,
+        at_ms=ms_of(native),
+        summary=text_of(native, "summary") or "",
+        first_kept_id=text_of(native, "firstKeptEntryId"),
+        n_tokens_before=int_of(native, "tokensBefore"),
+        n_tokens_after=int_of(details, "tokensAfter") if n_after is None else n_after,
+        details=details,
+    )
+
+
+def messages(context: Context) -> list[JsonObject]:
+    return [item.native for item in context.items]
+
+
+def parse(data: bytes) -> Transcript:
+    lines = MemoryLines(data)
+    header = read_header(lines)
+    if header is not None and header.version < 2:
+        found = tuple(linear_entries(lines))
+    else:
+        found = tuple(read_entry(line) for line in lines.forward())
+    return Transcript(
+        header=header,
+        lines=tuple(lines.forward()),
+        entries=tuple(item for item in found if isinstance(item, Entry)),
+        problems=tuple(item for item in found if isinstance(item, Problem)),
+    )

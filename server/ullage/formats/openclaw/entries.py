@@ -1,0 +1,112 @@
+"""Lines of a pi session file as entries, in the shape of version 3."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.formats.json_line import decode_object, int_of, is_blank, object_of, text_of
+
+MAX_HEADER_BYTES = 1024 * 1024
+"""pi 0.87.1 looks no further for the header (MAX_SESSION_HEADER_SCAN_BYTES)."""
+
+
+class Stub(msgspec.Struct, kw_only=True, rename="camel"):
+    """The fields that make the tree; reading only these is six times as fast as all."""
+
+    type: str = ""
+    id: str | None = None
+    parent_id: str | None = None
+    timestamp: str | None = None
+
+
+_decode_stub = msgspec.json.Decoder(Stub).decode
+
+
+def read_header(lines: Lines) -> Header | None:
+    """Read the header: the first line that parses must be a session with an id."""
+    for line in lines.forward():
+        if line.offset > MAX_HEADER_BYTES:
+            return None
+        native = decode_object(line)
+        if isinstance(native, str):
+            continue
+        session_id = text_of(native, "id")
+        if native.get("type") != "session" or session_id is None:
+            return None
+        return Header(
+            agent="openclaw",
+            session_id=session_id,
+            version=int_of(native, "version") or 1,
+            cwd=text_of(native, "cwd"),
+        )
+    return None
+
+
+def read_stub(line: Line) -> Stub | Problem | None:
+    """Read a line's place in the tree; None for blank lines and headers."""
+    if is_blank(line):
+        return None
+    try:
+        stub = _decode_stub(line.raw)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        native = decode_object(line)
+        if isinstance(native, str):
+            return Problem(offset=line.offset, message=native)
+        stub = Stub(
+            type=text_of(native, "type") or "",
+            id=text_of(native, "id"),
+            parent_id=text_of(native, "parentId"),
+            timestamp=text_of(native, "timestamp"),
+        )
+    return None if stub.type == "session" else stub
+
+
+def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
+    """Read a line whole; None for blank lines and headers."""
+    if is_blank(line):
+        return None
+    native = decode_object(line)
+    if isinstance(native, str):
+        return Problem(offset=line.offset, message=native)
+    kind = text_of(native, "type") or ""
+    if kind == "session":
+        return None
+    if version < 3 and kind == "message":
+        message = object_of(native, "message")
+        if message is not None and message.get("role") == "hookMessage":
+            native = native | {"message": message | {"role": "custom"}}
+    return Entry(
+        entry_id=text_of(native, "id") or "",
+        parent_id=text_of(native, "parentId") or None,
+        kind=kind,
+        offset=line.offset,
+        size_bytes=len(line.raw),
+        native=native,
+    )
+
+
+def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
+    """Read a version 1 file, which has no ids: number its lines and chain them.
+
+    pi gives random ids when it migrates such a file; ours are the position, in hexadecimal.
+    """
+    ids: list[str | None] = []
+    parent_id: str | None = None
+    for line in lines.forward():
+        if is_blank(line):
+            continue
+        entry = read_entry(line, version=1)
+        if isinstance(entry, Problem):
+            yield entry
+            continue
+        ids.append(None if entry is None else f"{len(ids):08x}")
+        if entry is None:
+            continue
+        native = entry.native
+        kept_index = int_of(native, "firstKeptEntryIndex")
+        if entry.kind == "compaction" and kept_index is not None and 0 <= kept_index < len(ids):
+            native = native | {"firstKeptEntryId": ids[kept_index]}
+        entry_id = f"{len(ids) - 1:08x}"
+        yield msgspec.structs.replace(entry, entry_id=entry_id, parent_id=parent_id, native=native)
+        parent_id = entry_id

@@ -1,0 +1,140 @@
+"""Messages of pi in the shape of the core."""
+
+from ullage.core.context import Category
+from ullage.core.message import (
+    Block,
+    Image,
+    JsonObject,
+    Message,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
+
+_SUMMARY_HEAD = (
+    "The conversation history before this point was compacted into the following summary:"
+    "\n\n<summary>\n"
+)
+_BRANCH_HEAD = (
+    "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
+)
+_ROLES: dict[str, tuple[Role, Category]] = {
+    "system": ("system", "system"),
+    "user": ("user", "user"),
+    "assistant": ("assistant", "assistant"),
+    "toolResult": ("tool", "tool results"),
+    "bashExecution": ("user", "injected"),
+    "custom": ("user", "injected"),
+    "branchSummary": ("user", "summary"),
+    "compactionSummary": ("user", "summary"),
+}
+
+
+def to_message(native: JsonObject) -> tuple[Message, Category]:
+    """Give a message as pi sends it to the model; roles that pi drops come out empty."""
+    name = text_of(native, "role") or ""
+    role, category = _ROLES.get(name, ("user", "injected"))
+    message = Message(role=role, blocks=_blocks(name, native))
+    if name == "assistant":
+        message = Message(
+            role=role,
+            blocks=message.blocks,
+            model=text_of(native, "model"),
+            usage=_usage(native),
+        )
+    return message, category
+
+
+def _blocks(name: str, native: JsonObject) -> tuple[Block, ...]:
+    match name:
+        case "toolResult":
+            parts = _content(native)
+            content = tuple(part for part in parts if isinstance(part, Text | Image))
+            return (
+                ToolResult(
+                    call_id=text_of(native, "toolCallId") or "",
+                    name=text_of(native, "toolName") or "",
+                    content=content,
+                    is_error=native.get("isError") is True,
+                ),
+            )
+        case "bashExecution":
+            if native.get("excludeFromContext"):
+                return ()
+            return (Text(text=_bash_text(native)),)
+        case "branchSummary":
+            return (Text(text=f"{_BRANCH_HEAD}{text_of(native, 'summary') or ''}</summary>"),)
+        case "compactionSummary":
+            return (Text(text=f"{_SUMMARY_HEAD}{text_of(native, 'summary') or ''}\n</summary>"),)
+        case "user" | "assistant" | "custom" | "system":
+            return _content(native)
+        case _:
+            return ()
+
+
+def _content(native: JsonObject) -> tuple[Block, ...]:
+    content = text_of(native, "content")
+    if content is not None:
+        return (Text(text=content),) if content else ()
+    blocks = (_block(block) for block in objects_of(native, "content"))
+    return tuple(block for block in blocks if block is not None)
+
+
+def _block(block: JsonObject) -> Block | None:
+    match block.get("type"):
+        case "text":
+            return Text(text=text_of(block, "text") or "")
+        case "thinking":
+            return Thinking(text=text_of(block, "thinking") or "")
+        case "image":
+            return Image(
+                media_type=text_of(block, "mimeType") or "",
+                size_bytes=len(text_of(block, "data") or ""),
+            )
+        case "toolCall":
+            return ToolCall(
+                call_id=text_of(block, "id") or "",
+                name=text_of(block, "name") or "",
+                arguments=compact_json(block.get("arguments", {})),
+            )
+        case _:
+            return None
+
+
+def _usage(native: JsonObject) -> Usage | None:
+    """Read the usage of an answer; failed and aborted answers report nothing but zeros."""
+    usage = object_of(native, "usage")
+    if usage is None or native.get("stopReason") in ("error", "aborted"):
+        return None
+    n_input, n_output, n_read, n_write = (
+        int_of(usage, key) or 0 for key in ("input", "output", "cacheRead", "cacheWrite")
+    )
+    n_total = int_of(usage, "totalTokens") or n_input + n_output + n_read + n_write
+    if n_total == 0:
+        return None
+    return Usage(
+        n_input=n_input,
+        n_output=n_output,
+        n_cache_read=n_read,
+        n_cache_write=n_write,
+        n_total=n_total,
+    )
+
+
+def _bash_text(native: JsonObject) -> str:
+    output = text_of(native, "output")
+    text = f"Ran `{text_of(native, 'command') or ''}`\n"
+    text += f"```\n{output}\n```" if output else "(no output)"
+    exit_code = int_of(native, "exitCode")
+    if native.get("cancelled"):
+        text += "\n\n(command cancelled)"
+    elif exit_code:
+        text += f"\n\nCommand exited with code {exit_code}"
+    full_output = text_of(native, "fullOutputPath")
+    if native.get("truncated") and full_output:
+        text += f"\n\n[Output truncated. Full output: {full_output}]"
+    return text

@@ -1,0 +1,116 @@
+"""From the active path to the messages that pi sends."""
+
+from ullage.core.context import ContextItem
+from ullage.core.message import JsonObject
+from ullage.core.transcript import Entry
+from ullage.formats.json_line import ms_of, object_of, text_of
+from ullage.formats.openclaw.messages import to_message
+from ullage.formats.openclaw.path import Path, names_model
+
+
+def project(path: Path) -> tuple[ContextItem, ...]:
+    """List the messages: the boundary's summary, what it kept, what came after.
+
+    An edit counts only where it stands in the selected part itself; the latest one wins.
+    """
+    items: list[ContextItem] = []
+    if path.boundary is not None:
+        system = object_of(path.boundary.native, "systemMessage")
+        if system is not None:
+            items.append(_item(path.boundary, system, is_after_boundary=True))
+        items.append(_item(path.boundary, _summary(path.boundary), is_after_boundary=True))
+    edits = {
+        text_of(entry.native, "targetId") or "": entry.native
+        for entry in (*path.kept, *path.after)
+        if entry.kind == "context_edit"
+    }
+    for entry in path.kept:
+        native = _edited(_native(entry), edits.get(entry.entry_id))
+        if native is not None and native.get("role") != "system":
+            items.append(_item(entry, native, is_after_boundary=False))
+    for entry in path.after:
+        native = _edited(_native(entry), edits.get(entry.entry_id))
+        if native is not None:
+            items.append(_item(entry, native, is_after_boundary=True))
+    return tuple(items)
+
+
+def model_of(path: Path) -> str | None:
+    """Name the model in use: of the last answer or the last change, whichever is later."""
+    for entry in reversed((*path.dropped, *path.kept, *path.after)):
+        if names_model(entry):
+            message = object_of(entry.native, "message")
+            return (
+                text_of(entry.native, "modelId") if message is None else text_of(message, "model")
+            )
+    return None
+
+
+def _item(entry: Entry, native: JsonObject, *, is_after_boundary: bool) -> ContextItem:
+    message, category = to_message(native)
+    return ContextItem(
+        entry_id=entry.entry_id,
+        message=message,
+        category=category,
+        native=native,
+        at_ms=ms_of(entry.native),
+        is_after_boundary=is_after_boundary,
+    )
+
+
+def _native(entry: Entry) -> JsonObject | None:
+    """Give the message of an entry as pi holds it in memory; None for other entries."""
+    match entry.kind:
+        case "message":
+            message = object_of(entry.native, "message")
+            return None if message is None else _with_content(message)
+        case "custom_message":
+            fields = ("customType", "content", "display", "details")
+            return _made("custom", entry, fields, {"content": []})
+        case "branch_summary" if text_of(entry.native, "summary"):
+            return _made("branchSummary", entry, ("summary", "fromId"), {})
+        case _:
+            return None
+
+
+def _summary(boundary: Entry) -> JsonObject:
+    return _made("compactionSummary", boundary, ("summary", "tokensBefore"), {})
+
+
+def _made(role: str, entry: Entry, fields: tuple[str, ...], defaults: JsonObject) -> JsonObject:
+    """Make a message of a role that stands only in the built context."""
+    values = {key: entry.native[key] for key in fields if key in entry.native}
+    for key, value in defaults.items():
+        if values.get(key) is None:
+            values[key] = value
+    return {"role": role, **values, "timestamp": ms_of(entry.native)}
+
+
+def _with_content(message: JsonObject) -> JsonObject:
+    """Give content to a message that has none, as pi does for damaged files."""
+    if message.get("content") is not None:
+        return message
+    match message.get("role"):
+        case "system":
+            return message | {"content": ""}
+        case "user" | "assistant" | "toolResult":
+            no_content: list[object] = []
+            return message | {"content": no_content}
+        case _:
+            return message
+
+
+def _edited(message: JsonObject | None, edit: JsonObject | None) -> JsonObject | None:
+    """Apply a `context_edit`: null removes the message, else its content is replaced."""
+    if message is None or edit is None:
+        return message
+    replacement = object_of(edit, "replacement")
+    if replacement is None:
+        return None
+    role = message.get("role")
+    if role not in ("user", "assistant", "toolResult", "custom"):
+        return message
+    content = replacement.get("content")
+    if isinstance(content, str) and role in ("assistant", "toolResult"):
+        content = [{"type": "text", "text": content}]
+    return message | {"content": content}

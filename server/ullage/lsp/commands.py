@@ -1,0 +1,73 @@
+"""Commands that any editor may call."""
+
+import asyncio
+from pathlib import Path
+
+from lsprotocol import types
+
+from ullage.app.compact import Plan, Request, compact, plan_compaction
+from ullage.app.load import Loaded, load
+from ullage.app.sessions import open_session
+from ullage.app.status_text import status_text
+from ullage.core.compaction import Unneeded
+from ullage.errors import SessionNotFound
+from ullage.lsp.boundary import guarded
+from ullage.lsp.follow import refresh
+from ullage.lsp.protocol import CompactResult, SessionArgument, StatusResult
+from ullage.lsp.state import UllageServer
+
+CONFIRM = "Compact"
+
+
+@guarded
+async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactResult:
+    """Plan a compaction, ask the user, make it."""
+    plan = await asyncio.to_thread(_plan, ls, _session_path(ls, argument))
+    if isinstance(plan, Unneeded):
+        return CompactResult(outcome="nothing", message=f"Nothing to do: {plan.reason}")
+    choice = await ls.window_show_message_request_async(
+        types.ShowMessageRequestParams(
+            type=types.MessageType.Info,
+            message=_question(plan),
+            actions=[types.MessageActionItem(title=CONFIRM)],
+        )
+    )
+    if choice is None or choice.title != CONFIRM:
+        return CompactResult(outcome="cancelled", message="Compaction cancelled.")
+    done = await asyncio.to_thread(compact, plan, ls.settings, ls.places)
+    await refresh(ls, plan.loaded.path, is_forced=True)
+    return CompactResult(
+        outcome="compacted",
+        message=f"Compacted {len(plan.selection.replaced):,} messages:"
+        f" {plan.selection.n_tokens_before:,} → {plan.n_tokens_after:,} tokens."
+        f" Checkpoint {done.checkpoint_id} written.",
+    )
+
+
+@guarded
+async def run_status(ls: UllageServer, argument: SessionArgument) -> StatusResult:
+    loaded = await asyncio.to_thread(_load, ls, _session_path(ls, argument))
+    return StatusResult(text=status_text(loaded))
+
+
+def _session_path(ls: UllageServer, argument: SessionArgument) -> Path:
+    path = Path(argument.session) if argument.session else ls.gauge_path()
+    if path is None:
+        raise SessionNotFound("no session of an agent in this workspace: open a transcript first")
+    return path
+
+
+def _load(ls: UllageServer, path: Path) -> Loaded:
+    return load(open_session(path), ls.settings)
+
+
+def _plan(ls: UllageServer, path: Path) -> Plan | Unneeded:
+    return plan_compaction(_load(ls, path), Request(), ls.settings)
+
+
+def _question(plan: Plan) -> str:
+    return (
+        f"Compact this session? {plan.selection.n_tokens_before:,} →"
+        f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become a"
+        f" summary, the last {len(plan.selection.kept):,} stay. It can be undone."
+    )

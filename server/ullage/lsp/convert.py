@@ -1,0 +1,120 @@
+"""The one place where values of the core become types of the protocol."""
+
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
+
+from ullage.app.load import Loaded
+from ullage.app.status_text import (
+    AGENT_NAMES,
+    ago,
+    total_text,
+    trigger_text,
+    used_text,
+    window_text,
+)
+from ullage.core.gauge import gauge_text
+from ullage.core.policy import Band
+from ullage.core.status import Status, last_compaction_ms
+from ullage.lsp.protocol import GaugeParams, SessionRef
+
+SOURCE = "ullage"
+UTILIZATION_CODE = "context-utilization"
+MAX_MARKED_CHARS = 120
+"""How much of the first line is underlined; it may be very long."""
+
+_SEVERITIES: dict[Band, types.DiagnosticSeverity] = {
+    "notice": types.DiagnosticSeverity.Information,
+    "warning": types.DiagnosticSeverity.Warning,
+    "critical": types.DiagnosticSeverity.Error,
+}
+NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
+
+
+def path_of(uri: str) -> Path | None:
+    path = to_fs_path(uri)
+    return None if path is None else Path(path)
+
+
+def uri_of(path: Path) -> str:
+    return from_fs_path(str(path)) or path.as_uri()
+
+
+def gauge_params(loaded: Loaded) -> GaugeParams:
+    header, status = loaded.session.header, loaded.status
+    return GaugeParams(
+        session=SessionRef(agent=header.agent, sessionId=header.session_id, path=str(loaded.path)),
+        text=gauge_text(status.gauge),
+        tooltip=_tooltip(loaded),
+        level="normal"
+        if status.band in ("normal", "notice")
+        else "warning"
+        if status.band == "warning"
+        else "error",
+        label=_label(status),
+    )
+
+
+def diagnostics(loaded: Loaded) -> list[types.Diagnostic]:
+    """Give the finding on how full the context is, once it is worth a line."""
+    status = loaded.status
+    severity = _SEVERITIES.get(status.band)
+    if severity is None:
+        return []
+    first = next(loaded.session.lines.forward()).raw.decode("utf-8", "replace")
+    return [
+        types.Diagnostic(
+            range=types.Range(
+                start=types.Position(line=0, character=0),
+                end=types.Position(line=0, character=min(len(first.rstrip()), MAX_MARKED_CHARS)),
+            ),
+            severity=severity,
+            code=UTILIZATION_CODE,
+            source=SOURCE,
+            message=_finding_text(status),
+        )
+    ]
+
+
+def _finding_text(status: Status) -> str:
+    gauge = status.gauge
+    approximately = "" if gauge.used_source == "reported" else "about "
+    text = (
+        f"Context is {approximately}{gauge.utilization or 0:.0%} full: {total_text(gauge)} tokens."
+    )
+    trigger, used = status.next_trigger, gauge.used_tokens
+    if trigger is None or used is None:
+        return f"{text} Compact it now."
+    return f"{text} Next: {trigger.name} in {trigger.at_tokens - used:,} tokens."
+
+
+def _tooltip(loaded: Loaded) -> str:
+    """Write the hover of the gauge; every text that comes from a session is escaped."""
+    status, header = loaded.status, loaded.session.header
+    model = loaded.context.model or "model not named yet"
+    rows = [
+        f"**{AGENT_NAMES[header.agent]}** · {_escaped(model)} · `{header.session_id[:8]}`",
+        f"{total_text(status.gauge)} tokens  \n{_escaped(used_text(status.gauge))}",
+        f"Window: {_escaped(window_text(status.gauge.window))}",
+        f"Next: {trigger_text(status)}",
+    ]
+    n_compactions = status.degradation.n_compactions
+    if n_compactions:
+        last = ago(last_compaction_ms(loaded.context))
+        rows.append(f"Compactions: {n_compactions}, last {last} · risk {status.degradation.risk}")
+    return "\n\n".join(rows)
+
+
+def _label(status: Status) -> str:
+    gauge = status.gauge
+    if gauge.used_tokens is None:
+        return "Context use unknown"
+    return (
+        f"Context {gauge.utilization or 0:.0%} used,"
+        f" {gauge.used_tokens:,} of {gauge.window.n_tokens:,} tokens, {status.band}"
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{char}" if char in r"\`*_{}[]<>()#+!|~$" else char for char in text)

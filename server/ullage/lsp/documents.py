@@ -1,0 +1,31 @@
+"""Documents that open and close in the editor; their text is read from disk, not from here."""
+
+from lsprotocol import types
+
+from ullage.lsp.boundary import guarded
+from ullage.lsp.convert import path_of
+from ullage.lsp.follow import refresh, show_gauge
+from ullage.lsp.state import UllageServer
+
+
+@guarded
+async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) -> None:
+    path = path_of(params.text_document.uri)
+    if path is None:
+        return
+    ls.open_paths.pop(path, None)
+    ls.open_paths[path] = params.text_document.uri
+    await refresh(ls, path, is_forced=True)
+
+
+@guarded
+async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> None:
+    path = path_of(params.text_document.uri)
+    if path is None or path not in ls.open_paths:
+        return
+    uri = ls.open_paths.pop(path)
+    ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+    if path != ls.workspace_path:
+        ls.loaded.pop(path, None)
+        ls.seen.pop(path, None)
+    show_gauge(ls)

@@ -1,0 +1,65 @@
+"""The language server: its features, its commands, and its start."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version
+from typing import BinaryIO, cast
+
+from lsprotocol import types
+
+from ullage.lsp import code_actions, commands, documents
+from ullage.lsp.follow import follow
+from ullage.lsp.lifecycle import ClientInput, claim_stdout, exit_with_parent, start_log
+from ullage.lsp.protocol import COMPACT_COMMAND, STATUS_COMMAND
+from ullage.lsp.state import UllageServer
+from ullage.store.places import current_places
+
+Handler = Callable[..., Awaitable[object]]
+
+FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
+    (types.TEXT_DOCUMENT_DID_OPEN, documents.did_open, None),
+    (types.TEXT_DOCUMENT_DID_CLOSE, documents.did_close, None),
+    (
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        code_actions.code_actions,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+    ),
+)
+COMMANDS: tuple[tuple[str, Handler], ...] = (
+    (COMPACT_COMMAND, commands.run_compact),
+    (STATUS_COMMAND, commands.run_status),
+)
+
+
+def make_server() -> UllageServer:
+    """Make a server with every feature registered."""
+    server = UllageServer("ullage", version("ullage"), current_places())
+    for method, handler, options in FEATURES:
+        server.feature(method, options)(handler)
+    for name, handler in COMMANDS:
+        server.command(name)(handler)
+    server.feature(types.INITIALIZED)(_on_initialized)
+    server.feature(types.SHUTDOWN)(_on_shutdown)
+    return server
+
+
+def serve() -> None:
+    """Serve one client over standard input and output until it leaves."""
+    stdout = claim_stdout()
+    start_log()
+    server = make_server()
+    server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
+
+
+async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
+    exit_with_parent(ls.process_id)
+    ls.following = asyncio.create_task(follow(ls))
+
+
+async def _on_shutdown(ls: UllageServer, params: None) -> None:
+    if ls.following is not None:
+        ls.following.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await ls.following

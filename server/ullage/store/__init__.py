@@ -1,0 +1,1 @@
+"""Everything on disk: the only layer that opens files."""

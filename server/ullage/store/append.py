@@ -1,0 +1,107 @@
+"""Appending to a transcript that an agent wrote and has left alone.
+
+The rules of research/reliability.md §4.4: one lock of ours, which is not in the agent's folder;
+the file must be the one that was read, to the byte count; one write, a line end before it where
+the last line has none; sync; on any failure only our own bytes are taken back.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
+from ullage.store.files import write_all
+from ullage.store.places import Places, make_folder
+from ullage.store.reader import Fingerprint, look_at
+
+QUIET_S = 5.0
+"""A transcript that grew within this time counts as in use (research/reliability.md §4.3)."""
+POLL_S = 0.2
+LOCK_TIMEOUT_S = 10.0
+
+
+@contextmanager
+def session_lock(path: Path, places: Places) -> Generator[None]:
+    """Hold our lock of a transcript; it goes with the process.
+
+    Raises:
+        SessionLive: another Ullage works on the same session.
+    """
+    folder = places.state_folder / "locks"
+    make_folder(folder)
+    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
+    lock = FileLock(folder / f"{name}.lock", mode=0o600)
+    try:
+        with lock.acquire(timeout=LOCK_TIMEOUT_S):
+            yield
+    except Timeout:
+        raise SessionLive(
+            f"another Ullage is working on {path.name}: wait for it, then try again"
+        ) from None
+
+
+def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:
+    """Wait until a transcript has not grown for some seconds.
+
+    Raises:
+        SessionLive: it is being written to, or the agent holds a lock beside it.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    if lock.exists():
+        raise SessionLive(
+            f"an agent holds {lock.name}: end the agent's session first, or compact in the agent"
+        )
+    while (age_s := time.time() - fingerprint.mtime_ns / 1e9) < QUIET_S:
+        time.sleep(min(POLL_S, max(0.0, QUIET_S - age_s)))
+        if look_at(path) != fingerprint:
+            raise SessionLive(
+                f"{path.name} is being written to: end the agent's session first, or compact in"
+                " the agent"
+            )
+
+
+def append_lines(path: Path, expected: Fingerprint, data: bytes) -> Fingerprint:
+    """Append whole lines to the file that `expected` describes, and give its new fingerprint.
+
+    Raises:
+        ChangedMeanwhile: the file is not as it was when it was read; nothing was written.
+        StorageError: the disk did not take the lines; they were taken back.
+    """
+    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        fd = os.open(path.resolve(), flags)
+    except OSError as error:
+        raise StorageError(
+            f"cannot write {path}: {error.strerror}. Check its permissions"
+        ) from None
+    try:
+        found = os.fstat(fd)
+        is_same = (found.st_dev, found.st_ino, found.st_size) == (
+            expected.device,
+            expected.inode,
+            expected.size_bytes,
+        )
+        if not is_same:
+            raise ChangedMeanwhile(f"{path.name} changed meanwhile; nothing was written: try again")
+        try:
+            write_all(fd, data)
+            os.fsync(fd)
+        except OSError as error:
+            _take_back(fd, expected.size_bytes, len(data))
+            raise StorageError(
+                f"cannot write {path}: {error.strerror}; nothing was changed. Free some space"
+            ) from None
+    finally:
+        os.close(fd)
+    return look_at(path)
+
+
+def _take_back(fd: int, size_bytes: int, n_written: int) -> None:
+    """Cut off our own bytes after a failed write, unless someone else wrote behind them."""
+    if os.fstat(fd).st_size <= size_bytes + n_written:
+        os.ftruncate(fd, size_bytes)

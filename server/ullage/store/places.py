@@ -1,0 +1,52 @@
+"""Where things are on this machine: home, the agents' folders, our state."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from ullage.errors import StateUnwritable
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """The surroundings that every path is worked out from."""
+
+    cwd: Path
+    home: Path
+    env: dict[str, str]
+    state_folder: Path
+
+
+def current_places() -> Places:
+    env = dict(os.environ)
+    return Places(cwd=Path.cwd(), home=Path.home(), env=env, state_folder=state_folder(env))
+
+
+def state_folder(env: dict[str, str]) -> Path:
+    """Give `$ULLAGE_STATE_DIR`, else the platform's folder for a user's state."""
+    chosen = env.get("ULLAGE_STATE_DIR")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    from platformdirs import user_state_path
+
+    return user_state_path("ullage", appauthor=False)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of our state that only the user may enter.
+
+    Raises:
+        StateUnwritable: the system does not let us.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+
+
+def unwritable(path: Path, error: OSError) -> StateUnwritable:
+    reason = error.strerror or type(error).__name__
+    return StateUnwritable(
+        f"cannot write {path}: {reason}. Make it writable, or set ULLAGE_STATE_DIR to a folder"
+        " that is"
+    )

@@ -1,0 +1,142 @@
+"""Transcripts on disk, read in blocks from either end and never held open."""
+
+import stat
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.transcript import Line
+from ullage.errors import NotATranscript, Unreadable
+
+BLOCK_BYTES = 256 * 1024
+"""Read at a time: large enough that the calls cost nothing beside the copying (measured)."""
+
+
+class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
+    """What tells that a file is still the one that was read."""
+
+    device: int
+    inode: int
+    size_bytes: int
+    mtime_ns: int
+
+
+class FileLines:
+    """The lines of a file up to the size that it had when it was looked at."""
+
+    def __init__(self, path: Path) -> None:
+        """Look at a file.
+
+        Raises:
+            Unreadable: it is missing, no regular file, or not ours to read.
+            NotATranscript: it is empty.
+        """
+        self.path = path
+        self.fingerprint = look_at(path)
+        if self.fingerprint.size_bytes == 0:
+            raise NotATranscript(f"{path} is empty: name a transcript that an agent has written to")
+
+    @property
+    def size_bytes(self) -> int:
+        return self.fingerprint.size_bytes
+
+    def forward(self) -> Iterator[Line]:
+        offset = 0
+        pending = bytearray()
+        for block in self._blocks(range(0, self.size_bytes, BLOCK_BYTES)):
+            pending += block
+            *whole, rest = pending.split(b"\n")
+            for piece in whole:
+                raw = bytes(piece) + b"\n"
+                yield Line(offset, raw)
+                offset += len(raw)
+            pending = rest
+        if pending:
+            yield Line(offset, bytes(pending))
+
+    def backward(self) -> Iterator[Line]:
+        """Yield the lines from the last to the first; a long line is joined from its blocks."""
+        end = self.size_bytes
+        carried: list[bytes] = []
+        starts = range((self.size_bytes - 1) // BLOCK_BYTES * BLOCK_BYTES, -1, -BLOCK_BYTES)
+        for start, block in zip(starts, self._blocks(starts), strict=True):
+            stop = len(block)
+            while (at := block.rfind(b"\n", 0, max(0, min(stop, end - 1 - start)))) >= 0:
+                carried.append(block[at + 1 : stop])
+                yield Line(start + at + 1, b"".join(reversed(carried)))
+                carried.clear()
+                stop = at + 1
+                end = start + stop
+            carried.append(block[:stop])
+        if end > 0:
+            yield Line(0, b"".join(reversed(carried)))
+
+    def read_line(self, offset: int, size_bytes: int) -> Line:
+        with open_to_read(self.path) as file:
+            return Line(offset, _read(file, offset, size_bytes, self.path))
+
+    def _blocks(self, starts: range) -> Iterator[bytes]:
+        with open_to_read(self.path) as file:
+            for start in starts:
+                n_bytes = min(BLOCK_BYTES, self.size_bytes - start)
+                yield _read(file, start, n_bytes, self.path)
+
+
+def look_at(path: Path) -> Fingerprint:
+    """Take the fingerprint of a regular file.
+
+    Raises:
+        Unreadable: it is missing or no regular file.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise Unreadable(f"{path} does not exist: name a transcript or a session id") from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if stat.S_ISDIR(found.st_mode):
+        raise Unreadable(
+            f"{path} is a folder: name a transcript in it, or run Ullage in a project's folder"
+        )
+    if not stat.S_ISREG(found.st_mode):
+        raise Unreadable(f"{path} is not a regular file: name a transcript that an agent wrote")
+    return Fingerprint(
+        device=found.st_dev,
+        inode=found.st_ino,
+        size_bytes=found.st_size,
+        mtime_ns=found.st_mtime_ns,
+    )
+
+
+def open_to_read(path: Path) -> FileIO:
+    """Open a file unbuffered for reading.
+
+    Raises:
+        Unreadable: the system does not let us.
+    """
+    try:
+        return path.open("rb", buffering=0)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _read(file: FileIO, offset: int, n_bytes: int, path: Path) -> bytes:
+    """Read exactly so many bytes; fewer mean that the file shrank under us."""
+    try:
+        file.seek(offset)
+        data = file.read(n_bytes)
+        while len(data) < n_bytes:
+            more = file.read(n_bytes - len(data))
+            if not more:
+                raise Unreadable(f"{path} became shorter while it was read: try again")
+            data += more
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return data
+
+
+def _unreadable(path: Path, error: OSError) -> Unreadable:
+    reason = error.strerror or type(error).__name__
+    return Unreadable(f"cannot read {path}: {reason}. Check the file's permissions")
