@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import cast
 
 import msgspec
 
@@ -63,28 +64,46 @@ def read_call(call: ToolCall) -> CallFacts:
     return CallFacts(touches=tuple(_path_touches(name, arguments)), command=None, plan=())
 
 
+def new_texts(call: ToolCall) -> Iterator[str]:
+    """Give the texts of a call's arguments, without those that an edit takes away."""
+    for key, value in _decode(call.arguments).items():
+        if key.lower().startswith("old"):
+            continue
+        if isinstance(value, str):
+            yield value
+        for part in _members(value):
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, dict):
+                fields = cast("dict[str, object]", part)
+                yield from (
+                    text
+                    for name, text in fields.items()
+                    if isinstance(text, str) and not name.lower().startswith("old")
+                )
+
+
 def _decode(arguments: str) -> dict[str, object]:
     try:
-        decoded: object = msgspec.json.decode(arguments)
+        return msgspec.json.decode(arguments, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {"input": arguments}
-    if isinstance(decoded, dict):
-        return {str(key): value for key, value in decoded.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # narrowed from object
-    return {"input": decoded if isinstance(decoded, str) else ""}
+        return {"input": arguments.strip('"')}
+
+
+def _members(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _command_text(arguments: dict[str, object]) -> str | None:
     for key in _COMMAND_KEYS:
-        match arguments.get(key):
-            case str(text):
-                return text
-            case [*parts]:
-                words = [part for part in parts if isinstance(part, str)]
-                # Codex wraps the line: ["bash", "-lc", "the line"].
-                is_wrapped = len(words) > 2 and words[1] in ("-lc", "-c")
-                return words[2] if is_wrapped else " ".join(words)
-            case _:
-                continue
+        value = arguments.get(key)
+        if isinstance(value, str):
+            return value
+        words = [part for part in _members(value) if isinstance(part, str)]
+        if words:
+            # Codex wraps the line: ["bash", "-lc", "the line"].
+            is_wrapped = len(words) > 2 and words[1] in ("-lc", "-c")
+            return words[2] if is_wrapped else " ".join(words)
     return None
 
 
@@ -107,19 +126,15 @@ def _path_touches(name: str, arguments: dict[str, object]) -> Iterator[Touch]:
 
 
 def _strings(value: object) -> Iterator[str]:
-    match value:
-        case str(text):
-            yield text
-        case [*parts]:
-            for part in parts:
-                if isinstance(part, str):
-                    yield part
-                elif isinstance(part, dict):
-                    path: object = part.get("path")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # narrowed from object
-                    if isinstance(path, str):
-                        yield path
-        case _:
-            return
+    if isinstance(value, str):
+        yield value
+    for part in _members(value):
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            path = cast("dict[str, object]", part).get("path")
+            if isinstance(path, str):
+                yield path
 
 
 def _clean(path: str) -> str:
@@ -171,16 +186,12 @@ def _piece_touches(words: list[str]) -> Iterator[Touch]:
 
 def _plan_steps(arguments: dict[str, object]) -> Iterator[tuple[str, bool]]:
     for key in ("todos", "plan", "items", "tasks"):
-        match arguments.get(key):
-            case [*steps]:
-                for step in steps:
-                    if isinstance(step, dict):
-                        yield from _plan_step(step)  # pyright: ignore[reportUnknownArgumentType]  # narrowed from object
-            case _:
-                continue
+        for step in _members(arguments.get(key)):
+            if isinstance(step, dict):
+                yield from _plan_step(cast("dict[str, object]", step))
 
 
-def _plan_step(step: dict[object, object]) -> Iterator[tuple[str, bool]]:
+def _plan_step(step: dict[str, object]) -> Iterator[tuple[str, bool]]:
     for key in ("content", "step", "text", "title", "description"):
         text = step.get(key)
         if isinstance(text, str) and text.strip():

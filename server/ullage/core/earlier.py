@@ -21,6 +21,8 @@ SECTIONS = (
 """Headings of our summaries, in their order."""
 NONE = "(none)"
 FOCUS = "Focus: "
+LATEST = "Latest request: "
+OPEN_REQUEST = "open request: "
 OMITTED = "(left out: "
 """How a line begins that says what the budget left out; not carried forward."""
 _MAX_FOREIGN_CHARS = 12_000

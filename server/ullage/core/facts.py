@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.arguments import read_call
 from ullage.core.context import ContextItem
-from ullage.core.earlier import Carried, read_earlier
+from ullage.core.earlier import OPEN_REQUEST, Carried, read_earlier
 from ullage.core.message import Text, ToolCall, ToolResult, plain_text
 from ullage.core.prose import gist, own_words
 from ullage.core.runs import Run, read_run, settle_runs
@@ -26,6 +26,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
     ask: str
     """The user's sentences that are not rules, bounded; empty where there are none."""
+    prose: str
+    """All that the user wrote."""
     answer: str
     is_answered: bool
     n_item: int
@@ -62,8 +64,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     retired: tuple[Retired, ...]
     pending_calls: tuple[tuple[str, str], ...]
     """Calls without a result: tool and arguments in short."""
+    last_call: tuple[str, str] | None
     last_answer: str
     n_items: int
+    times: tuple[int | None, ...]
+    """When each item was written."""
 
 
 class _Turn(msgspec.Struct):
@@ -87,7 +92,8 @@ class _Gathering(msgspec.Struct):
     tools: dict[str, None] = {}
     plan: tuple[tuple[str, bool], ...] = ()
     calls: dict[str, tuple[ToolCall, str | None, tuple[str, ...]]] = {}
-    times: dict[int, int | None] = {}
+    last_call: tuple[str, str] | None = None
+    times: list[int | None] = []
     last_answer: str = ""
     results: list[str] = []
 
@@ -96,15 +102,38 @@ def gather(items: Sequence[ContextItem]) -> Facts:
     """Collect the facts of the messages in one pass, oldest first."""
     seen = _Gathering()
     for n_item, item in enumerate(items):
-        seen.times[n_item] = item.at_ms
+        seen.times.append(item.at_ms)
         if item.category == "summary":
-            seen.carried.append(read_earlier(plain_text(item.message)))
+            _recall(seen, item, n_item)
         elif item.category == "user":
             _hear_user(seen, item, n_item)
         elif item.message.role == "assistant":
             _hear_agent(seen, item, n_item)
         _see_results(seen, item, n_item)
     return _settle(seen, len(items))
+
+
+def _recall(seen: _Gathering, item: ContextItem, n_item: int) -> None:
+    """Take up an earlier summary; what was open in it may be closed by what follows."""
+    earlier = read_earlier(plain_text(item.message))
+    rest: list[Sentence] = []
+    for line in earlier.lines["Remaining"]:
+        ask = line.removeprefix(OPEN_REQUEST)
+        is_request = ask != line
+        sentence = Sentence(
+            text=ask,
+            kind="statement" if is_request else "open",
+            n_item=n_item,
+            is_user=is_request,
+            is_bulk=False,
+        )
+        if is_request:
+            seen.turns.append(_Turn([sentence], ask, n_item, item.at_ms))
+        rest.append(sentence)
+    seen.sentences += rest
+    seen.carried.append(
+        Carried(is_ours=earlier.is_ours, lines={**earlier.lines, "Remaining": ()})
+    )
 
 
 def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
@@ -117,11 +146,12 @@ def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
     is_reply = is_reply or (
         len(prose) < 4 * _SHORT_REPLY_CHARS and seen.last_answer.rstrip().endswith(("?", "？"))
     )
-    if is_reply and all(s.kind in ("statement", "choice") for s in sentences):
+    if is_reply and sentences and all(s.kind in ("statement", "choice", "rule") for s in sentences):
         question = _question_of(seen.last_answer)
         text = gist(prose, 200) + (f" (in reply to: {question})" if question else "")
         seen.replies.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
-        sentences = []
+        # The rule stays among the rules too; what it answers is told here alone.
+        sentences = [s for s in sentences if s.kind == "rule"]
     seen.sentences += sentences
     seen.turns.append(_Turn(sentences, prose, n_item, item.at_ms))
 
@@ -168,6 +198,8 @@ def _see_call(seen: _Gathering, call: ToolCall, n_item: int) -> None:
         )
     paths = tuple(touch.path for touch in facts.touches)
     seen.calls[call.call_id] = (call, facts.command, paths)
+    shown = facts.command or ", ".join(paths) or call.arguments
+    seen.last_call = (call.name, gist(shown, 120))
 
 
 def _see_results(seen: _Gathering, item: ContextItem, n_item: int) -> None:
@@ -194,9 +226,9 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
         if s.kind == "choice"
     ]
     choices = sorted(choices + seen.replies, key=lambda choice: choice.n_item)
-    kept = {(s.n_item, s.is_user): [] for s in spoken}
+    kept: dict[tuple[int, bool], list[Sentence]] = {}
     for sentence in spoken:
-        kept[sentence.n_item, sentence.is_user].append(sentence)
+        kept.setdefault((sentence.n_item, sentence.is_user), []).append(sentence)
     return Facts(
         carried=tuple(seen.carried),
         rules=tuple({rule.text: rule for rule in rules}.values()),
@@ -216,8 +248,10 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
             (call.name, gist(command or ", ".join(paths) or call.arguments, 120))
             for call, command, paths in seen.calls.values()
         ),
+        last_call=seen.last_call,
         last_answer=seen.last_answer,
         n_items=n_items,
+        times=tuple(seen.times),
     )
 
 
@@ -226,6 +260,7 @@ def _turn(turn: _Turn, kept: dict[tuple[int, bool], list[Sentence]], is_last: bo
     is_plain = any(s.kind not in ("rule", "choice") for s in turn.sentences)
     return Turn(
         ask=" ".join(asked) if is_plain else "",
+        prose=turn.prose,
         answer=turn.answer,
         # A turn that the user followed up on after some answer does not stay open.
         is_answered=turn.is_answered or (bool(turn.answer) and not is_last),

@@ -10,7 +10,8 @@ MAX_EXCERPT_CHARS = 150
 _MAX_LINE_CHARS = 320
 """Longer lines are cut into pieces of this size; chosen."""
 _MAX_PER_SHAPE = 3
-"""Lines of one shape that are looked at; the rest are the drone of a log. Chosen."""
+_MAX_PER_FORM = 60
+"""Lines of one shape or form that are looked at; the rest are a log's drone. Chosen."""
 _MAX_RANKED = 1500
 _IDENTIFIER = re.compile(
     r"(?P<url>\b[a-z][a-z0-9+]{1,12}://[^\s<>\"'`)\]]{3,200})"
@@ -48,7 +49,14 @@ _LOG_PREFIX = re.compile(
     r"(?:[\[(]?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|info|debug|warn|error)[\])]?:?\s{1,3})?"
     r"(?:\[[^\]\n]{1,40}\]:?\s{1,3})?"
 )
-_DIGITS = re.compile(r"\d+|\b[0-9a-f]{7,40}\b")
+_WORDS = re.compile(r"\b[0-9]?[A-Za-z][\w-]*\d[\w-]*|\b\d[0-9a-f]{6,40}\b|[^\W\d_]+(?:[-'_][^\W\d_]+)*")
+_BOILERPLATE = re.compile(
+    r"Successfully (?:wrote|replaced|edited)|The file .{1,300} has been (?:updated|created)|"
+    r"File (?:created|written|updated) successfully|Updated .{1,300} with \d+ addition"
+)
+"""What the agents' own tools answer; the file is listed anyway."""
+_DIGIT = re.compile(r"\d")
+_FIGURE = re.compile(r"0{2,}")
 _REMARK = re.compile(
     r"(?:#|//|/\*|\*|--|<!--)\s?\w|\b(?:note|hint|notice|warning|caution)\b", re.IGNORECASE
 )
@@ -71,7 +79,10 @@ class DataLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 class _Candidate(msgspec.Struct, frozen=True, gc=False):
     text: str
+    form: str
+    """Words as `w`, figures as `0`, punctuation as it is."""
     shape: str
+    """The same with every figure's length: lines of a log share forms, exceptions do not."""
     n_item: int
     weight: float
 
@@ -144,12 +155,16 @@ def _candidates(
                 if len(line) < 4 or line in seen:
                     continue
                 seen.add(line)
+                if _BOILERPLATE.match(line):
+                    continue
                 numbered = _LINE_NUMBER.match(line)
                 bare = line[numbered.end() :] if numbered else line
                 shape = _shape(bare)
+                form = "~" + _FIGURE.sub("0", shape)
                 shapes[shape] += 1
-                if shapes[shape] <= _MAX_PER_SHAPE:
-                    yield _Candidate(bare.strip(), shape, n_item, weight)
+                shapes[form] += 1
+                if shapes[shape] <= _MAX_PER_SHAPE and shapes[form] <= _MAX_PER_FORM:
+                    yield _Candidate(bare.strip(), form, shape, n_item, weight)
 
 
 def _cut(line: str) -> Iterator[str]:
@@ -165,7 +180,7 @@ def _cut(line: str) -> Iterator[str]:
 def _shape(line: str) -> str:
     prefix = _LOG_PREFIX.match(line)
     body = line[prefix.end() :] if prefix else line
-    return " ".join(_DIGITS.sub("0", body[:40]).split(" ", 2)[:2])
+    return _DIGIT.sub("0", _WORDS.sub("w", body[:100]))
 
 
 def _named(text: str) -> Iterator[tuple[str, str, float]]:
@@ -188,7 +203,9 @@ def _score(
     shapes: Counter[str],
     counts: Counter[str],
 ) -> float:
-    total = sum(weight / (1 + 0.2 * (counts[name] - 1)) for _, name, weight in named[:8])
+    total = 0.0
+    for _, name, weight in named[:8]:
+        total += weight / (1 + 0.2 * (counts[name] - 1))
     total = min(total, 5.0)
     if _REMARK.search(candidate.text[:60]):
         total += 1.0
@@ -196,7 +213,8 @@ def _score(
     if n_letters > 0.6 * min(80, len(candidate.text)) and candidate.text.count(" ") > 3:
         total += 0.7
     length = 1 + min(len(candidate.text), MAX_EXCERPT_CHARS) / 200
-    return candidate.weight * total / length / shapes[candidate.shape] ** 0.7
+    drone = 1 + 0.5 * (shapes[candidate.shape] - 1) + 0.04 * (shapes[candidate.form] - 1)
+    return candidate.weight * total / length / drone
 
 
 def _excerpt(text: str, named: list[tuple[str, str, float]]) -> str:

@@ -21,6 +21,7 @@ _ERROR_LINE = re.compile(
     r"[^\n]{0,40}[:\]]|^E  |^ERROR|^FAIL|error\[|error TS\d|npm ERR!|not found|denied|refused|"
     r"cannot |undefined|assert",
 )
+_NAMED_ERROR = re.compile(r"^(?:E  )?[^\n]{0,80}\b\w{0,60}(?:Error|Exception)(?:\b[^\n]{0,20})?: ")
 _COUNT_FAILED = re.compile(r"\b[1-9]\d{0,6} (?:failed|errors?|failures?|failing)\b", re.IGNORECASE)
 _HARD_FAILURE = re.compile(
     r"Traceback \(most recent|^npm ERR!|^error(?:\[\w{1,8}\])?: |^FAILED|^fatal: ", re.MULTILINE
@@ -31,7 +32,7 @@ _OUTCOME_LINE = re.compile(
 _VERIFIERS = re.compile(
     r"\b(?:pytest|tox|nox|mypy|pyright|basedpyright|ruff|eslint|tsc|jest|vitest|mocha|gradlew?|make|"
     r"mvn|ctest|cmake|ninja|cargo(?: [a-z]{1,12})?|go (?:test|build|vet)|(?:npm|pnpm|yarn|bun)(?: run)? "
-    r"[\w:-]{1,30}|docker (?:compose|build)|terraform|kubectl|alembic|migrate)\b"
+    r"[\w:-]{1,30}|docker (?:compose|build)|terraform (?:plan|apply)|alembic|migrate)\b"
 )
 _LOOKERS = frozenset("cat head tail less grep rg sed awk find ls git echo nl wc".split())
 _CHANGE_DIR = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s{0,3}")
@@ -64,7 +65,7 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
         return None
     return Run(
         command=gist(_CHANGE_DIR.sub("", line), _MAX_COMMAND_CHARS),
-        key=_run_key(line, is_check),
+        key=run_key(line, is_check=is_check),
         is_failed=is_failed,
         outcome=_error_line(tail) if is_failed else _success_line(tail),
         is_check=is_check,
@@ -101,6 +102,9 @@ def _error_line(tail: str) -> str:
     counted = [line for line in lines if _COUNT_FAILED.search(line[:300])]
     # The last match is mostly a count or an exit code; the first names the cause.
     picked = [line for line in found if not _EXIT_CODE.search(line[:200])] or found or lines[-1:]
+    named = [line for line in picked if _NAMED_ERROR.match(line[:300])]
+    # A traceback's last named error is the one that was raised last.
+    picked = named[-1:] or picked
     parts = picked[:1] + [line for line in counted[-1:] if line not in picked[:1]]
     told = [gist(line, _MAX_ERROR_CHARS) for line in parts if not is_directive(line)]
     return " | ".join(told)
@@ -113,7 +117,8 @@ def _success_line(tail: str) -> str:
     return ""
 
 
-def _run_key(command: str, is_check: bool) -> str:
+def run_key(command: str, *, is_check: bool) -> str:
+    """Name what a command checks, the same for its variants."""
     bare = _CHANGE_DIR.sub("", command[:400]).strip()
     if not is_check:
         return bare

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.earlier import SECTIONS
+from ullage.core.earlier import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts import Facts, Turn
 from ullage.core.identifiers import identifier_score
 from ullage.core.prose import gist
-from ullage.core.runs import Run
+from ullage.core.runs import Run, run_key
 from ullage.core.wording import is_intention, worded
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
@@ -21,6 +21,7 @@ _MAX_ANSWER_CHARS = 220
 _MAX_STATE_CHARS = 420
 _FOCUS_FACTOR = 2.5
 _FORMER = 1_000_000
+_PASSED_LATER = " (a later run passed)"
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -79,23 +80,38 @@ _CARRIED_WORTH = (
 def _carried_lines(facts: Facts) -> Iterator[Line]:
     """Carry an earlier summary on; its current state is history now."""
     touched = {touch.path for touch in facts.files}
+    has_asked = any(turn.ask for turn in facts.turns)
     for at, carried in enumerate(facts.carried):
         for section, name in enumerate(SECTIONS):
-            points = carried.lines.get(name, ())
             if section == STATE:
                 continue
+            points = carried.lines.get(name, ())
             low, high = _CARRIED_WORTH[section]
-            for n_point, point in enumerate(points):
-                if (
-                    section == FILES
-                    and point.removeprefix("modified ").removeprefix("read ") in touched
-                ):
+            for n_point, known in enumerate(points):
+                point = _brought_up(section, known, facts, touched)
+                if not point or (has_asked and point.startswith(LATEST)):
                     continue
                 worth = low + (high - low) * (n_point + 1) / len(points)
                 if section == GOAL and n_point:
                     worth = 480.0
                 order = n_point - _FORMER * (len(facts.carried) - at)
                 yield Line(section=section, text=point, worth=worth, order=order)
+
+
+def _brought_up(section: int, point: str, facts: Facts, touched: set[str]) -> str:
+    """Bring a carried line up to date; empty where a new line takes its place."""
+    if section == FILES:
+        return "" if point.split(" ", 1)[-1] in touched else point
+    if section == COMMANDS:
+        verb, _, rest = point.partition(": ")
+        command = rest.split(" → ", 1)[0]
+        keys = {command, run_key(command, is_check=True)}
+        is_passed = any(not run.is_failed and run.key in keys for run in facts.runs)
+        if is_passed and verb == "ok":
+            return ""
+        if is_passed and verb == "failed" and not point.endswith(_PASSED_LATER):
+            return point + _PASSED_LATER
+    return point
 
 
 def _goal_lines(facts: Facts) -> Iterator[Line]:
@@ -105,7 +121,8 @@ def _goal_lines(facts: Facts) -> Iterator[Line]:
     if not any(carried.lines.get("Goal") for carried in facts.carried):
         yield Line(section=GOAL, text=gist(asked[0].ask, 500), worth=960, order=asked[0].n_item)
     if len(asked) > 1 or facts.carried:
-        text = "Latest request: " + gist(asked[-1].ask, 400)
+        # The whole of an open request stands under Remaining.
+        text = LATEST + gist(asked[-1].ask, 400 if asked[-1].is_answered else 160)
         yield Line(section=GOAL, text=text, worth=955, order=2 * _FORMER)
     shown = {turn.n_item: gist(turn.ask, _MAX_ASK_CHARS) for turn in asked}
     for at, sentence in enumerate(facts.sentences):
@@ -151,56 +168,51 @@ def _turn_text(turn: Turn) -> str:
 
 def _first_telling(answer: str) -> str:
     """Give the first words of an answer that say more than that it begins."""
-    for raw in answer[:3000].split("\n"):
-        line = raw.strip().lstrip("#*->• ").replace("**", "")
-        if len(line) > 15 and not is_intention(line.lower()) and not line.endswith(":"):
-            return gist(line, _MAX_ANSWER_CHARS)
+    lines = [raw.strip().lstrip("#*->• ").replace("**", "") for raw in answer[:3000].split("\n")]
+    for at, line in enumerate(lines):
+        if len(line) > 15 and not is_intention(line.lower()):
+            return gist(" ".join(lines[at:]), _MAX_ANSWER_CHARS)
     return gist(answer, _MAX_ANSWER_CHARS)
 
 
-_KIND_WORTH = {"done": 170.0, "finding": 260.0, "other": 40.0, "question": 20.0}
+_KIND_WORTH = {"done": 170.0, "finding": 260.0, "other": 60.0, "question": 20.0}
 
 
 def _told_lines(facts: Facts) -> Iterator[Line]:
     """Give what the agent told beside its decisions, by how exact it is."""
-    firsts = {_first_telling(turn.answer) for turn in facts.turns}
+    firsts = {turn.n_item: _first_telling(turn.answer) for turn in facts.turns}
+    shown = "\n".join(firsts.values())
+    decided = {choice.n_item for choice in facts.choices if not choice.is_user}
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_WORTH:
             continue
-        lower = sentence.text.lower()
         exact = identifier_score(sentence.text)
-        if sentence.text in firsts or len(sentence.text) < 20:
+        is_announced = is_intention(sentence.text.lower())
+        if len(sentence.text) < 20 or (is_announced and exact < 1) or sentence.text in shown:
             continue
-        if exact < 1 and (is_intention(lower) or sentence.kind in ("other", "question")):
-            continue
+        worth = _KIND_WORTH[sentence.kind] + 60 * exact
+        if sentence.n_item in decided and not is_announced:
+            worth += 150
         age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)
-        worth = (_KIND_WORTH[sentence.kind] + 60 * exact) * (1 - 0.25 * age)
-        worth /= 1 + len(sentence.text) / 400
-        if is_intention(lower):
+        worth *= (1 - 0.25 * age) / (1 + len(sentence.text) / 400)
+        if is_announced:
             worth *= 0.3
-        yield Line(
-            section=COMPLETED, text=sentence.text, worth=worth, order=sentence.n_item + at * 1e-6
-        )
+        order = sentence.n_item + at * 1e-6
+        yield Line(section=COMPLETED, text=sentence.text, worth=worth, order=order)
 
 
 def _state_lines(facts: Facts) -> Iterator[Line]:
-    if facts.turns:
-        last = facts.turns[-1]
-        asked = gist(last.ask, _MAX_ASK_CHARS) or "a rule or a choice, see above"
-        yield Line(section=STATE, text=f"last user message: {asked}", worth=840, order=0)
-    if facts.last_answer:
-        end = (
-            facts.last_answer[-_MAX_STATE_CHARS:]
-            if len(facts.last_answer) > 2 * _MAX_STATE_CHARS
-            else ""
-        )
-        text = gist(facts.last_answer, _MAX_STATE_CHARS)
-        yield Line(section=STATE, text=f"last answer: {text}", worth=835, order=1)
-        if end:
-            tail = " ".join(end.split())
-            yield Line(
-                section=STATE, text=f"it ends: …{tail[tail.find(' ') + 1 :]}", worth=700, order=2
-            )
+    if facts.turns and not facts.turns[-1].ask:
+        text = f"last user message: {gist(facts.turns[-1].prose, _MAX_ASK_CHARS)}"
+        yield Line(section=STATE, text=text, worth=840, order=0)
+    answer = facts.last_answer
+    if answer:
+        text = f"last answer: {gist(answer, _MAX_STATE_CHARS)}"
+        yield Line(section=STATE, text=text, worth=835, order=1)
+    if len(answer) > 2 * _MAX_STATE_CHARS:
+        tail = " ".join(answer[-_MAX_STATE_CHARS:].split())
+        text = f"it ends: …{tail[tail.find(' ') + 1 :]}"
+        yield Line(section=STATE, text=text, worth=700, order=2)
     for at, (name, shown) in enumerate(facts.pending_calls[-5:]):
         text = f"running when cut off: {name} {shown}"
         yield Line(section=STATE, text=text, worth=845, order=3 + at)
@@ -212,7 +224,7 @@ def _state_lines(facts: Facts) -> Iterator[Line]:
 def _remaining_lines(facts: Facts) -> Iterator[Line]:
     for turn in facts.turns:
         if turn.ask and not turn.is_answered:
-            text = f"unanswered: {gist(turn.ask, 600)}"
+            text = OPEN_REQUEST + gist(turn.ask, 600)
             yield Line(section=REMAINING, text=text, worth=950, order=turn.n_item)
     for at, (step, is_done) in enumerate(facts.plan):
         section = COMPLETED if is_done else REMAINING
@@ -230,11 +242,13 @@ def _remaining_lines(facts: Facts) -> Iterator[Line]:
 
 def _file_lines(facts: Facts) -> Iterator[Line]:
     n_files = len(facts.files)
+    known = {line for carried in facts.carried for line in carried.lines.get("Files", ())}
     for at, touch in enumerate(facts.files):
-        verb = "modified" if touch.is_modified else "read"
-        worth = (430.0 if touch.is_modified else 300.0) + 60 * (at + 1) / n_files
+        is_modified = touch.is_modified or f"modified {touch.path}" in known
+        verb = "modified" if is_modified else "read"
+        worth = (430.0 if is_modified else 300.0) + 60 * (at + 1) / n_files
         # Newest first: the reader begins with what was last in hand.
-        order = -at + (0 if touch.is_modified else _FORMER)
+        order = -at + (0 if is_modified else _FORMER)
         yield Line(section=FILES, text=f"{verb} {touch.path}", worth=worth, order=order)
 
 
@@ -251,6 +265,6 @@ def _run_lines(facts: Facts) -> Iterator[Line]:
 def _run_text(run: Run) -> str:
     outcome = f" → {run.outcome}" if run.outcome else ""
     if run.is_failed:
-        later = " (a later run passed)" if run.is_passed_later else ""
+        later = _PASSED_LATER if run.is_passed_later else ""
         return f"failed: {run.command}{outcome}{later}"
     return f"ok: {run.command}{outcome}"

@@ -1,5 +1,6 @@
 """Sentences of a message, each sorted by what it does: rule, choice, question, open point, …"""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
@@ -8,6 +9,7 @@ import msgspec
 from ullage.core.prose import Piece, is_sentence, pieces
 from ullage.core.wording import (
     CHOICES,
+    DEFERRALS,
     DONE,
     FINDINGS,
     OPEN_POINTS,
@@ -32,6 +34,7 @@ _PICK_WORDS = frozenset(
 _BULK_PIECES = 25
 """A user's message of more sentences is a pasted document in part; chosen."""
 _CLEAR = 2
+_CODE_SPAN = re.compile(r"`[^`]{1,200}`")
 
 
 class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -75,7 +78,8 @@ def agent_sentences(text: str, n_item: int) -> list[Sentence]:
     for piece in pieces(text.replace("**", "")):
         if piece.is_pasted:
             continue
-        ready = worded(piece.text)
+        # A word in code says nothing of the sentence: a status called `pending` is not open.
+        ready = worded(_CODE_SPAN.sub("`", piece.text))
         under = _list_kind(piece, ready, under)
         kind = _agent_kind(ready)
         if under is not None and piece.is_listed and not piece.is_heading:
@@ -101,7 +105,7 @@ def _user_kind(piece: Piece, ready: Worded) -> Kind | None:
         return "question"
     if has_marker(ready, CHOICES) or ready.first in _PICK_WORDS or ready.lower.startswith("用"):
         return "choice"
-    return "open" if has_marker(ready, OPEN_POINTS) else "statement"
+    return "open" if has_marker(ready, DEFERRALS) else "statement"
 
 
 def _pasted_kind(piece: Piece, ready: Worded) -> Kind | None:

@@ -1,8 +1,10 @@
 """The extractive summary: fixed sections from the messages themselves, without a model."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from ullage.core.arguments import new_texts
 from ullage.core.context import ContextItem
 from ullage.core.earlier import FOCUS, NONE, OMITTED, SECTIONS
 from ullage.core.facts import Facts, gather
@@ -132,8 +134,11 @@ def _data_lines(
             yield Line(section=IDENTIFIERS, text=text, worth=100 + line.score, order=at)
 
 
-def _is_unfit(line: DataLine, old: Sequence[object]) -> bool:
-    return is_secret(line.text) or is_directive(line.text)
+def _is_unfit(line: DataLine, old: Sequence[re.Pattern[str]]) -> bool:
+    """Tell whether a line must not enter: a key, an instruction, or a replaced value."""
+    if is_secret(line.text) or is_directive(line.text):
+        return True
+    return any(pattern.search(line.text) for pattern in old)
 
 
 def _sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
@@ -145,7 +150,7 @@ def _sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
                     if isinstance(part, Text):
                         yield part.text, n_item, 1.0
             elif isinstance(block, ToolCall):
-                yield block.arguments.replace("\\n", "\n"), n_item, 0.8
+                yield "\n".join(new_texts(block)), n_item, 0.8
         if item.category in ("user", "assistant", "injected"):
             own, foreign = own_words(plain_text(item.message))
             yield foreign, n_item, 1.0

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.wording import CHANGES, CHOICES, Worded, has_marker, worded
+from ullage.core.wording import CHANGES, CHOICES, Worded, has_marker, rule_strength, worded
 
 OLD_VALUE = "[old value]"
 _TOKEN = re.compile(r"[0-9A-Za-z_$@][\w$@%/-]*(?:[.:][\w$@%/-]+)*|[^\W\d_]+")
@@ -100,11 +100,8 @@ def retired_values(said: Sequence[Said]) -> list[Retired]:
         ready = worded(sentence.text)
         own = list(claims(sentence.text, ready))
         changes = has_marker(ready, CHANGES) or has_marker(ready, CHOICES)
-        old = (
-            list(_named_old(sentence.text))
-            if changes or "→" in ready.lower or "->" in ready.lower
-            else []
-        )
+        has_arrow = "→" in ready.lower or "->" in ready.lower
+        old = list(_named_old(sentence.text)) if changes or has_arrow else []
         for value in old:
             keys = [claim.key for claim in own if claim.value == value.lower()]
             found.append(_retired(value, keys[0] if keys else "", at, sentence))
@@ -154,7 +151,8 @@ def _named_old(text: str) -> Iterator[str]:
 
 
 def _value_in(phrase: str, *, is_last: bool) -> str:
-    tokens: list[str] = [token for token in _TOKEN.findall(phrase) if token.lower() not in _FILLERS]
+    found: list[str] = _TOKEN.findall(phrase)
+    tokens = [token for token in found if token.lower() not in _FILLERS]
     tokens = tokens[-3:] if is_last else tokens[:3]
     for token in tokens:
         if any(char.isdigit() for char in token):
@@ -193,31 +191,36 @@ def whole_value(value: str) -> re.Pattern[str]:
 def resolve(said: Sequence[Said], retired: Sequence[Retired]) -> dict[int, str]:
     """Say what becomes of sentences with replaced values: new text, or "" for none.
 
-    A rule of the user is only changed by the user; a rule that itself names what is forbidden
-    stays verbatim.
+    A rule of the user is only changed by the user; a clear rule stays verbatim where it names
+    what it forbids.
     """
     changed: dict[int, str] = {}
+    lowers = [sentence.text.lower() for sentence in said]
     for item in retired:
+        holding = [at for at, lower in enumerate(lowers) if item.value.lower() in lower]
         pattern = whole_value(item.value)
-        for at, sentence in enumerate(said):
-            text = changed.get(at, sentence.text)
-            if not text or not pattern.search(text):
-                continue
-            if (
-                sentence.is_user
-                and sentence.is_rule
-                and (at >= item.n_sentence or not item.is_by_user)
-            ):
-                continue
-            if not item.has_digit and (at > item.n_sentence or not sentence.is_choice):
-                continue
-            changed[at] = _without(text, pattern, item, at)
+        if not any(at < item.n_sentence and pattern.search(said[at].text) for at in holding):
+            # Nobody had set this value before: the sentence tells a story, not a change.
+            continue
+        for at in holding:
+            text = changed.get(at, said[at].text)
+            if text and pattern.search(text) and _may_change(said[at], item, at):
+                changed[at] = _without(text, pattern, item, at)
     return changed
 
 
+def _may_change(sentence: Said, item: Retired, at: int) -> bool:
+    if sentence.is_user and sentence.is_rule:
+        if not item.is_by_user or at > item.n_sentence:
+            return False
+        is_clear = rule_strength(worded(sentence.text)) > 1
+        return not (is_clear and at == item.n_sentence)
+    return item.has_digit or (at <= item.n_sentence and sentence.is_choice)
+
+
 def _without(text: str, pattern: re.Pattern[str], item: Retired, at: int) -> str:
-    short_number = item.has_digit and len(item.value) < 3
-    if short_number or at == item.n_sentence:
+    if item.has_digit and len(item.value) < 3:
+        # A small number stands for many things: only the claim on the same key goes.
         keys = {claim.key for claim in claims(text) if claim.value == item.value.lower()}
         if at != item.n_sentence and item.key not in keys:
             return text

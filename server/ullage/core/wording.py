@@ -148,6 +148,13 @@ OPEN_POINTS = markers(
     "à faire, reste à, por hacer, a fazer, da fare, ещё не, еще не",
     "待办 尚未 还没 未完成 接下来 下一步 稍后 之后再 待定 残り まだ 未対応 次に 後で 남은 아직 다음",
 )
+DEFERRALS = markers(
+    "todo todos later postpone postponed defer deferred tbd parked später nachher verschieben "
+    "después luego depois dopo później потом позже пізніше senare sonra nanti",
+    "for later, not now, park it, park that, another time, follow-up, follow up, plus tard, "
+    "noch offen, next week, next sprint",
+    "稍后 之后再 待办 以后 後で 나중에",
+)
 DONE = markers(
     "done fixed added implemented created removed updated renamed refactored wrote written passes "
     "passing passed green completed finished works resolved replaced merged deployed committed "
@@ -167,6 +174,12 @@ FINDINGS = markers(
     "root cause, turns out, turned out, it turns, the problem was, the issue was, the bug was, "
     "dead end, did not work, didn't work, does not work, doesn't work, liegt daran",
     "原因 发现 问题在于 原来 原因は 分かった 원인",
+)
+DEAD_ENDS = markers(
+    "fruitless abandoned sackgasse verworfen impasse тупик",
+    "dead end, did not work, didn't work, does not work, doesn't work, no use, gave up on, "
+    "ruled out, не помогло",
+    "行不通 没有用 无效 うまくいかな",
 )
 CHANGES = markers(
     "actually instead now change changed changing switch switched update updated correction rather "

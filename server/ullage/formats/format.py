@@ -1,15 +1,29 @@
 """What every adapter for an agent's transcripts offers; a module is an adapter."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from ullage.core.context import Compaction, Context
-from ullage.core.index import Index
+from ullage.core.index import CompactionRef, Index
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Agent, Header, Line, Lines, Transcript
+
+
+def index_of(
+    lines: Lines, n_entries: int, refs: Iterable[CompactionRef], is_entry: Callable[[Line], bool]
+) -> Index:
+    """Make the index of what was read; a last line that is not finished is left out of it."""
+    last = next(lines.backward(), None)
+    if last is None or not last.is_torn:
+        return Index(covered_bytes=lines.size_bytes, n_entries=n_entries, compactions=tuple(refs))
+    return Index(
+        covered_bytes=last.offset,
+        n_entries=n_entries - is_entry(last),
+        compactions=tuple(ref for ref in refs if ref.offset < last.offset),
+    )
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):

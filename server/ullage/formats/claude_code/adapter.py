@@ -16,8 +16,8 @@ from ullage.core.transcript import (
 from ullage.formats.claude_code.conversation import Conversation, read_conversation
 from ullage.formats.claude_code.messages import native_of, to_message
 from ullage.formats.claude_code.places import session_folders, session_roots
-from ullage.formats.claude_code.records import metadata_of, read_entry, read_header
-from ullage.formats.format import Reading
+from ullage.formats.claude_code.records import Stub, metadata_of, read_entry, read_header, read_stub
+from ullage.formats.format import Reading, index_of
 from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
 
 __all__ = [
@@ -50,12 +50,15 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
         size_bytes=lines.size_bytes,
         problems=conversation.problems,
     )
-    index = Index(
-        covered_bytes=lines.size_bytes,
-        n_entries=conversation.n_entries,
-        compactions=tuple(refs.values()),
+    return Reading(
+        context=context,
+        index=index_of(
+            lines,
+            conversation.n_entries,
+            refs.values(),
+            lambda line: isinstance(read_stub(line), Stub),
+        ),
     )
-    return Reading(context=context, index=index)
 
 
 def read_compaction(line: Line) -> Compaction | None:

@@ -17,9 +17,9 @@ from ullage.core.transcript import (
     Problem,
     Transcript,
 )
-from ullage.formats.format import Reading
+from ullage.formats.format import Reading, index_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
-from ullage.formats.openclaw.entries import linear_entries, read_entry, read_header
+from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub
 from ullage.formats.openclaw.path import read_path
 from ullage.formats.openclaw.places import session_folders, session_roots
 from ullage.formats.openclaw.projection import model_of, project
@@ -54,12 +54,12 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
         size_bytes=lines.size_bytes,
         problems=path.problems,
     )
-    index = Index(
-        covered_bytes=lines.size_bytes,
-        n_entries=path.n_entries,
-        compactions=tuple(refs.values()),
+    return Reading(
+        context=context,
+        index=index_of(
+            lines, path.n_entries, refs.values(), lambda line: isinstance(read_stub(line), Stub)
+        ),
     )
-    return Reading(context=context, index=index)
 
 
 def read_compaction(line: Line) -> Compaction | None:

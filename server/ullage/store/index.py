@@ -1,0 +1,85 @@
+"""Indexes of transcripts on disk: a cache, thrown away whenever the file is not the same.
+
+One small file a transcript below the state folder. A transcript is the same as long as its
+device and inode, its first bytes and the bytes before the index's end are what they were.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.index import EMPTY_INDEX, Index
+from ullage.errors import UllageError
+from ullage.store.files import replace_file
+from ullage.store.places import Places
+from ullage.store.reader import FileLines
+
+VERSION = 1
+PROBE_BYTES = 4096
+"""How much of either end is compared (research/reliability.md D22)."""
+MIN_GAIN_BYTES = 1024 * 1024
+"""An index that would save less reading than this is not written (chosen)."""
+
+
+class StoredIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of an index file."""
+
+    version: int
+    path: str
+    device: int
+    inode: int
+    head_sha256: str
+    tail_sha256: str
+    index: Index
+
+
+def read_index(lines: FileLines, places: Places) -> Index:
+    """Read what is known of a transcript; nothing where it is new or not the same."""
+    try:
+        data = _index_path(lines.path, places).read_bytes()
+        stored = msgspec.json.decode(data, type=StoredIndex)
+    except (OSError, msgspec.DecodeError):
+        return EMPTY_INDEX
+    fingerprint = lines.fingerprint
+    is_same = (
+        stored.version == VERSION
+        and stored.path == str(lines.path)
+        and (stored.device, stored.inode) == (fingerprint.device, fingerprint.inode)
+        and stored.index.covered_bytes <= fingerprint.size_bytes
+        and (stored.head_sha256, stored.tail_sha256) == _probes(lines, stored.index)
+    )
+    return stored.index if is_same else EMPTY_INDEX
+
+
+def write_index(lines: FileLines, index: Index, known: Index, places: Places) -> None:
+    """Keep an index where it saves reading; a state folder that cannot be written keeps none."""
+    if index.covered_bytes - known.covered_bytes < MIN_GAIN_BYTES:
+        return
+    head, tail = _probes(lines, index)
+    stored = StoredIndex(
+        version=VERSION,
+        path=str(lines.path),
+        device=lines.fingerprint.device,
+        inode=lines.fingerprint.inode,
+        head_sha256=head,
+        tail_sha256=tail,
+        index=index,
+    )
+    try:
+        replace_file(_index_path(lines.path, places), msgspec.json.encode(stored))
+    except UllageError:
+        return
+
+
+def _probes(lines: FileLines, index: Index) -> tuple[str, str]:
+    start = max(0, index.covered_bytes - PROBE_BYTES)
+    head = lines.read_line(0, min(PROBE_BYTES, index.covered_bytes))
+    tail = lines.read_line(start, index.covered_bytes - start)
+    return hashlib.sha256(head.raw).hexdigest(), hashlib.sha256(tail.raw).hexdigest()
+
+
+def _index_path(path: Path, places: Places) -> Path:
+    name = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:32]
+    return places.state_folder / "index" / f"{name}.json"

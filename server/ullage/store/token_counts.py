@@ -1,0 +1,92 @@
+"""Token counts kept by content, so that no text is counted twice and most runs load no tokenizer.
+
+One SQLite file below the state folder, a cache: what cannot be read or written is counted anew.
+Keys are BLAKE2b digests of the text, so that no text of a transcript is in it.
+"""
+
+import hashlib
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from threading import Lock
+from typing import cast
+
+from ullage.errors import UllageError
+from ullage.store.places import make_folder
+from ullage.store.tokenizer import count_tokens
+
+DIGEST_BYTES = 16
+BUSY_TIMEOUT_S = 1.0
+MAX_ROWS = 1_000_000
+"""At some 40 bytes a row; beyond it the cache starts anew (chosen)."""
+_CREATE = (
+    "CREATE TABLE IF NOT EXISTS counts"
+    " (encoding TEXT, digest BLOB, n_tokens INTEGER, PRIMARY KEY (encoding, digest)) WITHOUT ROWID"
+)
+_SELECT = "SELECT n_tokens FROM counts WHERE encoding = ? AND digest = ?"
+_COUNT_ROWS = "SELECT count(*) FROM counts"
+
+
+class TokenCounts:
+    """Counts with one encoding; callable on a text, from any thread. `save` keeps new counts."""
+
+    def __init__(self, encoding: str, state_folder: Path) -> None:
+        self._encoding = encoding
+        self._path = state_folder / "index" / "tokens.sqlite"
+        self._known: dict[bytes, int] = {}
+        self._new: dict[bytes, int] = {}
+        self._lock = Lock()
+        self._reader: sqlite3.Connection | None = None
+        self._is_readable = self._path.is_file()
+
+    def __call__(self, text: str) -> int:
+        if not text:
+            return 0
+        data = text.encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
+        with self._lock:
+            n_tokens = self._known.get(digest)
+            if n_tokens is None:
+                n_tokens = self._read(digest)
+                if n_tokens is None:
+                    n_tokens = self._new[digest] = count_tokens(text, self._encoding)
+                self._known[digest] = n_tokens
+        return n_tokens
+
+    def save(self) -> None:
+        """Keep what was counted; where the state folder cannot be written, nothing is kept."""
+        with self._lock:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+            if self._new:
+                with suppress(UllageError, sqlite3.Error):
+                    self._write()
+                self._new.clear()
+
+    def _read(self, digest: bytes) -> int | None:
+        if not self._is_readable:
+            return None
+        try:
+            if self._reader is None:
+                self._reader = sqlite3.connect(
+                    self._path, timeout=BUSY_TIMEOUT_S, check_same_thread=False
+                )
+            row = cast(
+                tuple[int] | None,
+                self._reader.execute(_SELECT, (self._encoding, digest)).fetchone(),
+            )
+        except sqlite3.Error:
+            self._is_readable = False
+            return None
+        return None if row is None else row[0]
+
+    def _write(self) -> None:
+        make_folder(self._path.parent)
+        rows = [(self._encoding, digest, n_tokens) for digest, n_tokens in self._new.items()]
+        with closing(sqlite3.connect(self._path, timeout=BUSY_TIMEOUT_S)) as writer, writer:
+            writer.execute(_CREATE)
+            (n_rows,) = cast(tuple[int], writer.execute(_COUNT_ROWS).fetchone())
+            if n_rows > MAX_ROWS:
+                writer.execute("DELETE FROM counts")
+            writer.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?, ?)", rows)
