@@ -4,12 +4,11 @@ import msgspec
 
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.load import Loaded, Settings, load
-from ullage.app.sessions import Session, open_session
+from ullage.app.sessions import open_session
 from ullage.app.write import after_line_end, new_entry_id, now_text, writable
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
 from ullage.core.context import Context
 from ullage.core.gauge import Gauge
-from ullage.core.index import EMPTY_INDEX
 from ullage.core.lines import AppendedLines
 from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
@@ -64,6 +63,7 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
         count=loaded.count,
     )
     n_summary_tokens = loaded.count(summary)
+    loaded.count.save()
     reason = refuse_summary(selection, n_summary_tokens, summary)
     if reason is not None:
         return Unneeded(reason=reason)
@@ -85,7 +85,7 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
         n_summary_tokens=n_summary_tokens,
         n_tokens_after=n_after,
         appended=appended,
-        context_after=_context_after(loaded.session, appended),
+        context_after=_context_after(loaded, appended),
     )
 
 
@@ -103,7 +103,7 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Compacted:
         wait_until_quiet(path, fingerprint)
         written = write_checkpoint(plan.loaded, places, trigger="compaction")
         append_lines(path, fingerprint, plan.appended)
-        loaded = load(open_session(path), settings)
+        loaded = load(open_session(path), settings, places)
     if loaded.context.items != plan.context_after.items:
         raise ChangedMeanwhile(
             f"{path.name} was compacted, but its context is not the one that was previewed:"
@@ -131,6 +131,7 @@ def _details(selection: Selection, n_after: int, request: Request) -> JsonObject
     return details
 
 
-def _context_after(session: Session, appended: bytes) -> Context:
+def _context_after(loaded: Loaded, appended: bytes) -> Context:
+    session = loaded.session
     lines = AppendedLines(session.lines, appended)
-    return session.format.read_context(lines, session.header, EMPTY_INDEX).context
+    return session.format.read_context(lines, session.header, loaded.reading.index).context

@@ -33,7 +33,7 @@ def run_demo() -> Iterator[Part]:
 
 def _steps(path: Path, places: Places) -> Iterator[Part]:
     settings = Settings()
-    loaded = _load_idle(path)
+    loaded = _load_idle(path, places)
     yield Part(command="ullage context status", output=status_text(loaded))
     written = write_checkpoint(loaded, places, trigger="manual")
     line = gauge_line(loaded.status.gauge, is_checkpoint_saved=True)
@@ -48,7 +48,7 @@ def _steps(path: Path, places: Places) -> Iterator[Part]:
     yield Part(command="ullage compact --dry-run", output=preview_text(plan))
     done = compact(plan, settings, places)
     yield Part(command="ullage compact --yes", output=done_text(done))
-    yield Part(command="ullage context status", output=status_text(_load_idle(path)))
+    yield Part(command="ullage context status", output=status_text(_load_idle(path, places)))
     undone = undo(open_session(path), settings, places)
     is_same = undone.context.items == loaded.context.items
     yield Part(
@@ -60,6 +60,6 @@ def _steps(path: Path, places: Places) -> Iterator[Part]:
     yield Part(command="ullage context status", output=status_text(undone))
 
 
-def _load_idle(path: Path) -> Loaded:
+def _load_idle(path: Path, places: Places) -> Loaded:
     make_idle(path)
-    return load(open_session(path), Settings())
+    return load(open_session(path), Settings(), places)

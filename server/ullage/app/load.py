@@ -1,6 +1,5 @@
 """Load a session: its context, measured."""
 
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -8,13 +7,15 @@ import msgspec
 from ullage.app.sessions import Session
 from ullage.core.context import Context
 from ullage.core.gauge import measure
-from ullage.core.index import EMPTY_INDEX
 from ullage.core.policy import Policy
 from ullage.core.status import Status, assess
-from ullage.core.tokens import Count
 from ullage.core.window import find_row, resolve
+from ullage.formats.format import Reading
+from ullage.store.index import read_index, write_index
 from ullage.store.models import model_table
-from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
+from ullage.store.places import Places
+from ullage.store.token_counts import TokenCounts
+from ullage.store.tokenizer import DEFAULT_ENCODING
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,8 +30,9 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
     session: Session
     status: Status
-    count: Count
-    """Counts tokens with the encoding of the session's model."""
+    reading: Reading
+    count: TokenCounts
+    """Counts with the encoding of the session's model; to be saved after use."""
 
     @property
     def path(self) -> Path:
@@ -41,17 +43,32 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         return self.status.context
 
 
-def load(session: Session, settings: Settings) -> Loaded:
+def read(session: Session, places: Places) -> Reading:
+    """Read a session's context, by the help of what is known of the file from before."""
+    known = read_index(session.lines, places)
+    reading = session.format.read_context(session.lines, session.header, known)
+    write_index(session.lines, reading.index, known, places)
+    return reading
+
+
+def load(session: Session, settings: Settings, places: Places) -> Loaded:
     """Read a session's context and measure it."""
-    reading = session.format.read_context(session.lines, session.header, EMPTY_INDEX)
+    reading = read(session, places)
+    row = find_row(model_table(), reading.context.model)
+    count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder)
+    return measured(session, reading, settings, count)
+
+
+def measured(session: Session, reading: Reading, settings: Settings, count: TokenCounts) -> Loaded:
+    """Measure a context that was read."""
     context = reading.context
-    row = find_row(model_table(), context.model)
     window = resolve(
         context.model,
         model_table(),
         setting_tokens=settings.window_tokens,
-        agent_tokens=None,
+        agent_tokens=context.window_tokens,
     )
-    count = partial(count_tokens, encoding=row.encoding if row else DEFAULT_ENCODING)
     gauge = measure(context, window, count)
-    return Loaded(session=session, status=assess(context, gauge, settings.policy), count=count)
+    count.save()
+    status = assess(context, gauge, settings.policy)
+    return Loaded(session=session, status=status, reading=reading, count=count)

@@ -3,6 +3,8 @@
 import msgspec
 
 from ullage.app.load import Loaded
+from ullage.app.sessions import Session
+from ullage.core.context import Context
 from ullage.core.degradation import Risk
 from ullage.core.gauge import UsedSource
 from ullage.core.message import JsonObject
@@ -92,10 +94,9 @@ def report_status(loaded: Loaded) -> StatusReport:
     )
 
 
-def report_context(loaded: Loaded) -> ContextReport:
-    context = loaded.context
+def report_context(session: Session, context: Context) -> ContextReport:
     return ContextReport(
-        messages=loaded.session.format.messages(context),
+        messages=session.format.messages(context),
         summary=None if context.boundary is None else context.boundary.summary,
         entry_ids=[item.entry_id for item in context.items],
     )

@@ -6,13 +6,20 @@ from ullage.app.load import Loaded
 from ullage.core.degradation import HIGH_COMPACTIONS
 from ullage.core.gauge import Gauge
 from ullage.core.status import Status, last_compaction_ms
+from ullage.core.transcript import Agent
 from ullage.core.window import Window
 
 RULE = "━" * 50
 """The line below a heading (S0 §`openclaw context status`)."""
 LABEL_CHARS = 21
 BAR_CHARS = 40
-AGENT_NAMES = {"openclaw": "pi / OpenClaw", "claude-code": "Claude Code"}
+AGENT_NAMES: dict[Agent, str] = {
+    "openclaw": "pi / OpenClaw",
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "opencode": "opencode",
+    "gemini": "Gemini CLI",
+}
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 

@@ -1,6 +1,6 @@
 """Undo a compaction: the context is the one before it again, and nothing is deleted."""
 
-from ullage.app.load import Loaded, Settings, load
+from ullage.app.load import Loaded, Settings, load, read
 from ullage.app.sessions import Session, open_session
 from ullage.app.write import after_line_end, new_entry_id, now_text, writable
 from ullage.errors import Refused
@@ -19,7 +19,7 @@ def undo(session: Session, settings: Settings, places: Places) -> Loaded:
         StorageError: the disk does not take it.
     """
     appender = writable(session)
-    context = load(session, settings).context
+    context = read(session, places).context
     compaction = context.boundary
     if compaction is None:
         raise Refused(f"{session.path.name} has no compaction to undo")
@@ -33,4 +33,4 @@ def undo(session: Session, settings: Settings, places: Places) -> Loaded:
     with session_lock(session.path, places):
         wait_until_quiet(session.path, session.lines.fingerprint)
         append_lines(session.path, session.lines.fingerprint, after_line_end(session, line))
-        return load(open_session(session.path), settings)
+        return load(open_session(session.path), settings, places)

@@ -22,6 +22,6 @@ def write(session: str | None, window: int | None) -> None:
     from ullage.app.checkpoint import write_checkpoint
 
     places = current_places()
-    loaded = load(find_session(session, places), settings(window))
+    loaded = load(find_session(session, places), settings(window), places)
     written = write_checkpoint(loaded, places, trigger="manual")
     click.echo(safe(f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}: {written.path}"))

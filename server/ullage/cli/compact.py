@@ -49,7 +49,7 @@ def compact(
     from ullage.core.compaction import Unneeded
 
     places = current_places()
-    loaded = load(find_session(session, places), settings(window))
+    loaded = load(find_session(session, places), settings(window), places)
     request = use_case.Request(layer=layer, focus=focus)
     plan = use_case.plan_compaction(loaded, request, settings(window))
     if isinstance(plan, Unneeded):

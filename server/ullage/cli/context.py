@@ -2,12 +2,13 @@
 
 import click
 
-from ullage.app.load import Loaded, load
+from ullage.app.load import load, read
 from ullage.app.reports import report_context, report_status
 from ullage.app.sessions import find_session
 from ullage.app.status_text import status_text
 from ullage.cli.options import json_option, session_option, settings, window_option
 from ullage.cli.output import answer, print_json, safe
+from ullage.core.context import Context
 from ullage.core.message import Block, Image, Text, Thinking, ToolCall, ToolResult
 from ullage.store.places import current_places
 
@@ -23,7 +24,8 @@ def context() -> None:
 @json_option
 def status(session: str | None, window: int | None, as_json: bool) -> None:
     """Show how full the context is, and what comes next."""
-    loaded = load(find_session(session, current_places()), settings(window))
+    places = current_places()
+    loaded = load(find_session(session, places), settings(window), places)
     answer(status_text(loaded), report_status(loaded), as_json)
 
 
@@ -32,17 +34,19 @@ def status(session: str | None, window: int | None, as_json: bool) -> None:
 @json_option
 def show(session: str | None, as_json: bool) -> None:
     """Print the context that would be sent to the model now."""
-    loaded = load(find_session(session, current_places()), settings(None))
+    places = current_places()
+    found = find_session(session, places)
+    reading = read(found, places)
     if as_json:
-        print_json(report_context(loaded))
+        print_json(report_context(found, reading.context))
     else:
-        click.echo(context_text(loaded))
+        click.echo(context_text(reading.context))
 
 
-def context_text(loaded: Loaded) -> str:
+def context_text(found: Context) -> str:
     """Write the context message by message, each under its category and entry."""
     parts: list[str] = []
-    for item in loaded.context.items:
+    for item in found.items:
         blocks = "\n".join(block_text(block) for block in item.message.blocks)
         heading = click.style(f"── {item.category} · {safe(item.entry_id)} ", bold=True)
         parts.append(f"{heading}\n{safe(blocks)}")

@@ -18,6 +18,6 @@ def undo(session: str | None, window: int | None) -> None:
 
     places = current_places()
     found = find_session(session, places)
-    before = load(found, settings(window)).status.gauge
+    before = load(found, settings(window), places).status.gauge
     after = take_back(found, settings(window), places).status.gauge
     click.echo(f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window")

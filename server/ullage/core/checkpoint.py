@@ -299,7 +299,9 @@ def _joined(lines: Sequence[str]) -> str:
     shown: list[str] = []
     for at, line in enumerate(lines):
         following = lines[at + 1] if at + 1 < len(lines) else ""
-        is_bare = line.endswith(":") and not line.startswith("- ") and not following.startswith("- ")
+        is_bare = (
+            line.endswith(":") and not line.startswith("- ") and not following.startswith("- ")
+        )
         if is_bare or (not line and (not shown or not shown[-1])):
             continue
         shown.append(line)

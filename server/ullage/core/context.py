@@ -53,3 +53,5 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     """Length of the transcript when it was read."""
     problems: tuple[Problem, ...]
+    window_tokens: int | None = None
+    """The context window by the agent's own record."""

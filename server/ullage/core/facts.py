@@ -131,9 +131,7 @@ def _recall(seen: _Gathering, item: ContextItem, n_item: int) -> None:
             seen.turns.append(_Turn([sentence], ask, n_item, item.at_ms))
         rest.append(sentence)
     seen.sentences += rest
-    seen.carried.append(
-        Carried(is_ours=earlier.is_ours, lines={**earlier.lines, "Remaining": ()})
-    )
+    seen.carried.append(Carried(is_ours=earlier.is_ours, lines={**earlier.lines, "Remaining": ()}))
 
 
 def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:

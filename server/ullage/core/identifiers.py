@@ -49,7 +49,9 @@ _LOG_PREFIX = re.compile(
     r"(?:[\[(]?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|info|debug|warn|error)[\])]?:?\s{1,3})?"
     r"(?:\[[^\]\n]{1,40}\]:?\s{1,3})?"
 )
-_WORDS = re.compile(r"\b[0-9]?[A-Za-z][\w-]*\d[\w-]*|\b\d[0-9a-f]{6,40}\b|[^\W\d_]+(?:[-'_][^\W\d_]+)*")
+_WORDS = re.compile(
+    r"\b[0-9]?[A-Za-z][\w-]*\d[\w-]*|\b\d[0-9a-f]{6,40}\b|[^\W\d_]+(?:[-'_][^\W\d_]+)*"
+)
 _BOILERPLATE = re.compile(
     r"Successfully (?:wrote|replaced|edited)|The file .{1,300} has been (?:updated|created)|"
     r"File (?:created|written|updated) successfully|Updated .{1,300} with \d+ addition"

@@ -11,7 +11,7 @@ from ullage.core.wording import is_directive
 
 _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220
-_TAIL_CHARS = 6000
+_TAIL_CHARS = 4000
 """How far from its end a result is searched for its error line; chosen."""
 _EXIT_CODE = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|\"exit_code\")[:= ]{1,3}(\d{1,3})\b", re.IGNORECASE
@@ -97,12 +97,12 @@ def _reads_failed(tail: str, program: str) -> bool:
 
 
 def _error_line(tail: str) -> str:
-    lines = [line.strip() for line in tail.split("\n") if line.strip()]
-    found = [line for line in lines if _ERROR_LINE.search(line[:300])]
-    counted = [line for line in lines if _COUNT_FAILED.search(line[:300])]
+    lines = [line.strip()[:300] for line in tail.split("\n") if line.strip()]
+    found = [line for line in lines if _ERROR_LINE.search(line)]
+    counted = [line for line in lines if _COUNT_FAILED.search(line)]
     # The last match is mostly a count or an exit code; the first names the cause.
     picked = [line for line in found if not _EXIT_CODE.search(line[:200])] or found or lines[-1:]
-    named = [line for line in picked if _NAMED_ERROR.match(line[:300])]
+    named = [line for line in picked if _NAMED_ERROR.match(line)]
     # A traceback's last named error is the one that was raised last.
     picked = named[-1:] or picked
     parts = picked[:1] + [line for line in counted[-1:] if line not in picked[:1]]

@@ -9,6 +9,7 @@ from ullage.core.wording import CHANGES, CHOICES, Worded, has_marker, rule_stren
 
 OLD_VALUE = "[old value]"
 _TOKEN = re.compile(r"[0-9A-Za-z_$@][\w$@%/-]*(?:[.:][\w$@%/-]+)*|[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
 _MAX_TOKENS = 160
 _FILLERS = frozenset(
     "a an the is are was be to at of on in for from with use using used uses set sets now new old "
@@ -69,12 +70,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 def claims(text: str, sentence: Worded | None = None) -> Iterator[Claim]:
     """Find the values with a digit in them, each with the noun that it belongs to."""
-    if not any(char.isdigit() for char in text):
+    if not _DIGIT.search(text):
         return
     source = sentence.lower if sentence is not None else text.lower()
     tokens: list[str] = _TOKEN.findall(source)[:_MAX_TOKENS]
     for at, token in enumerate(tokens):
-        if not any(char.isdigit() for char in token):
+        if not _DIGIT.search(token):
             continue
         nouns = list(_nouns(reversed(tokens[max(0, at - 5) : at])))
         if not nouns:
@@ -86,7 +87,7 @@ def claims(text: str, sentence: Worded | None = None) -> Iterator[Claim]:
 def _nouns(tokens: Iterator[str] | Sequence[str]) -> Iterator[str]:
     for token in tokens:
         bare = token if token.isascii() else _CJK_VERBS.sub("", token)
-        if any(char.isdigit() for char in token):
+        if _DIGIT.search(token):
             return
         if bare and bare not in _FILLERS:
             yield bare
@@ -97,6 +98,8 @@ def retired_values(said: Sequence[Said]) -> list[Retired]:
     found: list[Retired] = []
     current: dict[str, list[tuple[Claim, bool]]] = {}
     for at, sentence in enumerate(said):
+        if not (sentence.is_user or sentence.is_choice or _DIGIT.search(sentence.text)):
+            continue
         ready = worded(sentence.text)
         own = list(claims(sentence.text, ready))
         changes = has_marker(ready, CHANGES) or has_marker(ready, CHOICES)

@@ -45,9 +45,7 @@ def find_thread(items: Sequence[ContextItem]) -> Thread:
     return Thread(
         summary=summary,
         key_exchanges=tuple(
-            Exchange(
-                role="user" if said[at].is_user else "agent", gist=said[at].text[:_GIST_CHARS]
-            )
+            Exchange(role="user" if said[at].is_user else "agent", gist=said[at].text[:_GIST_CHARS])
             for at in _key_places(said, asked)
         ),
     )

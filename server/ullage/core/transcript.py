@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.message import JsonObject
 
-Agent: TypeAlias = Literal["openclaw", "claude-code"]
+Agent: TypeAlias = Literal["openclaw", "claude-code", "codex", "opencode", "gemini"]
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -12,10 +12,15 @@ import msgspec
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Thai, Korean, Japanese and Chinese."""
+
+
 class Markers(msgspec.Struct, frozen=True, kw_only=True):
     words: frozenset[str]
-    phrases: tuple[tuple[str, str], ...]
-    """First word and whole phrase; the first word spares the search for the phrase."""
+    phrases: tuple[str, ...]
+    heads: frozenset[str]
+    """First words of the phrases, which spare most searches for them."""
     fragments: tuple[str, ...]
     """For scripts that put no spaces between words."""
 
@@ -26,13 +31,20 @@ class Worded(msgspec.Struct, frozen=True, kw_only=True):
     lower: str
     words: frozenset[str]
     first: str
+    is_unspaced: bool
+    """Whether it holds letters of a script whose words the tables have as fragments."""
 
 
 def worded(text: str) -> Worded:
     """Split a sentence into lower-case words."""
     lower = text.lower().replace("’", "'")
     words: list[str] = _WORD.findall(lower)
-    return Worded(lower=lower, words=frozenset(words), first=words[0] if words else "")
+    return Worded(
+        lower=lower,
+        words=frozenset(words),
+        first=words[0] if words else "",
+        is_unspaced=not lower.isascii() and _UNSPACED.search(lower) is not None,
+    )
 
 
 def markers(words: str, phrases: str = "", fragments: str = "") -> Markers:
@@ -40,7 +52,8 @@ def markers(words: str, phrases: str = "", fragments: str = "") -> Markers:
     listed = tuple(phrase.strip() for phrase in phrases.split(",") if phrase.strip())
     return Markers(
         words=frozenset(words.split()),
-        phrases=tuple((phrase.split()[0], phrase) for phrase in listed),
+        phrases=listed,
+        heads=frozenset(phrase.replace("-", " ").split()[0] for phrase in listed),
         fragments=tuple(fragments.split()),
     )
 
@@ -51,9 +64,9 @@ def has_marker(sentence: Worded, table: Markers) -> bool:
     lower = sentence.lower
     if not words.isdisjoint(table.words):
         return True
-    if any(head in words and phrase in lower for head, phrase in table.phrases):
+    if not words.isdisjoint(table.heads) and any(phrase in lower for phrase in table.phrases):
         return True
-    return not lower.isascii() and any(fragment in lower for fragment in table.fragments)
+    return sentence.is_unspaced and any(fragment in lower for fragment in table.fragments)
 
 
 STRONG_RULES = markers(
@@ -98,7 +111,7 @@ WEAK_RULES = markers(
     "только лишь без кроме максимум минимум предпочитаю лучше тільки лише крім pouze "
     "endast utan bara kun uden sadece yalnızca csak nélkül doar fără μόνο χωρίς hanya tanpa chỉ "
     "فقط بدون רק בלי केवल बिना",
-    ", not, rather than, instead of, no longer, stay on, keep the, keep all, keep it, keep them, "
+    "and not, but not, rather than, instead of, no longer, stay on, keep the, keep all, keep it, keep them, "
     "backwards compatible, as little as, per default, im rahmen",
     "只 仅 不用 除非 应该 應該 最多 至少 尽量 别 避免 だけ のみ 以内 以下 まで 만 없이 เท่านั้น",
 )

@@ -1,6 +1,6 @@
 """What every adapter for an agent's transcripts offers; a module is an adapter."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -54,6 +54,14 @@ class Format(Protocol):
     @staticmethod
     def read_context(lines: Lines, header: Header, known: Index) -> Reading:
         """Read backwards until the context and its compactions are known."""
+        ...
+
+    @staticmethod
+    def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
+        """Add whole lines that were appended since; None where only a new reading can tell.
+
+        `size_bytes` is the length of the transcript now, an unfinished line included.
+        """
         ...
 
     @staticmethod

@@ -12,7 +12,7 @@ from ullage.lsp.state import UllageServer
 async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list[types.CodeAction]:
     path = path_of(params.text_document.uri)
     findings = [d for d in params.context.diagnostics if d.code == UTILIZATION_CODE]
-    if path is None or path not in ls.loaded or not findings:
+    if path is None or path not in ls.followed or not findings:
         return []
     title = "Compact this session…"
     return [

@@ -35,7 +35,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactRes
     if choice is None or choice.title != CONFIRM:
         return CompactResult(outcome="cancelled", message="Compaction cancelled.")
     done = await asyncio.to_thread(compact, plan, ls.settings, ls.places)
-    await refresh(ls, plan.loaded.path, is_forced=True)
+    await refresh(ls, plan.loaded.path)
     return CompactResult(
         outcome="compacted",
         message=f"Compacted {len(plan.selection.replaced):,} messages:"
@@ -58,7 +58,7 @@ def _session_path(ls: UllageServer, argument: SessionArgument) -> Path:
 
 
 def _load(ls: UllageServer, path: Path) -> Loaded:
-    return load(open_session(path), ls.settings)
+    return load(open_session(path), ls.settings, ls.places)
 
 
 def _plan(ls: UllageServer, path: Path) -> Plan | Unneeded:

@@ -4,7 +4,7 @@ from lsprotocol import types
 
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import path_of
-from ullage.lsp.follow import refresh, show_gauge
+from ullage.lsp.follow import publish, refresh, show_gauge
 from ullage.lsp.state import UllageServer
 
 
@@ -13,19 +13,20 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
     path = path_of(params.text_document.uri)
     if path is None:
         return
-    ls.open_paths.pop(path, None)
-    ls.open_paths[path] = params.text_document.uri
-    await refresh(ls, path, is_forced=True)
+    ls.open_uris.pop(path, None)
+    ls.open_uris[path] = params.text_document.uri
+    if path in ls.followed:
+        publish(ls, path)
+    await refresh(ls, path)
 
 
 @guarded
 async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
-    if path is None or path not in ls.open_paths:
+    if path is None or path not in ls.open_uris:
         return
-    uri = ls.open_paths.pop(path)
+    uri = ls.open_uris.pop(path)
     ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
-    if path != ls.workspace_path:
-        ls.loaded.pop(path, None)
-        ls.seen.pop(path, None)
+    if path not in ls.followed_paths():
+        ls.followed.pop(path, None)
     show_gauge(ls)

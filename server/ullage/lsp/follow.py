@@ -6,13 +6,12 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.app.load import Loaded, load
-from ullage.app.sessions import open_session, workspace_sessions
+from ullage.app.follow import Followed, start, update
+from ullage.app.sessions import workspace_sessions
 from ullage.errors import UllageError
-from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params
+from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params, path_of
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
 from ullage.lsp.state import UllageServer
-from ullage.store.reader import Fingerprint, look_at
 
 POLL_S = 0.25
 """Time between looks at the followed files: one `stat` each, 0.06 % of a core (performance §6)."""
@@ -29,7 +28,7 @@ async def follow(ls: UllageServer) -> None:
         if n_polls % DISCOVERY_POLLS == 0:
             await discover(ls)
         n_polls += 1
-        for path in {*ls.open_paths, *([ls.workspace_path] if ls.workspace_path else [])}:
+        for path in ls.followed_paths():
             await refresh(ls, path)
         await asyncio.sleep(POLL_S)
 
@@ -39,71 +38,58 @@ async def discover(ls: UllageServer) -> None:
     newest = await asyncio.to_thread(_newest_session, ls, tuple(ls.workspace.folders))
     if newest != ls.workspace_path:
         ls.workspace_path = newest
-        if newest is None:
-            show_gauge(ls)
-        else:
-            await refresh(ls, newest, is_forced=True)
+        if newest is not None:
+            await refresh(ls, newest)
+        show_gauge(ls)
 
 
-async def refresh(ls: UllageServer, path: Path, *, is_forced: bool = False) -> None:
-    """Load a transcript if it changed; what cannot be read keeps its last state."""
+async def refresh(ls: UllageServer, path: Path) -> None:
+    """Load a transcript if it changed; what cannot be read now shows nothing."""
+    before = ls.followed.get(path)
     try:
-        fingerprint = await asyncio.to_thread(look_at, path)
-        if fingerprint == ls.seen.get(path) and not is_forced:
-            return
-        ls.seen[path] = fingerprint
-        loaded = await asyncio.to_thread(_load, ls, path)
+        after = await asyncio.to_thread(_read, ls, path, before)
     except UllageError as error:
-        if path in ls.loaded or path not in ls.seen:
-            log.info("not readable now: %s", type(error).__name__)
-        forget(ls, path)
-        ls.seen.setdefault(path, NEVER)
+        if before is not None:
+            log.info("%s: a followed transcript cannot be read now", type(error).__name__)
+            del ls.followed[path]
+            publish(ls, path)
         return
-    ls.loaded[path] = loaded
+    if after is before:
+        return
+    ls.followed[path] = after
     publish(ls, path)
+
+
+def publish(ls: UllageServer, path: Path) -> None:
+    """Publish what is known of a transcript: its diagnostics, and the gauge if it shows it."""
+    followed = ls.followed.get(path)
+    uri = ls.open_uris.get(path)
+    if uri is not None:
+        found = [] if followed is None else diagnostics(followed.loaded)
+        ls.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=found)
+        )
     if path == ls.gauge_path():
         show_gauge(ls)
 
 
-NEVER = Fingerprint(device=0, inode=0, size_bytes=-1, mtime_ns=0)
-"""The fingerprint of no file: what could not be read is tried again when it changes."""
-
-
-def forget(ls: UllageServer, path: Path) -> None:
-    """Take back what was published on a transcript."""
-    if ls.loaded.pop(path, None) is not None:
-        publish(ls, path)
-        if path == ls.gauge_path():
-            show_gauge(ls)
-
-
-def publish(ls: UllageServer, path: Path) -> None:
-    uri = ls.open_paths.get(path)
-    if uri is None:
-        return
-    loaded = ls.loaded.get(path)
-    found = [] if loaded is None else diagnostics(loaded)
-    ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=found))
-
-
 def show_gauge(ls: UllageServer) -> None:
     path = ls.gauge_path()
-    loaded = None if path is None else ls.loaded.get(path)
-    ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE if loaded is None else gauge_params(loaded))
+    followed = None if path is None else ls.followed.get(path)
+    params = NO_GAUGE if followed is None else gauge_params(followed.loaded)
+    ls.protocol.notify(GAUGE_NOTIFICATION, params)
 
 
-def _load(ls: UllageServer, path: Path) -> Loaded:
-    return load(open_session(path), ls.settings)
+def _read(ls: UllageServer, path: Path, before: Followed | None) -> Followed:
+    if before is None:
+        return start(path, ls.settings, ls.places)
+    return update(before, ls.settings, ls.places)
 
 
 def _newest_session(ls: UllageServer, folder_uris: tuple[str, ...]) -> Path | None:
-    from ullage.lsp.convert import path_of
-
-    found = [
-        session
-        for uri in folder_uris
-        if (folder := path_of(uri)) is not None
-        for session in list(workspace_sessions(folder, ls.places))[:1]
-    ]
-    newest = max(found, key=lambda session: session.lines.fingerprint.mtime_ns, default=None)
-    return None if newest is None else newest.path
+    """Find the session written to last; the first of each folder is its newest."""
+    folders = [folder for uri in folder_uris if (folder := path_of(uri)) is not None]
+    newest = [next(workspace_sessions(folder, ls.places), None) for folder in folders]
+    found = [session for session in newest if session is not None]
+    latest = max(found, key=lambda s: s.lines.fingerprint.mtime_ns, default=None)
+    return None if latest is None else latest.path

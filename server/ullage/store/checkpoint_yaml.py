@@ -1,8 +1,8 @@
 """Checkpoints as YAML: free text as block scalars, names quoted, nothing clever read back."""
 
 import re
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
+from typing import TypeAlias, cast
 
 import msgspec
 import yaml
@@ -13,7 +13,9 @@ from ullage.errors import CorruptCheckpoint
 MAX_SIZE_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 50
 """Limits of `research/reliability.md`, C13."""
-_Tree: TypeAlias = "str | int | float | bool | None | list[_Tree] | dict[str, _Tree]"
+_Tree: TypeAlias = (
+    "str | int | float | bool | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | None"
+)
 _TAG = "tag:yaml.org,2002:"
 _BLOCK_KEYS = frozenset({"topic", "next_action", "what", "summary", "gist"})
 """Keys whose text is free: S1 §5.3 writes them as block scalars."""
@@ -32,14 +34,12 @@ _loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def dump(checkpoint: Checkpoint) -> bytes:
     """Write a checkpoint; lone surrogates, which UTF-8 cannot hold, become U+FFFD."""
-    tree: _Tree = msgspec.to_builtins(checkpoint)
-    if not isinstance(tree, dict):
-        raise TypeError(tree)
+    tree = cast("dict[str, _Tree]", msgspec.to_builtins(checkpoint))
     for key in ("pins", "dead_ends", "trust_anchors"):
         if not tree[key]:
             del tree[key]
-    text: str = yaml.serialize(
-        _node(tree, ""), Dumper=_dumper, allow_unicode=True, width=MAX_SIZE_BYTES, indent=2
+    text = yaml.serialize(  # pyright: ignore[reportUnknownMemberType]  # its stub lacks the node
+        _node(tree, ""), Dumper=_dumper, allow_unicode=True, width=MAX_SIZE_BYTES
     )
     return text.encode()
 
@@ -49,7 +49,7 @@ def _node(value: _Tree, key: str) -> yaml.Node:
         case dict():
             pairs = [(_scalar("str", name), _node(part, name)) for name, part in value.items()]
             return yaml.MappingNode(_TAG + "map", pairs, flow_style=False)
-        case list():
+        case list() | tuple():
             # An empty block list cannot be written; `[]` can.
             parts = [_node(part, key) for part in value]
             return yaml.SequenceNode(_TAG + "seq", parts, flow_style=not parts)
@@ -88,3 +88,79 @@ def load(data: bytes) -> Checkpoint:
         raise CorruptCheckpoint(f"the checkpoint is not YAML: {_place(error)}") from error
     except msgspec.ValidationError as error:
         raise CorruptCheckpoint(f"the checkpoint does not fit its schema: {error}") from error
+
+
+def _read(events: Iterator[yaml.Event]) -> _Tree:
+    """Build plain values from the events, refusing all that a checkpoint has no use for."""
+    root: _Tree = None
+    stack: list[_Open] = []
+    for event in events:
+        _check(event, len(stack))
+        value: _Tree = None
+        if isinstance(event, yaml.ScalarEvent):
+            value = _value(event)
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            is_mapping = isinstance(event, yaml.MappingStartEvent)
+            stack.append(_Open(value={} if is_mapping else []))
+            continue
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            value = stack.pop().value
+        else:
+            continue
+        if stack:
+            _add(stack[-1], value, event)
+        else:
+            root = value
+    return root
+
+
+class _Open(msgspec.Struct):
+    """A mapping or sequence whose end has not come yet."""
+
+    value: list[_Tree] | dict[str, _Tree]
+    key: str | None = None
+
+
+def _add(parent: _Open, value: _Tree, event: yaml.Event) -> None:
+    if isinstance(parent.value, list):
+        parent.value.append(value)
+    elif parent.key is not None:
+        parent.value[parent.key] = value
+        parent.key = None
+    elif isinstance(event, yaml.ScalarEvent):
+        if event.value in parent.value:
+            raise CorruptCheckpoint(f"the checkpoint names {event.value[:60]!r} twice")
+        parent.key = event.value
+    else:
+        raise CorruptCheckpoint(f"the checkpoint has a key that is no name{_at(event)}")
+
+
+def _check(event: yaml.Event, depth: int) -> None:
+    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+        raise CorruptCheckpoint(f"the checkpoint uses YAML anchors or aliases{_at(event)}")
+    if getattr(event, "tag", None) is not None:
+        raise CorruptCheckpoint(f"the checkpoint uses YAML tags{_at(event)}")
+    if depth > MAX_DEPTH:
+        raise CorruptCheckpoint(f"the checkpoint is nested deeper than {MAX_DEPTH} levels")
+
+
+def _value(event: yaml.ScalarEvent) -> _Tree:
+    """Read a scalar; only unquoted ones may be anything but text, and no dates."""
+    text = event.value
+    if not event.implicit[0]:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text
+
+
+def _at(event: yaml.Event) -> str:
+    return f" (line {event.start_mark.line + 1})" if event.start_mark else ""
+
+
+def _place(error: yaml.YAMLError) -> str:
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else str(error)
+    return f"{problem} (line {mark.line + 1})" if mark else f"{problem}"

@@ -13,8 +13,9 @@ from ullage.core.transcript import (
     Problem,
     Transcript,
 )
-from ullage.formats.claude_code.conversation import Conversation, read_conversation
-from ullage.formats.claude_code.messages import native_of, to_message
+from ullage.formats.claude_code.conversation import read_conversation
+from ullage.formats.claude_code.extension import extend
+from ullage.formats.claude_code.items import items_of
 from ullage.formats.claude_code.places import session_folders, session_roots
 from ullage.formats.claude_code.records import Stub, metadata_of, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of
@@ -22,6 +23,7 @@ from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
 
 __all__ = [
     "AGENT",
+    "extend",
     "messages",
     "parse",
     "read_compaction",
@@ -37,7 +39,7 @@ AGENT: Agent = "claude-code"
 def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     conversation = read_conversation(lines, header, known)
     refs = {ref.entry_id: ref for ref in (*known.compactions, *conversation.refs)}
-    items = _items(conversation)
+    items = items_of(conversation)
     boundary = conversation.boundary
     context = Context(
         header=header,
@@ -92,34 +94,6 @@ def parse(data: bytes) -> Transcript:
         entries=tuple(item for item in found if isinstance(item, Entry)),
         problems=tuple(item for item in found if isinstance(item, Problem)),
     )
-
-
-def _items(conversation: Conversation) -> tuple[ContextItem, ...]:
-    """Put the summary first, then what the boundary preserved, then the rest."""
-    summary = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is True)
-    rest = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is not True)
-    preserved_ids = {entry.entry_id for entry in conversation.preserved}
-    items: list[ContextItem] = []
-    tool_names: dict[str, str] = {}
-    for entry in (*summary, *conversation.preserved, *rest):
-        native = native_of(entry)
-        if native is None:
-            continue
-        for block in objects_of(native, "content"):
-            if block.get("type") == "tool_use":
-                tool_names[text_of(block, "id") or ""] = text_of(block, "name") or ""
-        message, category = to_message(entry, native, tool_names)
-        items.append(
-            ContextItem(
-                entry_id=entry.entry_id,
-                message=message,
-                category=category,
-                native=native,
-                at_ms=ms_of(entry.native),
-                is_after_boundary=entry.entry_id not in preserved_ids,
-            )
-        )
-    return tuple(items)
 
 
 def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compaction:

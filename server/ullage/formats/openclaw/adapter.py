@@ -20,12 +20,14 @@ from ullage.core.transcript import (
 from ullage.formats.format import Reading, index_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub
+from ullage.formats.openclaw.extension import extend
 from ullage.formats.openclaw.path import read_path
 from ullage.formats.openclaw.places import session_folders, session_roots
 from ullage.formats.openclaw.projection import model_of, project
 
 __all__ = [
     "AGENT",
+    "extend",
     "messages",
     "parse",
     "read_compaction",

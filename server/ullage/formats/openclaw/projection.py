@@ -39,11 +39,19 @@ def model_of(path: Path) -> str | None:
     """Name the model in use: of the last answer or the last change, whichever is later."""
     for entry in reversed((*path.dropped, *path.kept, *path.after)):
         if names_model(entry):
-            message = object_of(entry.native, "message")
-            return (
-                text_of(entry.native, "modelId") if message is None else text_of(message, "model")
-            )
+            return model_named_by(entry)
     return None
+
+
+def model_named_by(entry: Entry) -> str | None:
+    message = object_of(entry.native, "message")
+    return text_of(entry.native, "modelId") if message is None else text_of(message, "model")
+
+
+def item_of(entry: Entry) -> ContextItem | None:
+    """Give the message of an entry that follows the boundary and that no edit changes."""
+    native = _native(entry)
+    return None if native is None else _item(entry, native, is_after_boundary=True)
 
 
 def _item(entry: Entry, native: JsonObject, *, is_after_boundary: bool) -> ContextItem:

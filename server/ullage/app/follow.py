@@ -1,0 +1,60 @@
+"""Follow a session while its agent writes: what is new is read, what is known is not."""
+
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.load import Loaded, Settings, load, measured
+from ullage.app.sessions import Session, open_session
+from ullage.store.places import Places
+from ullage.store.tail import Mark, is_unchanged, mark_at, read_appended
+
+
+class Followed(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as it was read last, and where reading goes on."""
+
+    loaded: Loaded
+    mark: Mark
+
+
+def start(path: Path, settings: Settings, places: Places) -> Followed:
+    """Read a session for the first time.
+
+    Raises:
+        Unreadable: the file cannot be read.
+        NotATranscript: no agent that we know wrote it.
+    """
+    loaded = load(open_session(path), settings, places)
+    return _followed(loaded)
+
+
+def update(followed: Followed, settings: Settings, places: Places) -> Followed:
+    """Read what was appended; a file that is no longer the same is read anew.
+
+    The same value is given back where nothing was written.
+
+    Raises:
+        Unreadable: the file cannot be read now; it may come back.
+        NotATranscript: it is empty or something else now.
+    """
+    path = followed.loaded.path
+    if is_unchanged(path, followed.mark):
+        return followed
+    appended = read_appended(path, followed.mark)
+    if appended is None:
+        return start(path, settings, places)
+    session = followed.loaded.session
+    reading = session.format.extend(
+        followed.loaded.reading, appended.lines, appended.source.size_bytes
+    )
+    if reading is None:
+        return start(path, settings, places)
+    longer = Session(header=session.header, format=session.format, lines=appended.source)
+    loaded = measured(longer, reading, settings, followed.loaded.count)
+    return Followed(loaded=loaded, mark=appended.mark)
+
+
+def _followed(loaded: Loaded) -> Followed:
+    return Followed(
+        loaded=loaded, mark=mark_at(loaded.session.lines, loaded.reading.index.covered_bytes)
+    )

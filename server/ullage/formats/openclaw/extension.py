@@ -1,0 +1,63 @@
+"""A reading made longer by appended lines, without reading what is known again."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.transcript import Line, Problem
+from ullage.formats.format import Reading
+from ullage.formats.json_line import text_of
+from ullage.formats.openclaw.entries import read_entry
+from ullage.formats.openclaw.path import names_model
+from ullage.formats.openclaw.projection import item_of, model_named_by
+
+PLAIN_KINDS = frozenset({"message", "custom_message", "branch_summary"})
+"""Entries that only add to the end of the context."""
+CHANGING_KINDS = frozenset({"compaction", "context_edit", "leaf", "reset"})
+"""Entries that change what stands before them."""
+
+
+def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
+    """Follow the path as long as each line goes on from the one before it."""
+    context = reading.context
+    if context.header.version < 2:
+        return None
+    items: list[ContextItem] = []
+    problems: list[Problem] = []
+    n_new = 0
+    leaf_id, model = context.leaf_id, context.model
+    for line in lines:
+        entry = read_entry(line, context.header.version)
+        if isinstance(entry, Problem):
+            problems.append(entry)
+            continue
+        if entry is None:
+            continue
+        n_new += 1
+        if entry.parent_id != leaf_id or entry.kind in CHANGING_KINDS or not entry.entry_id:
+            return None
+        if text_of(entry.native, "appendMode") is not None:
+            return None
+        leaf_id = entry.entry_id
+        if names_model(entry):
+            model = model_named_by(entry)
+        item = item_of(entry) if entry.kind in PLAIN_KINDS else None
+        if item is not None:
+            items.append(item)
+    return Reading(
+        context=msgspec.structs.replace(
+            context,
+            items=(*context.items, *items),
+            leaf_id=leaf_id,
+            model=model,
+            n_entries=reading.index.n_entries + n_new,
+            size_bytes=size_bytes,
+            problems=(*context.problems, *problems),
+        ),
+        index=msgspec.structs.replace(
+            reading.index,
+            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
+            n_entries=reading.index.n_entries + n_new,
+        ),
+    )
