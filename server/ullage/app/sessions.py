@@ -74,17 +74,26 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
 
     Different folders may share a folder of sessions, so each session's own record decides.
     """
-    spellings = {str(cwd), str(cwd.resolve())}
-    folders = {
-        folder
-        for known in FORMATS
-        for spelling in spellings
-        for folder in known.session_folders(Path(spelling), places.env, places.home)
-    }
-    found = chain.from_iterable(transcripts_in(folder) for folder in folders)
+    spellings = _spellings(cwd)
+    found = chain.from_iterable(transcripts_in(folder) for folder in session_folders(cwd, places))
     for session in _recognized(newest_first(found)):
         if session.header.cwd is None or session.header.cwd in spellings:
             yield session
+
+
+def session_folders(cwd: Path, places: Places) -> set[Path]:
+    """List the folders where agents keep the sessions of a folder, whether they exist or not."""
+    return {
+        folder
+        for known in FORMATS
+        for spelling in _spellings(cwd)
+        for folder in known.session_folders(Path(spelling), places.env, places.home)
+    }
+
+
+def _spellings(cwd: Path) -> set[str]:
+    """Give a folder as it was named and as it really is; an agent may note either."""
+    return {str(cwd), str(cwd.resolve())}
 
 
 def _session_by_id(text: str, places: Places) -> Session:

@@ -7,35 +7,46 @@ from pathlib import Path
 from lsprotocol import types
 
 from ullage.app.follow import Followed, start, update
-from ullage.app.sessions import workspace_sessions
+from ullage.app.sessions import session_folders, workspace_sessions
 from ullage.errors import UllageError
 from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params, path_of
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
 from ullage.lsp.state import UllageServer
+from ullage.store.watch import FolderWatch
 
-POLL_S = 0.25
-"""Time between looks at the followed files: one `stat` each, 0.06 % of a core (performance §6)."""
-DISCOVERY_POLLS = 8
-"""A new session of the workspace is looked for at every so many looks."""
+LOOK_S = 2.0
+"""Where no notice comes, files are looked at this often: one `stat` each, and their folders."""
 
 log = logging.getLogger(__name__)
 
 
 async def follow(ls: UllageServer) -> None:
-    """Look at the followed transcripts until the server ends."""
-    n_polls = 0
-    while True:
-        if n_polls % DISCOVERY_POLLS == 0:
+    """Follow the workspace's sessions and the open transcripts until the server ends."""
+    loop = asyncio.get_running_loop()
+    noticed = asyncio.Event()
+
+    def on_change(_: Path) -> None:
+        loop.call_soon_threadsafe(noticed.set)
+
+    watch = FolderWatch(on_change)
+    try:
+        while True:
+            noticed.clear()
             await discover(ls)
-        n_polls += 1
-        for path in ls.followed_paths():
-            await refresh(ls, path)
-        await asyncio.sleep(POLL_S)
+            for path in ls.followed_paths():
+                await refresh(ls, path)
+            watch.watch(_folders(ls))
+            try:
+                await asyncio.wait_for(noticed.wait(), LOOK_S)
+            except TimeoutError:
+                continue
+    finally:
+        watch.stop()
 
 
 async def discover(ls: UllageServer) -> None:
     """Find the newest session of the workspace's folders."""
-    newest = await asyncio.to_thread(_newest_session, ls, tuple(ls.workspace.folders))
+    newest = await asyncio.to_thread(_newest_session, ls, _workspace_folders(ls))
     if newest != ls.workspace_path:
         ls.workspace_path = newest
         if newest is not None:
@@ -45,19 +56,19 @@ async def discover(ls: UllageServer) -> None:
 
 async def refresh(ls: UllageServer, path: Path) -> None:
     """Load a transcript if it changed; what cannot be read now shows nothing."""
-    before = ls.followed.get(path)
-    try:
-        after = await asyncio.to_thread(_read, ls, path, before)
-    except UllageError as error:
-        if before is not None:
-            log.info("%s: a followed transcript cannot be read now", type(error).__name__)
-            del ls.followed[path]
+    async with ls.lock_of(path):
+        before = ls.followed.get(path)
+        try:
+            after = await asyncio.to_thread(_read, ls, path, before)
+        except UllageError as error:
+            if before is not None:
+                log.info("%s: a followed transcript cannot be read now", type(error).__name__)
+                del ls.followed[path]
+                publish(ls, path)
+            return
+        if after is not before:
+            ls.followed[path] = after
             publish(ls, path)
-        return
-    if after is before:
-        return
-    ls.followed[path] = after
-    publish(ls, path)
 
 
 def publish(ls: UllageServer, path: Path) -> None:
@@ -86,9 +97,19 @@ def _read(ls: UllageServer, path: Path, before: Followed | None) -> Followed:
     return update(before, ls.settings, ls.places)
 
 
-def _newest_session(ls: UllageServer, folder_uris: tuple[str, ...]) -> Path | None:
+def _workspace_folders(ls: UllageServer) -> tuple[Path, ...]:
+    paths = (path_of(uri) for uri in ls.workspace.folders)
+    return tuple(path for path in paths if path is not None)
+
+
+def _folders(ls: UllageServer) -> set[Path]:
+    """List the folders where something may happen that matters."""
+    sessions = (session_folders(folder, ls.places) for folder in _workspace_folders(ls))
+    return {path.parent for path in ls.followed_paths()}.union(*sessions)
+
+
+def _newest_session(ls: UllageServer, folders: tuple[Path, ...]) -> Path | None:
     """Find the session written to last; the first of each folder is its newest."""
-    folders = [folder for uri in folder_uris if (folder := path_of(uri)) is not None]
     newest = [next(workspace_sessions(folder, ls.places), None) for folder in folders]
     found = [session for session in newest if session is not None]
     latest = max(found, key=lambda s: s.lines.fingerprint.mtime_ns, default=None)

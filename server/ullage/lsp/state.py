@@ -23,7 +23,12 @@ class UllageServer(LanguageServer):
         self.followed: dict[Path, Followed] = {}
         self.workspace_path: Path | None = None
         """The newest session of the workspace's folders."""
+        self._locks: dict[Path, asyncio.Lock] = {}
         self.following: asyncio.Task[None] | None = None
+
+    def lock_of(self, path: Path) -> asyncio.Lock:
+        """Give the lock of a transcript, so that it is read by one task at a time."""
+        return self._locks.setdefault(path, asyncio.Lock())
 
     def followed_paths(self) -> tuple[Path, ...]:
         """List the transcripts that matter to someone: the open ones and the workspace's."""

@@ -1,0 +1,49 @@
+"""Notices of changed files from the operating system (inotify, FSEvents, ReadDirectoryChangesW)."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver, ObservedWatch
+
+
+class FolderWatch:
+    """Watches folders, not what is below them, and calls back from a thread of its own.
+
+    A notice is a hint: some file systems give none (NFS, some containers), so who needs to know
+    looks for itself now and then.
+    """
+
+    def __init__(self, on_change: Callable[[Path], None]) -> None:
+        self._handler = _Handler(on_change)
+        self._observer: BaseObserver = Observer()
+        self._watches: dict[Path, ObservedWatch] = {}
+        self._observer.start()
+
+    def watch(self, folders: Iterable[Path]) -> None:
+        """Watch exactly these folders from now on; one that does not exist is left out."""
+        wanted = set(folders)
+        for folder in set(self._watches) - wanted:
+            self._observer.unschedule(self._watches.pop(folder))
+        for folder in wanted - set(self._watches):
+            try:
+                self._watches[folder] = self._observer.schedule(self._handler, str(folder))
+            except OSError:
+                continue
+
+    def stop(self) -> None:
+        self._observer.stop()
+        self._observer.join()
+
+
+class _Handler(FileSystemEventHandler):
+    def __init__(self, on_change: Callable[[Path], None]) -> None:
+        self._on_change = on_change
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        if event.event_type in ("opened", "closed_no_write"):
+            return
+        for name in (event.src_path, event.dest_path):
+            if name:
+                self._on_change(Path(str(name)))
