@@ -1,0 +1,214 @@
+/** Runs the language server, and carries what the two sides say to each other. */
+
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  ErrorAction,
+  ErrorCodes,
+  ExecuteCommandRequest,
+  LanguageClient,
+  ResponseError,
+  RevealOutputChannelOn,
+  State,
+  type LanguageClientOptions,
+} from "vscode-languageclient/node";
+import { errorMessage, type Logger } from "./logger";
+import { Crashes } from "./model/crashes";
+import { GAUGE_NOTIFICATION, type CommandResults, type GaugeParams, type SessionArgument } from "./protocol";
+import { findServer, NoInterpreterError } from "./server";
+import { interpreterSetting, openInterpreterSetting } from "./settings";
+
+/** Chosen: VS Code gives a deactivation about five seconds in all. */
+const STOP_TIMEOUT_MS = 2_000;
+
+/** Chosen: a server that has not introduced itself by then never will. */
+const START_TIMEOUT_MS = 30_000;
+
+/** How a command of the server that was not called by this extension (a code action, say) is run. */
+export type ServerCommandHandler = (command: string, args: unknown[]) => Promise<unknown>;
+
+export class Client implements vscode.Disposable {
+  private readonly gaugeEmitter = new vscode.EventEmitter<GaugeParams | undefined>();
+  /** What the gauge shows; undefined while no server runs. */
+  readonly onGauge = this.gaugeEmitter.event;
+
+  private languageClient: LanguageClient | undefined;
+  /** The last line of a server's log: of a traceback, the one that says what it is about. */
+  private lastWords = "";
+  /** Starts and stops follow each other: two at once would leave a server behind. */
+  private lastChange: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly logger: Logger,
+    private readonly directory: string,
+    private readonly runServerCommand: ServerCommandHandler,
+  ) {}
+
+  /** Start the server, or start it anew. What goes wrong is shown to the user. */
+  async restart(): Promise<void> {
+    return this.change(async () => {
+      await this.stopNow();
+      await this.startNow();
+    });
+  }
+
+  async stop(): Promise<void> {
+    return this.change(() => this.stopNow());
+  }
+
+  /** Run a command of the server. Throws what the server answers instead of a result: messages for the user. */
+  async execute<Name extends keyof CommandResults>(
+    command: Name,
+    argument: SessionArgument,
+  ): Promise<CommandResults[Name]> {
+    return (await this.send(command, [argument])) as CommandResults[Name];
+  }
+
+  /** Run a command of the server whose arguments and result are not known here. */
+  async send(command: string, args: unknown[]): Promise<unknown> {
+    await this.lastChange;
+    if (this.languageClient === undefined) {
+      throw new Error(vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."));
+    }
+    try {
+      return await this.languageClient.sendRequest(ExecuteCommandRequest.method, { command, arguments: args });
+    } catch (error) {
+      if (error instanceof ResponseError && error.code === ErrorCodes.PendingResponseRejected) {
+        throw new Error(vscode.l10n.t("The Ullage server ended before it answered."), { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  dispose(): void {
+    void this.stop();
+    this.gaugeEmitter.dispose();
+  }
+
+  private async change(step: () => Promise<void>): Promise<void> {
+    this.lastChange = this.lastChange.then(step);
+    return this.lastChange;
+  }
+
+  private async startNow(): Promise<void> {
+    this.lastWords = "";
+    try {
+      const executable = await findServer(interpreterSetting(), this.directory, this.logger);
+      const client = new QuietLanguageClient("ullage", "Ullage", executable, this.options());
+      client.onNotification(GAUGE_NOTIFICATION, (params: GaugeParams) => {
+        this.gaugeEmitter.fire(params);
+      });
+      client.onDidChangeState((event) => {
+        if (event.newState !== State.Running) {
+          this.gaugeEmitter.fire(undefined);
+        }
+      });
+      await withinTime(client.start(), START_TIMEOUT_MS, () => client.serverProcess?.kill());
+      // The language client (10.1.2) calls it a start when the server ended before it answered.
+      if (client.state !== State.Running) {
+        throw new Error(vscode.l10n.t("it ended at once. {0}", this.lastWords));
+      }
+      this.languageClient = client;
+    } catch (error) {
+      this.logger.error(errorMessage(error));
+      if (error instanceof NoInterpreterError) {
+        void this.offerSetting(error.message);
+      } else {
+        void this.offerRestart(vscode.l10n.t("The Ullage server did not start: {0}", errorMessage(error)));
+      }
+    }
+  }
+
+  private async stopNow(): Promise<void> {
+    const client = this.languageClient;
+    this.languageClient = undefined;
+    try {
+      await client?.dispose(STOP_TIMEOUT_MS);
+    } catch (error) {
+      // The language client kills a server that does not stop.
+      this.logger.warn(`The server did not stop properly: ${errorMessage(error)}`);
+    }
+  }
+
+  private readonly logLines = (input: Readable): void => {
+    createInterface({ input, crlfDelay: Infinity }).on("line", (line) => {
+      this.lastWords = line;
+      this.logger.info(`[server] ${line}`);
+    });
+  };
+
+  private options(): LanguageClientOptions {
+    const crashes = new Crashes();
+    return {
+      documentSelector: [{ scheme: "file", pattern: "**/*.jsonl" }],
+      outputChannel: this.logger,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      markdown: { isTrusted: false, supportHtml: false },
+      middleware: { executeCommand: (command, args: unknown[]) => this.runServerCommand(command, args) },
+      // The server's own log has its levels in the text, and is no error of the client's.
+      stdioOptions: { stdout: this.logLines, stderr: this.logLines },
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => {
+          // Until the first start succeeds, the one who waits for it reports the failure.
+          if (this.languageClient === undefined) {
+            return { action: CloseAction.DoNotRestart, handled: true };
+          }
+          if (crashes.add(Date.now())) {
+            return { action: CloseAction.Restart, handled: true };
+          }
+          this.languageClient = undefined;
+          void this.offerRestart(vscode.l10n.t("The Ullage server crashed several times within three minutes and is not started again."));
+          return { action: CloseAction.DoNotRestart, handled: true };
+        },
+      },
+    };
+  }
+
+  private async offerSetting(message: string): Promise<void> {
+    const openSetting = vscode.l10n.t("Open Setting");
+    const showLogs = vscode.l10n.t("Show Logs");
+    const choice = await vscode.window.showErrorMessage(message, openSetting, showLogs);
+    if (choice === openSetting) {
+      await openInterpreterSetting();
+    } else if (choice === showLogs) {
+      this.logger.show();
+    }
+  }
+
+  private async offerRestart(message: string): Promise<void> {
+    const restart = vscode.l10n.t("Restart Server");
+    const showLogs = vscode.l10n.t("Show Logs");
+    const choice = await vscode.window.showErrorMessage(message, restart, showLogs);
+    if (choice === restart) {
+      await this.restart();
+    } else if (choice === showLogs) {
+      this.logger.show();
+    }
+  }
+}
+
+/** A language client that logs its errors and leaves it to us to tell the user, once and in words made for users. */
+class QuietLanguageClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+/** Wait for a promise; when the time is over, call `giveUp` and throw. */
+async function withinTime<Value>(promise: Promise<Value>, timeout_ms: number, giveUp: () => void): Promise<Value> {
+  const timer = new AbortController();
+  const timeout = delay(timeout_ms, undefined, { signal: timer.signal }).then(() => {
+    giveUp();
+    throw new Error(vscode.l10n.t("no answer within {0} seconds", timeout_ms / 1000));
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    timer.abort();
+  }
+}
