@@ -43,6 +43,37 @@ def show(session: str | None, as_json: bool) -> None:
         click.echo(context_text(reading.context))
 
 
+@context.command()
+@session_option
+@window_option
+@click.option(
+    "--top", type=click.IntRange(min=1), default=10, show_default=True, help="Entries to list."
+)
+@json_option
+def inspect(session: str | None, window: int | None, top: int, as_json: bool) -> None:
+    """Show what fills the window, the largest entries, and what to do about them."""
+    from ullage.app.inspect import inspect as look_into
+    from ullage.app.inspect import inspection_text, report_inspection
+
+    places = current_places()
+    loaded = load(find_session(session, places), settings(window), places)
+    found = look_into(loaded, top)
+    answer(inspection_text(found), report_inspection(found), as_json)
+
+
+@context.command()
+@session_option
+@json_option
+def history(session: str | None, as_json: bool) -> None:
+    """List the compactions of a session and what they cost it."""
+    from ullage.app.history import history as read_history
+    from ullage.app.history import history_text
+
+    places = current_places()
+    report = read_history(find_session(session, places), places)
+    answer(history_text(report), report, as_json)
+
+
 def context_text(found: Context) -> str:
     """Write the context message by message, each under its category and entry."""
     parts: list[str] = []

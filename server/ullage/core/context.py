@@ -8,7 +8,17 @@ from ullage.core.index import CompactionRef
 from ullage.core.message import JsonObject, Message
 from ullage.core.transcript import Header, Problem
 
-Category: TypeAlias = Literal["system", "user", "assistant", "tool results", "summary", "injected"]
+Category: TypeAlias = Literal[
+    "system",
+    "bootstrap",
+    "skills",
+    "tools",
+    "user",
+    "assistant",
+    "tool results",
+    "summary",
+    "injected",
+]
 
 
 class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +44,11 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     first_kept_id: str | None
     n_tokens_before: int | None
     n_tokens_after: int | None
+    trigger: str | None
+    """What started it, as its writer says: `manual` or `auto`."""
+    layer: str | None
+    n_messages: int | None
+    """Messages that the summary replaced."""
     details: JsonObject
     """What the writer of the compaction noted beside the summary, in its own shape."""
 

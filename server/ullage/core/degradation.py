@@ -9,6 +9,7 @@ Risk: TypeAlias = Literal["low", "medium", "high", "critical"]
 MEDIUM_COMPACTIONS = 2
 HIGH_COMPACTIONS = 3
 CRITICAL_COMPACTIONS = 5
+DEATH_SPIRAL_COMPACTIONS = 3
 LOSS_PERCENT = 10
 """Rough loss of one compaction."""
 MAX_LOSS_PERCENT = 90
@@ -55,3 +56,8 @@ def _recommendation(n_compactions: int) -> str:
             "Consider: ullage context export → fresh session → import"
         )
     return "Context quality is healthy."
+
+
+def is_death_spiral(n_compactions: int) -> bool:
+    """Whether a session is compacted so often that each summary is one of summaries (S1 §12)."""
+    return n_compactions > DEATH_SPIRAL_COMPACTIONS

@@ -9,7 +9,7 @@ from ullage.core.context import ContextItem
 from ullage.core.earlier import OPEN_REQUEST, Carried, read_earlier
 from ullage.core.message import Text, ToolCall, ToolResult, plain_text
 from ullage.core.prose import gist, own_words
-from ullage.core.runs import Run, read_run, settle_runs
+from ullage.core.runs import RawRun, Run, read_run, settle_runs
 from ullage.core.sentences import Sentence, agent_sentences, opened, user_sentences
 from ullage.core.supersede import Retired, Said, resolve, retired_values
 from ullage.core.wording import is_directive
@@ -88,7 +88,7 @@ class _Gathering(msgspec.Struct):
     replies: list[Choice] = []
     turns: list[_Turn] = []
     touches: dict[str, FileTouch] = {}
-    runs: list[Run] = []
+    runs: list[RawRun] = []
     tools: dict[str, None] = {}
     plan: tuple[tuple[str, bool], ...] = ()
     calls: dict[str, tuple[ToolCall, str | None, tuple[str, ...]]] = {}

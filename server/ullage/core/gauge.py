@@ -54,7 +54,7 @@ def _follows_boundary(item: ContextItem, boundary_id: str) -> bool:
     return (
         item.is_after_boundary
         and item.entry_id != boundary_id
-        and item.category not in ("summary", "injected")
+        and item.category in ("user", "assistant", "tool results")
     )
 
 

@@ -18,10 +18,12 @@ class AppendedLines(msgspec.Struct, frozen=True):
     def size_bytes(self) -> int:
         return self.base.size_bytes + len(self.appended)
 
-    def forward(self) -> Iterator[Line]:
-        yield from self.base.forward()
-        for line in MemoryLines(self.appended).forward():
-            yield Line(self.base.size_bytes + line.offset, line.raw)
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        n_base = self.base.size_bytes
+        if start < n_base:
+            yield from self.base.forward(start)
+        for line in MemoryLines(self.appended).forward(max(0, start - n_base)):
+            yield Line(n_base + line.offset, line.raw)
 
     def backward(self) -> Iterator[Line]:
         for line in MemoryLines(self.appended).backward():

@@ -36,7 +36,7 @@ _CODE_LINE = re.compile(
     r"async|await|else|elif|try|except|catch|struct|enum|type|interface|SELECT|INSERT)\b.{0,200}"
     r"[(){}=;:\"']|[})\];]|<\/?\w",
 )
-_LETTERS = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _FOREIGN_TAGS = (
     "system-reminder",
     "command-name",
@@ -119,7 +119,7 @@ def looks_like_data(line: str) -> bool:
     if _LOG_LINE.match(line) or _CODE_LINE.match(line):
         return True
     head = line[:400]
-    return len(_LETTERS.findall(head)) < 0.55 * len(head.replace(" ", ""))
+    return _count_letters(head) < 0.55 * len(head.replace(" ", ""))
 
 
 def split_sentences(line: str) -> Iterator[str]:
@@ -148,9 +148,13 @@ def _bounded(sentence: str) -> Iterator[str]:
 
 def is_sentence(text: str) -> bool:
     """Tell whether text has the looks of language: some words, mostly letters."""
-    n_letters = len(_LETTERS.findall(text[:400]))
+    n_letters = _count_letters(text[:400])
     is_spaced = text.count(" ") >= 2 or not text.isascii()
     return is_spaced and n_letters >= 6 and n_letters >= 0.6 * len(text[:400].replace(" ", ""))
+
+
+def _count_letters(text: str) -> int:
+    return len("".join(_LETTERS.findall(text)))
 
 
 def gist(text: str, n_chars: int) -> str:

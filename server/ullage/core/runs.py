@@ -1,6 +1,7 @@
 """Commands that were run: which failed, with what error, and whether a later run passed."""
 
 import re
+from collections import Counter
 
 import msgspec
 
@@ -11,13 +12,15 @@ from ullage.core.wording import is_directive
 
 _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220
+_MAX_FAILURES = 3
+"""Failures kept of one command; chosen."""
 _TAIL_CHARS = 4000
 """How far from its end a result is searched for its error line; chosen."""
 _EXIT_CODE = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|\"exit_code\")[:= ]{1,3}(\d{1,3})\b", re.IGNORECASE
 )
 _ERROR_LINE = re.compile(
-    r"\w{0,60}(?:Error|Exception)\b[^\n]{0,3}[: ]|\b(?:error|fatal|panic|failed|failure|FAILED)\b"
+    r"(?:Error|Exception)\b[^\n]{0,3}[: ]|\b(?:error|fatal|panic|failed|failure|FAILED)\b"
     r"[^\n]{0,40}[:\]]|^E  |^ERROR|^FAIL|error\[|error TS\d|npm ERR!|not found|denied|refused|"
     r"cannot |undefined|assert",
 )
@@ -53,7 +56,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     n_item: int
 
 
-def read_run(name: str, command: str | None, result: ToolResult, n_item: int) -> Run | None:
+class RawRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A judged result whose outcome is not looked for yet."""
+
+    command: str
+    key: str
+    is_failed: bool
+    is_check: bool
+    tail: str
+    n_item: int
+
+
+def read_run(name: str, command: str | None, result: ToolResult, n_item: int) -> RawRun | None:
     """Judge one result; None where there is nothing to tell."""
     is_shell = name.lower() in SHELLS or command is not None
     line = command if command is not None else name
@@ -63,36 +77,50 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
     is_failed = result.is_error or (is_shell and _reads_failed(tail, program))
     if not is_failed and not is_check:
         return None
-    return Run(
-        command=gist(_CHANGE_DIR.sub("", line), _MAX_COMMAND_CHARS),
+    return RawRun(
+        command=line,
         key=run_key(line, is_check=is_check),
         is_failed=is_failed,
-        outcome=_error_line(tail) if is_failed else _success_line(tail),
         is_check=is_check,
-        is_passed_later=False,
+        tail=tail,
         n_item=n_item,
     )
 
 
-def settle_runs(runs: list[Run]) -> tuple[Run, ...]:
-    """Keep of each command its last failure and its last success, failures marked if answered."""
+def settle_runs(runs: list[RawRun]) -> tuple[Run, ...]:
+    """Keep of each command its last failures and its last success, failures marked if answered."""
     last_passed = {run.key: run.n_item for run in runs if not run.is_failed}
-    kept: dict[tuple[str, bool, str], Run] = {}
-    for run in runs:
-        is_answered = run.is_failed and last_passed.get(run.key, -1) > run.n_item
-        kept[run.key, run.is_failed, run.outcome if run.is_failed else ""] = (
-            msgspec.structs.replace(run, is_passed_later=is_answered) if is_answered else run
+    n_kept: Counter[tuple[str, bool]] = Counter()
+    kept: dict[tuple[str, str], Run] = {}
+    for raw in reversed(runs):
+        n_kept[raw.key, raw.is_failed] += 1
+        if n_kept[raw.key, raw.is_failed] > (_MAX_FAILURES if raw.is_failed else 1):
+            continue
+        outcome = _error_line(raw.tail) if raw.is_failed else _success_line(raw.tail)
+        run = Run(
+            command=gist(_CHANGE_DIR.sub("", raw.command), _MAX_COMMAND_CHARS),
+            key=raw.key,
+            is_failed=raw.is_failed,
+            outcome=outcome,
+            is_check=raw.is_check,
+            is_passed_later=raw.is_failed and last_passed.get(raw.key, -1) > raw.n_item,
+            n_item=raw.n_item,
         )
-    return tuple(sorted(kept.values(), key=lambda run: run.n_item))
+        kept.setdefault((raw.key, f"failed {outcome}" if raw.is_failed else ""), run)
+    return tuple(reversed(kept.values()))
 
 
 def _reads_failed(tail: str, program: str) -> bool:
-    codes: list[str] = _EXIT_CODE.findall(tail[-400:]) or _EXIT_CODE.findall(tail[:400])
+    # Plain searches first: most results have none of these words, and patterns are slow.
+    edges = tail if len(tail) < 800 else tail[:400] + "\n" + tail[-400:]
+    codes: list[str] = _EXIT_CODE.findall(edges) if "xit" in edges else []
     if codes:
         return codes[-1] != "0"
     if program in _LOOKERS:
         return False
     end = tail[-1500:]
+    if not any(word in end for word in ("ail", "rror", "AIL", "ERR", "Traceback", "fatal")):
+        return False
     return _COUNT_FAILED.search(end) is not None or _HARD_FAILURE.search(end) is not None
 
 

@@ -53,10 +53,12 @@ def user_sentences(text: str, n_item: int) -> list[Sentence]:
     all_pieces = list(pieces(text))
     n_typed = sum(not piece.is_pasted for piece in all_pieces)
     for at, piece in enumerate(all_pieces):
+        if piece.is_pasted and not is_sentence(piece.text):
+            continue
         ready = worded(piece.text)
         is_typed = not piece.is_pasted
         is_bulk = piece.is_pasted or (n_typed > _BULK_PIECES and 8 <= at < len(all_pieces) - 8)
-        kind = _pasted_kind(piece, ready) if piece.is_pasted else _user_kind(piece, ready)
+        kind = _pasted_kind(ready) if piece.is_pasted else _user_kind(piece, ready)
         if kind is None:
             continue
         under = _list_kind(piece, ready, under)
@@ -108,10 +110,8 @@ def _user_kind(piece: Piece, ready: Worded) -> Kind | None:
     return "open" if has_marker(ready, DEFERRALS) else "statement"
 
 
-def _pasted_kind(piece: Piece, ready: Worded) -> Kind | None:
-    if not is_sentence(piece.text) or rule_strength(ready) < _CLEAR:
-        return None
-    return "rule"
+def _pasted_kind(ready: Worded) -> Kind | None:
+    return "rule" if rule_strength(ready) == _CLEAR else None
 
 
 def _agent_kind(ready: Worded) -> Kind:

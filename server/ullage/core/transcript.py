@@ -28,7 +28,9 @@ class Lines(Protocol):
     @property
     def size_bytes(self) -> int: ...
 
-    def forward(self) -> Iterator[Line]: ...
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        """Yield the lines from the one that begins at `start` on."""
+        ...
 
     def backward(self) -> Iterator[Line]: ...
 
@@ -84,9 +86,8 @@ class MemoryLines(msgspec.Struct, frozen=True):
     def size_bytes(self) -> int:
         return len(self.data)
 
-    def forward(self) -> Iterator[Line]:
+    def forward(self, start: int = 0) -> Iterator[Line]:
         """Split at LF alone: U+2028 and its kin are legal inside a JSON line."""
-        start = 0
         while start < len(self.data):
             end = self.data.find(b"\n", start) + 1 or len(self.data)
             yield Line(start, self.data[start:end])

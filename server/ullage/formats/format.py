@@ -65,8 +65,8 @@ class Format(Protocol):
         ...
 
     @staticmethod
-    def read_compaction(line: Line) -> Compaction | None:
-        """Read a compaction from the line that an index points to."""
+    def read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
+        """Read a compaction from the place that an index points to."""
         ...
 
     @staticmethod

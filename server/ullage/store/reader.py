@@ -42,10 +42,10 @@ class FileLines:
     def size_bytes(self) -> int:
         return self.fingerprint.size_bytes
 
-    def forward(self) -> Iterator[Line]:
-        offset = 0
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        offset = start
         pending = bytearray()
-        for block in self._blocks(range(0, self.size_bytes, BLOCK_BYTES)):
+        for block in self._blocks(range(start, self.size_bytes, BLOCK_BYTES)):
             pending += block
             *whole, rest = pending.split(b"\n")
             for piece in whole:

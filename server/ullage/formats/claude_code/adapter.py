@@ -1,13 +1,14 @@
 """The adapter for Claude Code: the context as its next request would carry it."""
 
+from itertools import islice
+
 from ullage.core.context import Compaction, Context, ContextItem
-from ullage.core.index import Index, chain
+from ullage.core.index import CompactionRef, Index, chain
 from ullage.core.message import JsonObject
 from ullage.core.transcript import (
     Agent,
     Entry,
     Header,
-    Line,
     Lines,
     MemoryLines,
     Problem,
@@ -15,7 +16,7 @@ from ullage.core.transcript import (
 )
 from ullage.formats.claude_code.conversation import read_conversation
 from ullage.formats.claude_code.extension import extend
-from ullage.formats.claude_code.items import items_of
+from ullage.formats.claude_code.items import item_of, items_of
 from ullage.formats.claude_code.places import session_folders, session_roots
 from ullage.formats.claude_code.records import Stub, metadata_of, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 AGENT: Agent = "claude-code"
+MAX_SUMMARY_DISTANCE = 20
+"""Lines after a boundary among which its summary is looked for (it follows at once)."""
 
 
 def read_context(lines: Lines, header: Header, known: Index) -> Reading:
@@ -63,9 +66,14 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     )
 
 
-def read_compaction(line: Line) -> Compaction | None:
-    entry = read_entry(line)
-    return _to_compaction(entry, ()) if isinstance(entry, Entry) else None
+def read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
+    """Read a boundary and its summary, which is the next record of the thread."""
+    found = (read_entry(line) for line in islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
+    entries = [entry for entry in found if isinstance(entry, Entry)]
+    if not entries or entries[0].entry_id != ref.entry_id:
+        return None
+    items = (item_of(e, {}) for e in entries[1:] if e.parent_id == ref.entry_id)
+    return _to_compaction(entries[0], tuple(item for item in items if item is not None))
 
 
 def messages(context: Context) -> list[JsonObject]:
@@ -107,5 +115,8 @@ def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compactio
         first_kept_id=None,
         n_tokens_before=int_of(metadata, "preTokens"),
         n_tokens_after=int_of(metadata, "postTokens"),
+        trigger=text_of(metadata, "trigger"),
+        layer=None,
+        n_messages=int_of(metadata, "messagesSummarized"),
         details=metadata,
     )

@@ -21,6 +21,18 @@ from ullage.formats.json_line import compact_json, int_of, object_of, objects_of
 SYNTHETIC_MODEL = "<synthetic>"
 """Model of the answers that Claude Code writes itself, such as errors of the API."""
 
+_ATTACHMENT_CATEGORIES: dict[str, Category] = {
+    "skill_listing": "skills",
+    "invoked_skills": "skills",
+    "deferred_tools_delta": "tools",
+    "agent_listing_delta": "tools",
+    "mcp_instructions_delta": "tools",
+    "nested_memory": "bootstrap",
+    "environment": "system",
+    "model": "system",
+}
+"""What an attachment adds to, by its type (research/agents.md §1.2); all others are injected."""
+
 
 def native_of(entry: Entry) -> JsonObject | None:
     """Give the message that a record sends, None where it sends none."""
@@ -61,7 +73,10 @@ def _category(entry: Entry, blocks: tuple[Block, ...]) -> Category:
         return "summary"
     if entry.kind == "assistant":
         return "assistant"
-    if entry.kind == "attachment" or entry.native.get("isMeta") is True:
+    if entry.kind == "attachment":
+        attachment = object_of(entry.native, "attachment") or {}
+        return _ATTACHMENT_CATEGORIES.get(text_of(attachment, "type") or "", "injected")
+    if entry.native.get("isMeta") is True:
         return "injected"
     if any(isinstance(block, ToolResult) for block in blocks):
         return "tool results"

@@ -5,13 +5,12 @@ pi 0.73.1 builds the same from every file that it can write itself: what differs
 """
 
 from ullage.core.context import Compaction, Context
-from ullage.core.index import Index, chain
+from ullage.core.index import CompactionRef, Index, chain
 from ullage.core.message import JsonObject
 from ullage.core.transcript import (
     Agent,
     Entry,
     Header,
-    Line,
     Lines,
     MemoryLines,
     Problem,
@@ -64,8 +63,9 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     )
 
 
-def read_compaction(line: Line) -> Compaction | None:
-    entry = read_entry(line)
+def read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
+    line = next(lines.forward(ref.offset), None)
+    entry = None if line is None else read_entry(line)
     if not isinstance(entry, Entry) or entry.kind != "compaction":
         return None
     return to_compaction(entry)
@@ -83,6 +83,9 @@ def to_compaction(entry: Entry) -> Compaction:
         first_kept_id=text_of(native, "firstKeptEntryId"),
         n_tokens_before=int_of(native, "tokensBefore"),
         n_tokens_after=int_of(details, "tokensAfter") if n_after is None else n_after,
+        trigger=text_of(details, "trigger"),
+        layer=text_of(details, "layer"),
+        n_messages=int_of(details, "messagesCompacted"),
         details=details,
     )
 

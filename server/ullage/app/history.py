@@ -1,0 +1,100 @@
+"""The compactions of a session, and what they cost it."""
+
+import msgspec
+
+from ullage.app.load import read
+from ullage.app.sessions import Session
+from ullage.app.status_text import RULE
+from ullage.core.context import Compaction
+from ullage.core.degradation import Degradation, evaluate, is_death_spiral
+from ullage.core.status import rfc3339
+from ullage.store.places import Places
+
+
+class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One compaction; what its writer did not note is null."""
+
+    id: str
+    at: str | None
+    trigger: str | None
+    layer: str | None
+    tokens_before: int | None
+    tokens_after: int | None
+    ratio: float | None
+    """Tokens before by tokens after."""
+    n_messages: int | None
+    summary: str
+
+
+class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage context history --json`."""
+
+    session_id: str
+    path: str
+    compactions: list[CompactionReport]
+    """Oldest first."""
+    degradation: Degradation
+    is_death_spiral: bool
+    """More than three compactions: each works on the summary of the one before (S1 §12)."""
+
+
+def history(session: Session, places: Places) -> HistoryReport:
+    """Read every compaction on the active path."""
+    context = read(session, places).context
+    read_one = session.format.read_compaction
+    found = [read_one(session.lines, ref) for ref in context.compactions]
+    n_compactions = len(context.compactions)
+    return HistoryReport(
+        session_id=session.header.session_id,
+        path=str(session.path),
+        compactions=[_report(one) for one in found if one is not None],
+        degradation=evaluate(n_compactions),
+        is_death_spiral=is_death_spiral(n_compactions),
+    )
+
+
+def history_text(report: HistoryReport) -> str:
+    if not report.compactions:
+        return "This session has not been compacted."
+    lines = ["Compaction History", RULE]
+    for number, one in enumerate(report.compactions, 1):
+        tokens = f"{_tokens(one.tokens_before)} → {_tokens(one.tokens_after)} tokens"
+        ratio = "" if one.ratio is None else f" ({one.ratio:.1f}:1)"
+        noted = " · ".join(part for part in (one.trigger, one.layer) if part)
+        lines.append(f"{number:>3}. {one.at or 'unknown time'}  {tokens}{ratio}  {noted}".rstrip())
+        first = next((line for line in one.summary.split("
+") if _tells(line)), "")
+        lines.append(f"     {first.strip()[:90]}")
+    degradation = report.degradation
+    lines += [
+        "",
+        f"Degradation Risk: {degradation.risk.capitalize()}, about {degradation.loss_percent} % lost"
+        " (10 % a compaction, by their number alone)",
+    ]
+    if report.is_death_spiral:
+        lines.append("More than 3 compactions: start a fresh session soon.")
+    lines.append(degradation.recommendation)
+    return "\n".join(lines)
+
+
+def _report(one: Compaction) -> CompactionReport:
+    before, after = one.n_tokens_before, one.n_tokens_after
+    return CompactionReport(
+        id=one.entry_id,
+        at=rfc3339(one.at_ms),
+        trigger=one.trigger,
+        layer=one.layer,
+        tokens_before=before,
+        tokens_after=after,
+        ratio=round(before / after, 2) if before and after else None,
+        n_messages=one.n_messages,
+        summary=one.summary,
+    )
+
+
+def _tokens(n_tokens: int | None) -> str:
+    return "?" if n_tokens is None else f"{n_tokens:,}"
+
+
+def _tells(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")

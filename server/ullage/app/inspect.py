@@ -1,0 +1,104 @@
+"""Inspect a session: what fills its window, what is largest, what to do about it."""
+
+import msgspec
+
+from ullage.app.load import Loaded
+from ullage.app.reports import StatusReport, report_status
+from ullage.app.status_text import RULE, bar, status_text
+from ullage.core.advice import Advice, advise
+from ullage.core.breakdown import Breakdown, EntryTokens, Share, break_down, largest
+from ullage.core.forecast import Forecast, forecast
+from ullage.core.status import rfc3339
+
+
+class Inspection(msgspec.Struct, frozen=True, kw_only=True):
+    loaded: Loaded
+    breakdown: Breakdown
+    largest: tuple[EntryTokens, ...]
+    advice: tuple[Advice, ...]
+    forecast: Forecast | None
+
+
+class LargeEntry(msgspec.Struct, frozen=True, kw_only=True):
+    entry_id: str
+    category: str
+    label: str
+    tokens: int
+    at: str | None
+
+
+class InspectReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage context inspect --json`."""
+
+    status: StatusReport
+    categories: tuple[Share, ...]
+    free_tokens: int
+    largest_entries: list[LargeEntry]
+    advice: tuple[Advice, ...]
+    forecast: Forecast | None
+
+
+def inspect(loaded: Loaded, n_largest: int) -> Inspection:
+    """Count every entry of the context and judge what is worth taking out."""
+    status = loaded.status
+    breakdown = break_down(loaded.context, status.gauge, loaded.count)
+    loaded.count.save()
+    used, trigger = status.gauge.used_tokens, status.next_trigger
+    return Inspection(
+        loaded=loaded,
+        breakdown=breakdown,
+        largest=largest(breakdown, n_largest),
+        advice=advise(loaded.context.items, breakdown),
+        forecast=None
+        if used is None or trigger is None
+        else forecast(loaded.context, used, trigger),
+    )
+
+
+def report_inspection(found: Inspection) -> InspectReport:
+    return InspectReport(
+        status=report_status(found.loaded),
+        categories=found.breakdown.shares,
+        free_tokens=found.breakdown.n_free,
+        largest_entries=[
+            LargeEntry(
+                entry_id=entry.entry_id,
+                category=entry.category,
+                label=entry.label,
+                tokens=entry.n_tokens,
+                at=rfc3339(entry.at_ms),
+            )
+            for entry in found.largest
+        ],
+        advice=found.advice,
+        forecast=found.forecast,
+    )
+
+
+def inspection_text(found: Inspection) -> str:
+    """Write the status, then categories, largest entries, advice and forecast."""
+    window = found.loaded.status.gauge.window.n_tokens
+    lines = [status_text(found.loaded), "", "What fills the window", RULE]
+    lines += [
+        f"{share.category:<22}{share.n_tokens:>10,}  {share.ratio:>5.1%}  {bar(share.ratio)}"
+        for share in found.breakdown.shares
+    ]
+    free = found.breakdown.n_free
+    lines.append(f"{'free':<22}{free:>10,}  {free / window:>5.1%}")
+    lines += ["", "Largest entries", RULE]
+    lines += [
+        f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}{entry.label}"
+        for entry in found.largest
+    ]
+    if found.advice:
+        lines += ["", "Advice", RULE]
+        lines += [f"frees {one.n_tokens:>8,}  {one.text}" for one in found.advice]
+    guess = found.forecast
+    if guess is not None:
+        lines += [
+            "",
+            f"Forecast: {guess.turns_low} to {guess.turns_high} turns until {guess.trigger}"
+            f" (in 80 % of cases, by {guess.tokens_a_turn:,} tokens a turn over"
+            f" {guess.n_observed} turns)",
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""What fills the context: tokens by category and by entry."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.context import Category, Context, ContextItem
+from ullage.core.gauge import Gauge
+from ullage.core.message import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.core.tokens import Count, count_message
+
+UNSEEN = "not in the transcript"
+"""What the agent sends beside the transcript: its system prompt and the tools' descriptions."""
+LABEL_CHARS = 60
+
+
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    category: str
+    n_tokens: int
+    n_entries: int
+    ratio: float
+    """Of the window, 0 to 1."""
+
+
+class EntryTokens(msgspec.Struct, frozen=True, kw_only=True):
+    entry_id: str
+    category: Category
+    label: str
+    """What the entry is, in a few words."""
+    n_tokens: int
+    at_ms: int | None
+
+
+class Breakdown(msgspec.Struct, frozen=True, kw_only=True):
+    shares: tuple[Share, ...]
+    """Largest first; with what is unseen they add up to the gauge."""
+    entries: tuple[EntryTokens, ...]
+    """In the order of the context."""
+    n_free: int
+    """Tokens of the window that are not used; negative where the context overflows."""
+
+
+def break_down(context: Context, gauge: Gauge, count: Count) -> Breakdown:
+    """Count every message of a context; what a report adds to that is shown as unseen."""
+    names = _tool_names(context.items)
+    entries = tuple(
+        EntryTokens(
+            entry_id=item.entry_id,
+            category=item.category,
+            label=_label(item, names),
+            n_tokens=count_message(item.message, count),
+            at_ms=item.at_ms,
+        )
+        for item in context.items
+    )
+    window = gauge.window.n_tokens
+    sums: dict[str, tuple[int, int]] = {}
+    for entry in entries:
+        n_tokens, n_entries = sums.get(entry.category, (0, 0))
+        sums[entry.category] = (n_tokens + entry.n_tokens, n_entries + 1)
+    n_seen = sum(entry.n_tokens for entry in entries)
+    n_used = n_seen if gauge.used_tokens is None else gauge.used_tokens
+    if n_used > n_seen:
+        sums[UNSEEN] = (n_used - n_seen, 0)
+    shares = [
+        Share(category=name, n_tokens=n, n_entries=n_entries, ratio=n / window)
+        for name, (n, n_entries) in sums.items()
+    ]
+    return Breakdown(
+        shares=tuple(sorted(shares, key=lambda share: share.n_tokens, reverse=True)),
+        entries=entries,
+        n_free=window - n_used,
+    )
+
+
+def largest(breakdown: Breakdown, n_entries: int) -> tuple[EntryTokens, ...]:
+    ordered = sorted(breakdown.entries, key=lambda entry: entry.n_tokens, reverse=True)
+    return tuple(ordered[:n_entries])
+
+
+def _tool_names(items: Sequence[ContextItem]) -> dict[str, str]:
+    blocks = (block for item in items for block in item.message.blocks)
+    return {b.call_id: f"{b.name} {b.arguments}" for b in blocks if isinstance(b, ToolCall)}
+
+
+def _label(item: ContextItem, calls: dict[str, str]) -> str:
+    """Describe an entry by its first block that says something."""
+    texts = (_block_label(block, calls) for block in item.message.blocks)
+    text = next((text for text in texts if text), "")
+    flat = " ".join(text[: 4 * LABEL_CHARS].split())
+    return flat if len(flat) <= LABEL_CHARS else f"{flat[: LABEL_CHARS - 1]}…"
+
+
+def _block_label(block: Block, calls: dict[str, str]) -> str:
+    match block:
+        case Text() | Thinking():
+            return block.text.strip()
+        case Image():
+            return f"image {block.media_type}"
+        case ToolCall():
+            return f"{block.name} {block.arguments}"
+        case ToolResult():
+            return calls.get(block.call_id) or block.name

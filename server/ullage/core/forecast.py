@@ -1,0 +1,71 @@
+"""How many turns are left until the next trigger, with the error of the guess."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from ullage.core.context import Context, ContextItem
+from ullage.core.policy import Trigger
+
+MIN_TURNS = 3
+"""Fewer measured turns tell nothing about how much they differ (chosen)."""
+CONFIDENCE = 0.8
+_DEVIATIONS = 1.2816
+"""Standard deviations on either side of the mean that hold 80 % of a normal distribution."""
+MAX_TURNS = 999
+
+
+class Forecast(msgspec.Struct, frozen=True, kw_only=True):
+    trigger: str
+    turns_low: int
+    turns_high: int
+    """With 80 % confidence, if turns go on growing as they did; at most 999."""
+    tokens_a_turn: int
+    n_observed: int
+    """Turns that the guess rests on."""
+
+
+def forecast(context: Context, used_tokens: int, trigger: Trigger) -> Forecast | None:
+    """Guess from how much each turn since the last compaction added; None on too few turns."""
+    growth = turn_growth(context.items)
+    if len(growth) < MIN_TURNS:
+        return None
+    mean = sum(growth) / len(growth)
+    if mean <= 0:
+        return None
+    variance = sum((one - mean) ** 2 for one in growth) / (len(growth) - 1)
+    remaining = trigger.at_tokens - used_tokens
+    return Forecast(
+        trigger=trigger.name,
+        turns_low=_turns(remaining, mean, _DEVIATIONS * math.sqrt(variance)),
+        turns_high=_turns(remaining, mean, -_DEVIATIONS * math.sqrt(variance)),
+        tokens_a_turn=round(mean),
+        n_observed=len(growth),
+    )
+
+
+def turn_growth(items: Sequence[ContextItem]) -> tuple[int, ...]:
+    """List by how many tokens each whole turn made the context longer, by reported usage."""
+    ends: list[int] = []
+    is_new_turn = True
+    for item in items:
+        if not item.is_after_boundary:
+            continue
+        if item.category == "user":
+            is_new_turn = True
+        elif item.message.usage is not None:
+            if is_new_turn:
+                ends.append(0)
+                is_new_turn = False
+            ends[-1] = item.message.usage.n_total
+    return tuple(after - before for before, after in pairwise(ends))
+
+
+def _turns(remaining: int, mean: float, spread: float) -> int:
+    """Give the least n with n * mean + spread * sqrt(n) >= remaining."""
+    if remaining <= 0:
+        return 0
+    root = (-spread + math.sqrt(spread**2 + 4 * mean * remaining)) / (2 * mean)
+    return min(MAX_TURNS, max(1, math.ceil(root**2)))
