@@ -1,19 +1,16 @@
 """Sessions of a folder with their gauges: live or idle, and their subagents."""
 
 import time
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from ullage.app.load import Settings, load
-from ullage.app.sessions import Session, open_session, workspace_sessions
-from ullage.core.gauge import UsedSource, gauge_text
+from ullage.app.sessions import Session, subagent_sessions, workspace_sessions
+from ullage.core.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.status import rfc3339
 from ullage.core.transcript import Agent
-from ullage.errors import InputError
 from ullage.store.append import QUIET_S
-from ullage.store.folders import newest_first, transcripts_below
 from ullage.store.places import Places
 
 
@@ -52,3 +49,43 @@ def report_sessions(settings: Settings, places: Places, limit: int) -> SessionsR
         if session.header.parent_session_id is None:
             found.append(_report(session, settings, places))
     return SessionsReport(cwd=str(places.cwd), sessions=found)
+
+
+def sessions_text(report: SessionsReport) -> str:
+    """Write one line a session, subagents below the session that they work for."""
+    if not report.sessions:
+        return f"No session of an agent in {report.cwd}."
+    lines = [f"{'Used':>6}  {'Tokens':>11}  {'Agent':<12}{'State':<6}{'Written':<22}Session"]
+    for session in report.sessions:
+        lines.append(_line(session, session.session_id))
+        lines += [_line(child, f"└ {child.session_id}") for child in session.subagents]
+    return "\n".join(lines)
+
+
+def _line(one: SessionReport, name: str) -> str:
+    used = "?" if one.used_tokens is None else short_tokens(one.used_tokens)
+    tokens = f"{used}/{short_tokens(one.window_tokens)}"
+    written = (one.written_at or "")[:19].replace("T", " ")
+    return f"{one.gauge:>6}  {tokens:>11}  {one.agent:<12}{one.activity:<6}{written:<22}{name}"
+
+
+def _report(session: Session, settings: Settings, places: Places) -> SessionReport:
+    loaded = load(session, settings, places)
+    gauge = loaded.status.gauge
+    mtime_ns = session.lines.fingerprint.mtime_ns
+    is_live = time.time() - mtime_ns / 1e9 < QUIET_S
+    return SessionReport(
+        agent=session.header.agent,
+        session_id=session.header.session_id,
+        path=str(session.path),
+        activity="live" if is_live else "idle",
+        written_at=rfc3339(mtime_ns // 1_000_000),
+        model=loaded.context.model,
+        used_tokens=gauge.used_tokens,
+        used_source=gauge.used_source,
+        window_tokens=gauge.window.n_tokens,
+        utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
+        compaction_count=len(loaded.context.compactions),
+        gauge=gauge_text(gauge),
+        subagents=[_report(child, settings, places) for child in subagent_sessions(session)],
+    )

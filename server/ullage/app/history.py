@@ -62,13 +62,13 @@ def history_text(report: HistoryReport) -> str:
         ratio = "" if one.ratio is None else f" ({one.ratio:.1f}:1)"
         noted = " · ".join(part for part in (one.trigger, one.layer) if part)
         lines.append(f"{number:>3}. {one.at or 'unknown time'}  {tokens}{ratio}  {noted}".rstrip())
-        first = next((line for line in one.summary.split("
-") if _tells(line)), "")
+        first = next((line for line in one.summary.split("\n") if _tells(line)), "")
         lines.append(f"     {first.strip()[:90]}")
     degradation = report.degradation
+    risk = degradation.risk.capitalize()
     lines += [
         "",
-        f"Degradation Risk: {degradation.risk.capitalize()}, about {degradation.loss_percent} % lost"
+        f"Degradation Risk: {risk}, about {degradation.loss_percent} % lost"
         " (10 % a compaction, by their number alone)",
     ]
     if report.is_death_spiral:

@@ -96,6 +96,15 @@ def _spellings(cwd: Path) -> set[str]:
     return {str(cwd), str(cwd.resolve())}
 
 
+def subagent_sessions(session: Session) -> Iterator[Session]:
+    """Go through the sessions that work for this one, the one written to last first."""
+    folders = session.format.subagent_folders(session.path)
+    found = chain.from_iterable(transcripts_below(folder) for folder in folders)
+    for child in _recognized(newest_first(found)):
+        if child.header.parent_session_id == session.header.session_id:
+            yield child
+
+
 def _session_by_id(text: str, places: Places) -> Session:
     if len(text) < MIN_ID_CHARS:
         raise SessionNotFound(

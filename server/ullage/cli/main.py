@@ -12,10 +12,19 @@ from ullage.cli.context import context
 from ullage.cli.demo import demo
 from ullage.cli.lsp import lsp
 from ullage.cli.output import safe, use_any_encoding
+from ullage.cli.sessions import sessions
 from ullage.cli.undo import undo
 from ullage.errors import UllageError
 
-COMMANDS: tuple[click.Command, ...] = (context, compact, undo, checkpoint, demo, lsp)
+COMMANDS: tuple[click.Command, ...] = (
+    sessions,
+    context,
+    compact,
+    undo,
+    checkpoint,
+    demo,
+    lsp,
+)
 INTERRUPTED = 130
 DEBUG_VARIABLE = "ULLAGE_DEBUG"
 

@@ -10,9 +10,9 @@ from ullage.core.earlier import OPEN_REQUEST, Carried, read_earlier
 from ullage.core.message import Text, ToolCall, ToolResult, plain_text
 from ullage.core.prose import gist, own_words
 from ullage.core.runs import RawRun, Run, read_run, settle_runs
-from ullage.core.sentences import Sentence, agent_sentences, opened, user_sentences
+from ullage.core.sentences import Sentence, agent_sentences, opened, reworded, user_sentences
 from ullage.core.supersede import Retired, Said, resolve, retired_values
-from ullage.core.wording import is_directive
+from ullage.core.wording import is_directive, worded
 
 _LONG_ANSWER_CHARS = 500
 _SHORT_REPLY_CHARS = 50
@@ -126,6 +126,7 @@ def _recall(seen: _Gathering, item: ContextItem, n_item: int) -> None:
             n_item=n_item,
             is_user=is_request,
             is_bulk=False,
+            ready=worded(ask),
         )
         if is_request:
             seen.turns.append(_Turn([sentence], ask, n_item, item.at_ms))
@@ -282,17 +283,19 @@ def _without_replaced(seen: _Gathering) -> tuple[list[Sentence], list[Retired]]:
             is_user=section == "Constraints",
             is_rule=section == "Constraints",
             is_choice=section == "Decisions",
+            ready=worded(line),
         )
         for _, section, line in carried
     ]
     said += [
         Said(
-            text=s.text,
-            is_user=s.is_user,
-            is_rule=s.kind == "rule",
-            is_choice=s.kind in ("rule", "choice"),
+            text=sentence.text,
+            is_user=sentence.is_user,
+            is_rule=sentence.kind == "rule",
+            is_choice=sentence.kind in ("rule", "choice"),
+            ready=sentence.ready,
         )
-        for s in fresh
+        for sentence in fresh
     ]
     retired = retired_values(said)
     changed = resolve(said, retired)
@@ -310,5 +313,5 @@ def _without_replaced(seen: _Gathering) -> tuple[list[Sentence], list[Retired]]:
         if text == sentence.text:
             spoken.append(sentence)
         elif text:
-            spoken.append(msgspec.structs.replace(sentence, text=text))
+            spoken.append(reworded(sentence, text))
     return spoken, retired

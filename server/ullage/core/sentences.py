@@ -44,6 +44,7 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_user: bool
     is_bulk: bool
     """Whether it comes from a paste or from a long document rather than from typing."""
+    ready: Worded
 
 
 def user_sentences(text: str, n_item: int) -> list[Sentence]:
@@ -68,7 +69,14 @@ def user_sentences(text: str, n_item: int) -> list[Sentence]:
             found[-1] = _joined(found[-1], piece.text)
             continue
         found.append(
-            Sentence(text=piece.text, kind=kind, n_item=n_item, is_user=True, is_bulk=is_bulk)
+            Sentence(
+                text=piece.text,
+                kind=kind,
+                n_item=n_item,
+                is_user=True,
+                is_bulk=is_bulk,
+                ready=ready,
+            )
         )
     return found
 
@@ -92,7 +100,14 @@ def agent_sentences(text: str, n_item: int) -> list[Sentence]:
             found[-1] = _joined(found[-1], piece.text)
             continue
         found.append(
-            Sentence(text=piece.text, kind=kind, n_item=n_item, is_user=False, is_bulk=False)
+            Sentence(
+                text=piece.text,
+                kind=kind,
+                n_item=n_item,
+                is_user=False,
+                is_bulk=False,
+                ready=ready,
+            )
         )
     return found
 
@@ -171,16 +186,23 @@ def _continues(found: Sequence[Sentence], kind: Kind, ready: Worded, piece: Piec
 
 def _joined(before: Sentence, text: str) -> Sentence:
     separator = "" if before.text.endswith(("。", "！", "？")) else " "
-    return msgspec.structs.replace(before, text=before.text + separator + text)
+    return reworded(before, before.text + separator + text)
+
+
+def reworded(sentence: Sentence, text: str) -> Sentence:
+    """Give a sentence another text."""
+    return msgspec.structs.replace(sentence, text=text, ready=worded(text))
 
 
 def opened(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     """Give the open points that no later sentence reports as done."""
-    finished = [(s.n_item, _content(s.text)) for s in sentences if s.kind == "done"]
+    if not any(sentence.kind == "open" for sentence in sentences):
+        return
+    finished = [(s.n_item, _content(s.ready)) for s in sentences if s.kind == "done"]
     for sentence in sentences:
         if sentence.kind != "open":
             continue
-        words = _content(sentence.text)
+        words = _content(sentence.ready)
         needed = max(2, 0.6 * len(words))
         if not any(
             n_item > sentence.n_item and len(words & done) >= needed for n_item, done in finished
@@ -188,5 +210,5 @@ def opened(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
             yield sentence
 
 
-def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in worded(text).words if len(word) > 3)
+def _content(ready: Worded) -> frozenset[str]:
+    return frozenset(word for word in ready.words if len(word) > 3)

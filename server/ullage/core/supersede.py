@@ -30,14 +30,32 @@ _CJK_VERBS = re.compile(
     r"改成|改为|改用|换成|使用|现在|必须|应该|请|用|是|为|到|设|的|把|将|を|は|に|が|へ"
 )
 _PAIRS = (
-    re.compile(r"\b(?:from|von|vom|de|da|с|із|з) (.{1,60}?) (?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})"),
-    re.compile(r"\b(?:replaced?|replacing|swap(?:ped)?|renamed?|ersetze|ersetzt) (.{1,60}?) (?:with|by|to|for|durch|as) (.{1,60})"),
-    re.compile(r"(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})"),
-    re.compile(r"从(.{1,30}?)(?:改成|改为|换成|到|改到)(.{1,30})"),
-)  # fmt: skip
+    (
+        frozenset("from von vom de da с із з".split()),
+        re.compile(
+            r"\b(?:from|von|vom|de|da|с|із|з) (.{1,60}?) "
+            r"(?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})"
+        ),
+    ),
+    (
+        frozenset("replace replaced replacing swap swapped rename renamed ersetze ersetzt".split()),
+        re.compile(
+            r"\b(?:replaced?|replacing|swap(?:ped)?|renamed?|ersetze|ersetzt) (.{1,60}?) "
+            r"(?:with|by|to|for|durch|as) (.{1,60})"
+        ),
+    ),
+    (frozenset[str](), re.compile(r"(?<!\S)(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})")),
+    (frozenset[str](), re.compile(r"从(.{1,30}?)(?:改成|改为|换成|到|改到)(.{1,30})")),
+)
+"""Words that such a sentence has, and how it names the old value and the new one."""
+_OLD_HEADS = frozenset(
+    "instead rather longer not anstelle anstatt statt nicht lieu vez lugar invece вместо замість "
+    "was previously".split()
+)
 _OLD_ONLY = re.compile(
-    r"(?:\binstead of|\brather than|\bno longer|, not|\banstelle von|\banstatt|\bstatt|\bnicht mehr|\bau lieu de|"
-    r"\ben vez de|\ben lugar de|\binvece di|\bem vez de|\bвместо|\bзамість|\bwas|\bpreviously) (.{1,60})"
+    r"(?:\binstead of|\brather than|\bno longer|, not|\banstelle von|\banstatt|\bstatt|"
+    r"\bnicht mehr|\bau lieu de|\ben vez de|\ben lugar de|\binvece di|\bem vez de|\bвместо|"
+    r"\bзамість|\bwas|\bpreviously) (.{1,60})"
 )
 
 
@@ -66,14 +84,14 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     is_user: bool
     is_rule: bool
     is_choice: bool
+    ready: Worded
 
 
-def claims(text: str, sentence: Worded | None = None) -> Iterator[Claim]:
+def claims(text: str) -> Iterator[Claim]:
     """Find the values with a digit in them, each with the noun that it belongs to."""
     if not _DIGIT.search(text):
         return
-    source = sentence.lower if sentence is not None else text.lower()
-    tokens: list[str] = _TOKEN.findall(source)[:_MAX_TOKENS]
+    tokens: list[str] = _TOKEN.findall(text.lower())[:_MAX_TOKENS]
     for at, token in enumerate(tokens):
         if not _DIGIT.search(token):
             continue
@@ -100,11 +118,11 @@ def retired_values(said: Sequence[Said]) -> list[Retired]:
     for at, sentence in enumerate(said):
         if not (sentence.is_user or sentence.is_choice or _DIGIT.search(sentence.text)):
             continue
-        ready = worded(sentence.text)
-        own = list(claims(sentence.text, ready))
+        ready = sentence.ready
+        own = list(claims(sentence.text))
         changes = has_marker(ready, CHANGES) or has_marker(ready, CHOICES)
         has_arrow = "→" in ready.lower or "->" in ready.lower
-        old = list(_named_old(sentence.text)) if changes or has_arrow else []
+        old = list(_named_old(sentence.text, ready)) if changes or has_arrow else []
         for value in old:
             keys = [claim.key for claim in own if claim.value == value.lower()]
             found.append(_retired(value, keys[0] if keys else "", at, sentence))
@@ -140,13 +158,18 @@ def _is_replaced(earlier: Claim, later: Claim) -> bool:
     return is_same_place and is_same_kind and earlier.value != later.value
 
 
-def _named_old(text: str) -> Iterator[str]:
+def _named_old(text: str, ready: Worded) -> Iterator[str]:
     """Find the values that a sentence itself calls old."""
-    for pattern in _PAIRS:
+    for heads, pattern in _PAIRS:
+        # The words spare most searches; an arrow and Chinese have none.
+        if heads and ready.words.isdisjoint(heads):
+            continue
         for match in pattern.finditer(text[:1000]):
             old, new = _value_in(match[1], is_last=True), _value_in(match[2], is_last=False)
             if old and new and old != new and _is_alike(old, new):
                 yield old
+    if ready.words.isdisjoint(_OLD_HEADS):
+        return
     for match in _OLD_ONLY.finditer(text[:1000]):
         old = _value_in(match[1], is_last=False)
         if old and _is_name(old):
@@ -180,7 +203,7 @@ def _is_revived(item: Retired, said: Sequence[Said]) -> bool:
     pattern = whole_value(item.value)
     for sentence in said[item.n_sentence + 1 :]:
         if sentence.is_user and pattern.search(sentence.text):
-            named = {value.lower() for value in _named_old(sentence.text)}
+            named = {value.lower() for value in _named_old(sentence.text, sentence.ready)}
             if item.value.lower() not in named:
                 return True
     return False

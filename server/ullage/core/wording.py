@@ -18,9 +18,8 @@ _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\ua
 
 class Markers(msgspec.Struct, frozen=True, kw_only=True):
     words: frozenset[str]
-    phrases: tuple[str, ...]
-    heads: frozenset[str]
-    """First words of the phrases, which spare most searches for them."""
+    phrases: dict[str, tuple[str, ...]]
+    """Phrases by their first word, which spares most searches for them."""
     fragments: tuple[str, ...]
     """For scripts that put no spaces between words."""
 
@@ -49,11 +48,13 @@ def worded(text: str) -> Worded:
 
 def markers(words: str, phrases: str = "", fragments: str = "") -> Markers:
     """Read a table: words and fragments parted by spaces, phrases by commas."""
-    listed = tuple(phrase.strip() for phrase in phrases.split(",") if phrase.strip())
+    by_head: dict[str, tuple[str, ...]] = {}
+    for phrase in filter(None, map(str.strip, phrases.split(","))):
+        head = phrase.replace("-", " ").split()[0]
+        by_head[head] = (*by_head.get(head, ()), phrase)
     return Markers(
         words=frozenset(words.split()),
-        phrases=listed,
-        heads=frozenset(phrase.replace("-", " ").split()[0] for phrase in listed),
+        phrases=by_head,
         fragments=tuple(fragments.split()),
     )
 
@@ -64,8 +65,9 @@ def has_marker(sentence: Worded, table: Markers) -> bool:
     lower = sentence.lower
     if not words.isdisjoint(table.words):
         return True
-    if not words.isdisjoint(table.heads) and any(phrase in lower for phrase in table.phrases):
-        return True
+    for head in table.phrases.keys() & words:
+        if any(phrase in lower for phrase in table.phrases[head]):
+            return True
     return sentence.is_unspaced and any(fragment in lower for fragment in table.fragments)
 
 

@@ -47,6 +47,11 @@ class Format(Protocol):
         ...
 
     @staticmethod
+    def subagent_folders(path: Path) -> tuple[Path, ...]:
+        """Give the folders that may hold the sessions of a session's subagents."""
+        ...
+
+    @staticmethod
     def read_header(lines: Lines) -> Header | None:
         """Recognize a transcript by its first lines; None where it is none of ours."""
         ...

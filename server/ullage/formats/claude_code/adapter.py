@@ -17,7 +17,7 @@ from ullage.core.transcript import (
 from ullage.formats.claude_code.conversation import read_conversation
 from ullage.formats.claude_code.extension import extend
 from ullage.formats.claude_code.items import item_of, items_of
-from ullage.formats.claude_code.places import session_folders, session_roots
+from ullage.formats.claude_code.places import session_folders, session_roots, subagent_folders
 from ullage.formats.claude_code.records import Stub, metadata_of, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of
 from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
@@ -32,6 +32,7 @@ __all__ = [
     "read_header",
     "session_folders",
     "session_roots",
+    "subagent_folders",
 ]
 
 AGENT: Agent = "claude-code"

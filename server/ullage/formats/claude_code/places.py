@@ -19,6 +19,11 @@ def session_folders(cwd: Path, env: Mapping[str, str], home: Path) -> tuple[Path
     return tuple(root / folder_name(str(cwd)) for root in session_roots(env, home))
 
 
+def subagent_folders(path: Path) -> tuple[Path, ...]:
+    """Give the folder beside a transcript that is named as it."""
+    return (path.with_suffix("") / "subagents",)
+
+
 def folder_name(cwd: str) -> str:
     """Encode a working folder as Claude Code does (research/agents.md §1.1).
 

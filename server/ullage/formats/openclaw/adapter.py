@@ -21,7 +21,7 @@ from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub
 from ullage.formats.openclaw.extension import extend
 from ullage.formats.openclaw.path import read_path
-from ullage.formats.openclaw.places import session_folders, session_roots
+from ullage.formats.openclaw.places import session_folders, session_roots, subagent_folders
 from ullage.formats.openclaw.projection import model_of, project
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "read_header",
     "session_folders",
     "session_roots",
+    "subagent_folders",
 ]
 
 AGENT: Agent = "openclaw"

@@ -26,3 +26,9 @@ def folder_name(cwd: str) -> str:
     """Encode a working folder as pi does: `/home/me/a b` becomes `--home-me-a b--`."""
     trimmed = cwd[1:] if cwd[:1] in ("/", "\\") else cwd
     return f"--{trimmed.replace('/', '-').replace(chr(92), '-').replace(':', '-')}--"
+
+
+def subagent_folders(path: Path) -> tuple[Path, ...]:
+    """Give none: pi's subagents are sessions of their own, in folders of their own."""
+    del path
+    return ()

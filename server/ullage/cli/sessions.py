@@ -1,0 +1,21 @@
+"""`ullage sessions`: the sessions of a folder and how full each is."""
+
+import click
+
+from ullage.cli.options import json_option, settings, window_option
+from ullage.cli.output import answer
+from ullage.store.places import current_places
+
+
+@click.command()
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Sessions to list."
+)
+@window_option
+@json_option
+def sessions(limit: int, window: int | None, as_json: bool) -> None:
+    """List the sessions of this folder, the one written to last first."""
+    from ullage.app.activity import report_sessions, sessions_text
+
+    report = report_sessions(settings(window), current_places(), limit)
+    answer(sessions_text(report), report, as_json)
