@@ -1,0 +1,32 @@
+"""JSON Schemas of everything that is answered as JSON; `data/schemas` holds them as files."""
+
+import msgspec
+
+from ullage.app.activity import SessionsReport
+from ullage.app.compact_report import CompactReport
+from ullage.app.history import HistoryReport
+from ullage.app.inspect import InspectReport
+from ullage.app.reports import ContextReport, StatusReport
+from ullage.core.message import JsonObject
+
+REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
+    ("sessions", SessionsReport),
+    ("context-status", StatusReport),
+    ("context-show", ContextReport),
+    ("context-inspect", InspectReport),
+    ("context-history", HistoryReport),
+    ("compact", CompactReport),
+)
+
+
+def schema_of(report: type[msgspec.Struct]) -> JsonObject:
+    """Give the schema of a report: draft 2020-12, texts of the docstrings included."""
+    schema = msgspec.json.schema(report, schema_hook=_anything)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _anything(of: type) -> JsonObject:
+    """Let what is in an agent's own shape be anything."""
+    if of is object:
+        return {"description": "Any JSON value."}
+    raise NotImplementedError
