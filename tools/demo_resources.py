@@ -38,9 +38,7 @@ class Resource:
         return f"{self.class_name}Status"
 
 
-def _text(
-    name: str, note: str, sample: str, *, chars: int = 120, indexed: bool = False
-) -> Field:
+def _text(name: str, note: str, sample: str, *, chars: int = 120, indexed: bool = False) -> Field:
     return Field(
         name=name, kind="str", note=note, max_chars=chars, is_indexed=indexed, sample=f'"{sample}"'
     )

@@ -132,7 +132,9 @@ AFTER: tuple[Turn, ...] = (
             Step("bash", "curl -s https://blog.example.test/jwt-rotation", 90, "injection"),
             Step("write", "services/refresh.py", 12),
             Step("write", "tests/test_refresh.py", 14),
-            Step("bash", "pytest -q -k refresh", 30, "fail test_reused_refresh_token_revokes_family"),
+            Step(
+                "bash", "pytest -q -k refresh", 30, "fail test_reused_refresh_token_revokes_family"
+            ),
             Step("read", "services/refresh.py", 14),
             Step("edit", "services/refresh.py", 3),
             Step("bash", "pytest -q -k refresh", 14, "pass"),
@@ -164,7 +166,12 @@ AFTER: tuple[Turn, ...] = (
             Step("edit", "api/middleware/rate_limit.py", 4),
             Step("read", "api/middleware/rate_limit.py", 22),
             Step("write", "tests/test_rate_limit.py", 14),
-            Step("bash", "pytest -q -k rate_limit", 30, "fail test_anonymous_calls_share_the_address_bucket"),
+            Step(
+                "bash",
+                "pytest -q -k rate_limit",
+                30,
+                "fail test_anonymous_calls_share_the_address_bucket",
+            ),
             Step("read", "tests/conftest.py", 20),
             Step("edit", "api/middleware/rate_limit.py", 2),
             Step("bash", "pytest -q -k rate_limit", 14, "pass"),
@@ -258,7 +265,12 @@ AFTER: tuple[Turn, ...] = (
             Step("edit", "services/tokens.py", 3),
             Step("read", "core/keys.py", 10),
             Step("edit", "core/keys.py", 4),
-            Step("bash", "pytest -q -k 'tokens or keys'", 30, "fail test_token_signed_with_old_key_still_verifies"),
+            Step(
+                "bash",
+                "pytest -q -k 'tokens or keys'",
+                30,
+                "fail test_token_signed_with_old_key_still_verifies",
+            ),
             Step("read", "tests/test_tokens.py", 16),
             Step("read", "services/tokens.py", 14),
         ),

@@ -187,7 +187,7 @@ def _schema_line(field: Field) -> str:
         limits = ", ge=0"
     default = "..." if field.is_required else "None"
     return (
-        f'    {field.name}: {python_type(field)} = Field({default}{limits},'
+        f"    {field.name}: {python_type(field)} = Field({default}{limits},"
         f' description="{field.note}")'
     )
 
@@ -559,7 +559,7 @@ async def test_list_is_filtered_by_{field.name}(client: AsyncClient, make_{res.n
 
 def _move_test(res: Resource, state: str, after: tuple[str, ...]) -> str:
     allowed = ", ".join(f'"{name}"' for name in after)
-    return f'''
+    return f"""
 
 @pytest.mark.parametrize("target", [{allowed}])
 async def test_{state}_may_become(client: AsyncClient, make_{res.name}: Make, target: str) -> None:
@@ -568,7 +568,7 @@ async def test_{state}_may_become(client: AsyncClient, make_{res.name}: Make, ta
     response = await client.post(path, headers=API_KEY)
     assert response.status_code == 200
     assert response.json()["status"] == target
-'''
+"""
 
 
 def _tests(res: Resource) -> str:

@@ -30,7 +30,7 @@ class Session:
     """The lines that were written so far, and the tokens of the context they make."""
 
     def __init__(self, scale: float) -> None:
-        self.rng = random.Random(20260418)  # noqa: S311 - made-up content, always the same
+        self.rng = random.Random(20260418)
         self.scale = scale
         self.lines: list[dict[str, object]] = []
         self.clock = START
@@ -237,7 +237,11 @@ def function(session: Session) -> list[str]:
         f'        raise ParcelNotFound(f"no {noun} for {{{other}}}")',
         f"    return {{row['{field}']: row['status'] for row in rows[:limit]}}",
     ]
-    return body if rng.random() < 0.7 else [*body[:3], f"    log.info('{verb} {noun}', n=len(rows))", body[-1]]
+    return (
+        body
+        if rng.random() < 0.7
+        else [*body[:3], f"    log.info('{verb} {noun}', n=len(rows))", body[-1]]
+    )
 
 
 def log_line(session: Session) -> str:
@@ -270,7 +274,10 @@ def test_run(session: Session, n_lines: int, note: str) -> str:
     ]
     if note.startswith("fail"):
         name = note.split()[1]
-        lines += [*traceback(session, name), f"FAILED tests/{name} - AssertionError: assert 401 == 200"]
+        lines += [
+            *traceback(session, name),
+            f"FAILED tests/{name} - AssertionError: assert 401 == 200",
+        ]
         return "\n".join([*lines, f"1 failed, {n_lines} passed in 3.42s"])
     return "\n".join([*lines, f"{n_lines} passed in 2.18s"])
 

@@ -103,7 +103,7 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Compacted:
         wait_until_quiet(path, fingerprint)
         written = write_checkpoint(plan.loaded, places, trigger="compaction")
         append_lines(path, fingerprint, plan.appended)
-        loaded = load(open_session(path), settings, places)
+        loaded = load(open_session(path), settings, places, plan.loaded.count.count_text)
     if loaded.context.items != plan.context_after.items:
         raise ChangedMeanwhile(
             f"{path.name} was compacted, but its context is not the one that was previewed:"

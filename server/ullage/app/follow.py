@@ -8,6 +8,7 @@ from ullage.app.load import Loaded, Settings, load, measured
 from ullage.app.sessions import Session, open_session
 from ullage.store.places import Places
 from ullage.store.tail import Mark, is_unchanged, mark_at, read_appended
+from ullage.store.token_counts import CountText
 
 
 class Followed(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,14 +18,14 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
     mark: Mark
 
 
-def start(path: Path, settings: Settings, places: Places) -> Followed:
+def start(path: Path, settings: Settings, places: Places, count_text: CountText) -> Followed:
     """Read a session for the first time.
 
     Raises:
         Unreadable: the file cannot be read.
         NotATranscript: no agent that we know wrote it.
     """
-    loaded = load(open_session(path), settings, places)
+    loaded = load(open_session(path), settings, places, count_text)
     return _followed(loaded)
 
 
@@ -38,17 +39,18 @@ def update(followed: Followed, settings: Settings, places: Places) -> Followed:
         NotATranscript: it is empty or something else now.
     """
     path = followed.loaded.path
+    count_text = followed.loaded.count.count_text
     if is_unchanged(path, followed.mark):
         return followed
     appended = read_appended(path, followed.mark)
     if appended is None:
-        return start(path, settings, places)
+        return start(path, settings, places, count_text)
     session = followed.loaded.session
     reading = session.format.extend(
         followed.loaded.reading, appended.lines, appended.source.size_bytes
     )
     if reading is None:
-        return start(path, settings, places)
+        return start(path, settings, places, count_text)
     longer = Session(header=session.header, format=session.format, lines=appended.source)
     loaded = measured(longer, reading, settings, followed.loaded.count)
     return Followed(loaded=loaded, mark=appended.mark)

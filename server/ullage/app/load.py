@@ -14,8 +14,8 @@ from ullage.formats.format import Reading
 from ullage.store.index import read_index, write_index
 from ullage.store.models import model_table
 from ullage.store.places import Places
-from ullage.store.token_counts import TokenCounts
-from ullage.store.tokenizer import DEFAULT_ENCODING
+from ullage.store.token_counts import CountText, TokenCounts
+from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,11 +51,16 @@ def read(session: Session, places: Places) -> Reading:
     return reading
 
 
-def load(session: Session, settings: Settings, places: Places) -> Loaded:
-    """Read a session's context and measure it."""
+def load(
+    session: Session,
+    settings: Settings,
+    places: Places,
+    count_text: CountText = count_tokens,
+) -> Loaded:
+    """Read a session's context and measure it; texts without a kept count are counted anew."""
     reading = read(session, places)
     row = find_row(model_table(), reading.context.model)
-    count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder)
+    count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder, count_text)
     return measured(session, reading, settings, count)
 
 

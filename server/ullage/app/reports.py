@@ -21,7 +21,7 @@ class TriggerReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of `ullage context status --json` (SPEC §15)."""
+    """The answer of `ullage context status --json`."""
 
     agent: Agent
     session_id: str
@@ -52,7 +52,7 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContextReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of `ullage context show --json` (SPEC §15)."""
+    """The answer of `ullage context show --json`."""
 
     messages: list[JsonObject]
     summary: str | None

@@ -28,6 +28,8 @@ _IDENTIFIER = re.compile(
     r"|(?<![\w.#-])(?P<number>\d[\d,_]{0,15}(?:\s?(?:ms|s|sec|seconds|min|minutes|hours|h|days|d|%|"
     r"[KMGT]i?B|kb|mb|gb|tokens|rows|requests|users|€|\$|USD|EUR))?)(?![\w.])"
 )
+_HINT = re.compile(r"[\d/_`]|[a-z][A-Z]|[A-Z]{2}")
+"""Every identifier has one of these; most sentences have none."""
 _WEIGHTS = {
     "url": 3.0,
     "path": 1.0,
@@ -96,6 +98,8 @@ def identifiers(text: str) -> list[tuple[str, str]]:
 
 def identifier_score(text: str) -> float:
     """Say how much exact matter a sentence holds, from 0 to 6."""
+    if not _HINT.search(text):
+        return 0.0
     total = 0.0
     for match in _IDENTIFIER.finditer(text[:_MAX_LINE_CHARS]):
         total += _WEIGHTS[match.lastgroup or "name"]
@@ -118,7 +122,7 @@ def ranked_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list
     counts: Counter[str] = Counter()
     found: list[tuple[_Candidate, list[tuple[str, str, float]]]] = []
     for candidate in candidates:
-        named = list(_named(candidate.text))
+        named = list(_named(candidate.text)) if _HINT.search(candidate.text) else []
         if named:
             found.append((candidate, named))
             counts.update({name for _, name, _ in named})

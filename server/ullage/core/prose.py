@@ -31,6 +31,9 @@ _LOG_LINE = re.compile(
     r"at [\w$.<>/]{1,80}[ (:]|File \"|Traceback|\$ |>>> |\+\+\+ |--- |@@ |diff --git|npm |"
     r"[\w./-]{1,80}:\d{1,6}:|\d{1,6}[|:\t→]|\w{1,60}(?:Error|Exception)\b",
 )
+_LEVEL = re.compile(
+    r".{0,60}?\b(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|npm ERR!|at [\w$.<>/]{1,80}[(:])"
+)
 _CODE_LINE = re.compile(
     r"(?:import|from|def|class|const|let|var|return|public|private|func|fn|use|package|export|"
     r"async|await|else|elif|try|except|catch|struct|enum|type|interface|SELECT|INSERT)\b.{0,200}"
@@ -110,7 +113,14 @@ def pieces(text: str) -> Iterator[Piece]:
         comment = _COMMENT_MARK.match(line) if is_data else None
         is_heading = not is_data and (line.startswith("#") or line.endswith((":", ":**", "：")))
         begin = mark.end() if mark else comment.end() if comment else 0
-        for sentence in split_sentences(line[begin:]):
+        is_message = is_data and _LEVEL.match(line) is not None
+        if is_message and ". " not in line:
+            continue
+        sentences = split_sentences(line[begin:])
+        if is_message:
+            # The program's own message; only what somebody wrote behind it can be language.
+            next(sentences, None)
+        for sentence in sentences:
             yield Piece(sentence, is_data, mark is not None, is_heading)
 
 

@@ -14,7 +14,7 @@ _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220
 _MAX_FAILURES = 3
 """Failures kept of one command; chosen."""
-_TAIL_CHARS = 4000
+_TAIL_CHARS = 3000
 """How far from its end a result is searched for its error line; chosen."""
 _EXIT_CODE = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|\"exit_code\")[:= ]{1,3}(\d{1,3})\b", re.IGNORECASE

@@ -15,6 +15,7 @@ from ullage.core.wording import (
     OPEN_POINTS,
     REASONS,
     STRONG_RULES,
+    TOLD,
     WEAK_RULES,
     Worded,
     has_marker,
@@ -140,6 +141,8 @@ def _agent_kind(ready: Worded) -> Kind:
         return "done"
     if lower.endswith("?"):
         return "question"
+    if not has_marker(ready, TOLD):
+        return "other"
     if has_marker(ready, CHOICES):
         return "choice"
     if has_marker(ready, OPEN_POINTS):

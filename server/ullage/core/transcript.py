@@ -66,6 +66,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None
     parent_session_id: str | None = None
     """The session that this one is a subagent of."""
+    dialect: str = ""
+    """Which of an agent's formats it is, where there are several; empty for its main one."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):

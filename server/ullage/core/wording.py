@@ -41,7 +41,8 @@ def worded(text: str) -> Worded:
     return Worded(
         lower=lower,
         words=frozenset(words),
-        first=words[0] if words else "",
+        # French puts its negation before the verb as n'.
+        first="" if not words else "n" if words[0].startswith("n'") else words[0],
         is_unspaced=not lower.isascii() and _UNSPACED.search(lower) is not None,
     )
 
@@ -69,6 +70,13 @@ def has_marker(sentence: Worded, table: Markers) -> bool:
         if any(phrase in lower for phrase in table.phrases[head]):
             return True
     return sentence.is_unspaced and any(fragment in lower for fragment in table.fragments)
+
+
+def union(*tables: Markers) -> Markers:
+    """Join tables into one that is quick to say no: a phrase's first word is enough."""
+    words = frozenset(word for table in tables for word in (*table.words, *table.phrases))
+    fragments = tuple(fragment for table in tables for fragment in table.fragments)
+    return Markers(words=words, phrases={}, fragments=fragments)
 
 
 STRONG_RULES = markers(
@@ -126,6 +134,7 @@ NO_RULE = markers(
     "weiß nicht, ne marche pas, no funciona, не работает, не знаю",
     "报错 出错 失败 不工作 エラー 動かない 오류",
 )
+_ANY_RULE = union(STRONG_RULES, WEAK_RULES)
 NEGATIONS = frozenset(
     "no not none nothing nobody ne non não nao не ні nie nicht kein keine keinen geen inga inte "
     "ikke ej nu hindi لا אל मत".split()
@@ -206,6 +215,8 @@ CHANGES = markers(
     "from now on, no longer, make it, forget that, changed my mind, ab jetzt, à la place",
     "改成 改为 改用 换成 现在 改到 變更 更改 変更 今は 代わりに 변경 이제 바꿔",
 )
+TOLD = union(CHOICES, OPEN_POINTS, DONE, FINDINGS)
+"""What an agent's sentence must have to be anything but a remark."""
 INTENTIONS = (
     "let me ",
     "i'll ",
@@ -244,6 +255,8 @@ _TO_AGENT = re.compile(
 
 def rule_strength(sentence: Worded) -> int:
     """Say how much a sentence reads as a rule: 2 clearly, 1 perhaps, 0 not."""
+    if not has_marker(sentence, _ANY_RULE) and sentence.first not in NEGATIONS:
+        return 0
     if has_marker(sentence, NO_RULE):
         clear = sentence.words & {"never", "always", "niemals", "jamais", "nunca", "никогда"}
         return 2 if clear and "?" not in sentence.lower else 0
@@ -266,7 +279,7 @@ def is_intention(lower: str) -> bool:
 
 def _is_prohibition(sentence: Worded) -> bool:
     rest = sentence.lower.lstrip("-*• \"'")
-    is_negated = sentence.first in NEGATIONS or sentence.first.startswith("n'")
+    is_negated = sentence.first in NEGATIONS
     return (
         is_negated
         and len(sentence.words) > 2

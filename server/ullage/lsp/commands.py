@@ -58,7 +58,7 @@ def _session_path(ls: UllageServer, argument: SessionArgument) -> Path:
 
 
 def _load(ls: UllageServer, path: Path) -> Loaded:
-    return load(open_session(path), ls.settings, ls.places)
+    return load(open_session(path), ls.settings, ls.places, ls.worker.count_tokens)
 
 
 def _plan(ls: UllageServer, path: Path) -> Plan | Unneeded:

@@ -93,7 +93,7 @@ def show_gauge(ls: UllageServer) -> None:
 
 def _read(ls: UllageServer, path: Path, before: Followed | None) -> Followed:
     if before is None:
-        return start(path, ls.settings, ls.places)
+        return start(path, ls.settings, ls.places, ls.worker.count_tokens)
     return update(before, ls.settings, ls.places)
 
 

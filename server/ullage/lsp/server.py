@@ -63,3 +63,4 @@ async def _on_shutdown(ls: UllageServer, params: None) -> None:
         ls.following.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await ls.following
+    await asyncio.to_thread(ls.worker.close)

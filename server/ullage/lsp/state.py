@@ -9,6 +9,7 @@ from pygls.lsp.server import LanguageServer
 from ullage.app.follow import Followed
 from ullage.app.load import Settings
 from ullage.store.places import Places
+from ullage.store.token_worker import TokenWorker
 
 
 class UllageServer(LanguageServer):
@@ -18,6 +19,7 @@ class UllageServer(LanguageServer):
         super().__init__(name, version, TextDocumentSyncKind.None_)  # pyright: ignore[reportUnknownMemberType]: pygls leaves *args untyped
         self.places = places
         self.settings = Settings()
+        self.worker = TokenWorker()
         self.open_uris: dict[Path, str] = {}
         """Transcripts that are open in the editor, by the URI that it uses for them."""
         self.followed: dict[Path, Followed] = {}

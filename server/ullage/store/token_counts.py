@@ -6,10 +6,11 @@ Keys are BLAKE2b digests of the text, so that no text of a transcript is in it.
 
 import hashlib
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Lock
-from typing import cast
+from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
 from ullage.store.places import make_folder
@@ -23,6 +24,9 @@ _CREATE = (
     "CREATE TABLE IF NOT EXISTS counts"
     " (encoding TEXT, digest BLOB, n_tokens INTEGER, PRIMARY KEY (encoding, digest)) WITHOUT ROWID"
 )
+CountText: TypeAlias = Callable[[str, str], int]
+"""Counts a text with a named encoding."""
+
 _SELECT = "SELECT n_tokens FROM counts WHERE encoding = ? AND digest = ?"
 _COUNT_ROWS = "SELECT count(*) FROM counts"
 
@@ -30,7 +34,10 @@ _COUNT_ROWS = "SELECT count(*) FROM counts"
 class TokenCounts:
     """Counts with one encoding; callable on a text, from any thread. `save` keeps new counts."""
 
-    def __init__(self, encoding: str, state_folder: Path) -> None:
+    def __init__(
+        self, encoding: str, state_folder: Path, count_text: CountText = count_tokens
+    ) -> None:
+        self.count_text = count_text
         self._encoding = encoding
         self._path = state_folder / "index" / "tokens.sqlite"
         self._known: dict[bytes, int] = {}
@@ -49,7 +56,7 @@ class TokenCounts:
             if n_tokens is None:
                 n_tokens = self._read(digest)
                 if n_tokens is None:
-                    n_tokens = self._new[digest] = count_tokens(text, self._encoding)
+                    n_tokens = self._new[digest] = self.count_text(text, self._encoding)
                 self._known[digest] = n_tokens
         return n_tokens
 

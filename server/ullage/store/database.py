@@ -1,0 +1,112 @@
+"""Databases of agents, opened to read only and never for longer than one page of rows.
+
+`readonly_shm` keeps SQLite from making or changing the shared-memory file of a WAL database, and
+a WAL database without a log is opened as immutable: nothing is ever written beside it.
+"""
+
+import sqlite3
+from collections.abc import Generator, Iterable
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import msgspec
+
+from ullage.errors import Unreadable
+from ullage.store.reader import Fingerprint, look_at, open_to_read
+
+BUSY_TIMEOUT_S = 1.0
+"""Agents hold their write lock for milliseconds (chosen)."""
+_MODE_BYTES = slice(18, 20)
+"""The header's file format versions; 2 is WAL (sqlite.org/fileformat2.html §1.3)."""
+_BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as an agent's database lists it."""
+
+    session_id: str
+    directory: str | None
+    title: str
+    updated_ms: int | None
+    parent_id: str | None
+    """The session that this one is a subagent of."""
+
+
+def find_databases(patterns: Iterable[tuple[Path, str]]) -> tuple[Path, ...]:
+    """List the files that match, each pattern being a folder and what to look for below it."""
+    return tuple(
+        path
+        for folder, pattern in patterns
+        if folder.is_dir()
+        for path in sorted(folder.glob(pattern))
+        if path.is_file()
+    )
+
+
+def look_at_database(path: Path) -> tuple[Fingerprint, ...]:
+    """Take the fingerprints of a database and its log; any write changes one of them.
+
+    Raises:
+        Unreadable: it is missing or no regular file.
+    """
+    log = _log_of(path)
+    return (look_at(path), look_at(log)) if log.is_file() else (look_at(path),)
+
+
+@contextmanager
+def reading(path: Path) -> Generator[sqlite3.Connection]:
+    """Open a database for one short reading; text comes as bytes, whatever it holds.
+
+    Raises:
+        Unreadable: it is missing, locked, damaged, or not the database that was expected.
+    """
+    look_at(path)
+    try:
+        with closing(_connect(path)) as connection:
+            connection.text_factory = bytes
+            yield connection
+    except sqlite3.Error as error:
+        raise Unreadable(f"cannot read {path}: {_reason(error)}") from None
+
+
+def text_of(value: object) -> str | None:
+    """Read a column as text; None where it holds none."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else None
+
+
+def int_of(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def one_line(data: bytes) -> bytes:
+    """Make JSON text one line: outside of strings line ends are blanks, inside there are none."""
+    return data.replace(b"\r", b" ").replace(b"\n", b" ").strip()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=ro&readonly_shm=1"
+    if _is_wal(path) and not _log_of(path).exists():
+        uri += "&immutable=1"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _is_wal(path: Path) -> bool:
+    with open_to_read(path) as file:
+        return file.read(_MODE_BYTES.stop)[_MODE_BYTES] == b"\x02\x02"
+
+
+def _reason(error: sqlite3.Error) -> str:
+    # An error that Python's module raises itself has no code of SQLite's.
+    code = getattr(error, "sqlite_errorcode", None)
+    if isinstance(code, int) and code & 0xFF in _BUSY_CODES:
+        return "the agent is writing to it. Try again in a moment"
+    text = str(error)
+    if text.startswith(("no such table", "no such column")):
+        return f"{text}. It is another database, or of a version that Ullage does not know"
+    return f"{text}. Name the database that the agent itself uses"

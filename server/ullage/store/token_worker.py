@@ -1,0 +1,70 @@
+"""Counting in a process of its own: building a tokenizer holds the interpreter for 0.3 s.
+
+The worker reads requests from its standard input and ends with it, so it never outlives the
+process that started it.
+"""
+
+import json
+import subprocess
+import sys
+from threading import Lock
+from typing import cast
+
+from ullage.errors import StorageError
+from ullage.store.tokenizer import count_tokens
+
+
+class TokenWorker:
+    """Counts texts in another process, which is started at the first one."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def count_tokens(self, text: str, encoding: str) -> int:
+        """Count the tokens of a text; callable from any thread.
+
+        Raises:
+            StorageError: the worker ended, and a second one did too.
+        """
+        request = json.dumps([encoding, text]).encode() + b"\n"
+        with self._lock:
+            for _ in range(2):
+                answer = self._ask(request)
+                if answer:
+                    return int(answer)
+                self._process = None
+        raise StorageError("the process that counts tokens ended: restart the server")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._process is not None and self._process.stdin is not None:
+                self._process.stdin.close()
+                self._process.wait()
+                self._process = None
+
+    def _ask(self, request: bytes) -> bytes:
+        """Send a request and read the answer; empty where the worker is gone."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        if self._process.stdin is None or self._process.stdout is None:
+            return b""
+        try:
+            self._process.stdin.write(request)
+            self._process.stdin.flush()
+        except OSError:
+            return b""
+        return cast(bytes, self._process.stdout.readline()).strip()
+
+
+def main() -> None:
+    for line in sys.stdin.buffer:
+        encoding, text = cast(tuple[str, str], json.loads(line))
+        sys.stdout.write(f"{count_tokens(text, encoding)}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
