@@ -8,7 +8,7 @@ from ullage.core.arguments import read_call
 from ullage.core.context import ContextItem
 from ullage.core.earlier import OPEN_REQUEST, Carried, read_earlier
 from ullage.core.message import Text, ToolCall, ToolResult, plain_text
-from ullage.core.prose import gist, own_words
+from ullage.core.prose import gist, own_words, split_sentences
 from ullage.core.runs import RawRun, Run, read_run, settle_runs
 from ullage.core.sentences import Sentence, agent_sentences, opened, reworded, user_sentences
 from ullage.core.supersede import Retired, Said, resolve, retired_values
@@ -19,6 +19,9 @@ _SHORT_REPLY_CHARS = 50
 """A short reply to a long answer is a decision: S1 §7.2, Layer B."""
 _MAX_COMPARED = 1200
 """Sentences compared with one another for replaced values; the newest. Chosen."""
+
+
+_REPLY_KINDS = ("statement", "choice", "rule")
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +40,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     is_user: bool
+    is_guessed: bool
+    """Whether only its place speaks for it: a short reply to a long answer (S1 §7.2)."""
     n_item: int
     at_ms: int | None
 
@@ -141,14 +146,21 @@ def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
     if not prose:
         return
     sentences = user_sentences(prose, n_item)
-    is_reply = len(seen.last_answer) > _LONG_ANSWER_CHARS and len(prose) < _SHORT_REPLY_CHARS
-    is_reply = is_reply or (
-        len(prose) < 4 * _SHORT_REPLY_CHARS and seen.last_answer.rstrip().endswith(("?", "？"))
-    )
-    if is_reply and sentences and all(s.kind in ("statement", "choice", "rule") for s in sentences):
-        question = _question_of(seen.last_answer)
+    is_short = len(seen.last_answer) > _LONG_ANSWER_CHARS and len(prose) < _SHORT_REPLY_CHARS
+    question = _question_of(seen.last_answer) if len(prose) < 4 * _SHORT_REPLY_CHARS else ""
+    is_reply = bool(sentences) and all(s.kind in _REPLY_KINDS for s in sentences)
+    if is_reply and (question or is_short):
         text = gist(prose, 200) + (f" (in reply to: {question})" if question else "")
-        seen.replies.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
+        seen.replies.append(
+            Choice(
+                text=text,
+                is_user=True,
+                is_guessed=not question,
+                n_item=n_item,
+                at_ms=item.at_ms,
+            )
+        )
+    if is_reply and question:
         # The rule stays among the rules too; what it answers is told here alone.
         sentences = [s for s in sentences if s.kind == "rule"]
     seen.sentences += sentences
@@ -156,10 +168,11 @@ def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
 
 
 def _question_of(answer: str) -> str:
-    """Find what a short reply answers: the last question, else the last words."""
-    lines = [line.strip() for line in answer[-1500:].split("\n") if line.strip()]
-    asked = [line for line in lines if line.endswith(("?", "？"))]
-    return gist((asked or lines[-1:] or [""])[-1], 200)
+    """Find the question that an answer ends with."""
+    last = answer[-1500:].rstrip().rsplit("\n", 1)[-1]
+    if not last.endswith(("?", "？", "?**", "؟")):
+        return ""
+    return gist(list(split_sentences(last.replace("**", "")))[-1], 200)
 
 
 def _hear_agent(seen: _Gathering, item: ContextItem, n_item: int) -> None:
@@ -220,7 +233,13 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
     spoken, retired = _without_replaced(seen)
     rules = tuple(s for s in spoken if s.is_user and s.kind == "rule")
     choices = [
-        Choice(text=s.text, is_user=s.is_user, n_item=s.n_item, at_ms=seen.times[s.n_item])
+        Choice(
+            text=s.text,
+            is_user=s.is_user,
+            is_guessed=False,
+            n_item=s.n_item,
+            at_ms=seen.times[s.n_item],
+        )
         for s in spoken
         if s.kind == "choice"
     ]

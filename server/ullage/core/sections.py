@@ -143,6 +143,8 @@ def _rule_lines(facts: Facts) -> Iterator[Line]:
 def _choice_lines(facts: Facts) -> Iterator[Line]:
     n_choices = len(facts.choices)
     for at, choice in enumerate(facts.choices):
+        if choice.is_guessed:
+            continue
         base = 870.0 if choice.is_user else 500.0
         worth = base + 60 * (at + 1) / n_choices + 30 * identifier_score(choice.text) / 6
         yield Line(section=DECISIONS, text=gist(choice.text, 420), worth=worth, order=at)

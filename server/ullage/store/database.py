@@ -1,7 +1,8 @@
 """Databases of agents, opened to read only and never for longer than one page of rows.
 
-`readonly_shm` keeps SQLite from making or changing the shared-memory file of a WAL database, and
-a WAL database without a log is opened as immutable: nothing is ever written beside it.
+A WAL database without a log is opened as immutable, else SQLite would make a log beside it. The
+index of the log, which is shared memory, is not touched either while an agent runs; where one
+has crashed and left a log without an index, SQLite has to make the index anew to read the log.
 """
 
 import sqlite3
@@ -86,8 +87,10 @@ def one_line(data: bytes) -> bytes:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode=ro&readonly_shm=1"
-    if _is_wal(path) and not _log_of(path).exists():
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    if path.with_name(f"{path.name}-shm").exists():
+        uri += "&readonly_shm=1"
+    elif _is_wal(path) and not _log_of(path).exists():
         uri += "&immutable=1"
     return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
 

@@ -7,7 +7,7 @@ import msgspec
 from ullage.core.context import ContextItem
 from ullage.core.message import ToolCall
 from ullage.core.transcript import Line, Problem
-from ullage.formats.claude_code.items import item_of
+from ullage.formats.claude_code.items import cleared_calls, item_of
 from ullage.formats.claude_code.records import is_boundary, read_entry, read_stub
 from ullage.formats.format import Reading
 
@@ -32,6 +32,8 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             continue
         entry = read_entry(line)
         if stub.parent_uuid != leaf_id or is_boundary(stub) or isinstance(entry, Problem | None):
+            return None
+        if cleared_calls(entry):
             return None
         leaf_id = stub.uuid
         item = item_of(entry, _tool_names((*context.items[-_RECENT_ITEMS:], *items)))

@@ -1,15 +1,17 @@
 """From the active conversation to the messages that Claude Code sends."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import msgspec
 
 from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall
+from ullage.core.message import JsonObject, ToolCall
 from ullage.core.transcript import Entry
 from ullage.formats.claude_code.conversation import Conversation
 from ullage.formats.claude_code.messages import native_of, to_message
-from ullage.formats.json_line import ms_of
+from ullage.formats.json_line import ms_of, object_of, objects_of, texts_of
+
+CLEARED_RESULT = "[Old tool result content cleared]"
 
 
 def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
@@ -19,8 +21,9 @@ def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
     preserved_ids = {entry.entry_id for entry in conversation.preserved}
     items: list[ContextItem] = []
     tool_names: dict[str, str] = {}
+    cleared = frozenset(call_id for entry in rest for call_id in cleared_calls(entry))
     for entry in (*summary, *conversation.preserved, *rest):
-        item = item_of(entry, tool_names)
+        item = item_of(entry, tool_names, cleared)
         if item is None:
             continue
         for block in item.message.blocks:
@@ -32,11 +35,18 @@ def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
     return tuple(items)
 
 
-def item_of(entry: Entry, tool_names: Mapping[str, str]) -> ContextItem | None:
-    """Give the message of a record that follows the boundary; None where it sends none."""
+def item_of(
+    entry: Entry, tool_names: Mapping[str, str], cleared: Set[str] = frozenset()
+) -> ContextItem | None:
+    """Give the message of a record that follows the boundary; None where it sends none.
+
+    The results of `cleared` calls are sent as a placeholder.
+    """
     native = native_of(entry)
     if native is None:
         return None
+    if cleared:
+        native = _with_cleared(native, cleared)
     message, category = to_message(entry, native, tool_names)
     return ContextItem(
         entry_id=entry.entry_id,
@@ -46,3 +56,22 @@ def item_of(entry: Entry, tool_names: Mapping[str, str]) -> ContextItem | None:
         at_ms=ms_of(entry.native),
         is_after_boundary=True,
     )
+
+
+def cleared_calls(entry: Entry) -> tuple[str, ...]:
+    """List the calls whose results a micro-compaction cleared, if this record is one."""
+    if entry.native.get("subtype") != "microcompact_boundary":
+        return ()
+    metadata = object_of(entry.native, "microcompactMetadata") or {}
+    return texts_of(metadata, "compactedToolIds")
+
+
+def _with_cleared(native: JsonObject, cleared: Set[str]) -> JsonObject:
+    blocks = objects_of(native, "content")
+    if not any(block.get("tool_use_id") in cleared for block in blocks):
+        return native
+    content = [
+        block | {"content": CLEARED_RESULT} if block.get("tool_use_id") in cleared else block
+        for block in blocks
+    ]
+    return native | {"content": content}

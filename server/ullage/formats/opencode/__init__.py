@@ -1,0 +1,1 @@
+"""Sessions of opencode: rows of a database, given as one JSON object a line."""
