@@ -14,6 +14,4 @@ def test_the_packaged_schema_is_the_one_of_the_code(
     name: str, report: type[msgspec.Struct]
 ) -> None:
     packaged = resources.files("ullage") / "data" / "schemas" / f"{name}.schema.json"
-    assert json.loads(packaged.read_text("utf-8")) == schema_of(report), (
-        "run tools/make_schemas.py"
-    )
+    assert json.loads(packaged.read_text("utf-8")) == schema_of(report), "run tools/make_schemas.py"

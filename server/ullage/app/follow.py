@@ -6,6 +6,7 @@ import msgspec
 
 from ullage.app.load import Loaded, Settings, load, measured
 from ullage.app.sessions import Session, open_session
+from ullage.formats.format import Reading
 from ullage.store.places import Places
 from ullage.store.tail import Mark, is_unchanged, mark_at, read_appended
 from ullage.store.token_counts import CountText
@@ -15,6 +16,8 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
     """A session as it was read last, and where reading goes on."""
 
     loaded: Loaded
+    whole: Reading
+    """What the finished lines alone say; an unfinished one is read again each time."""
     mark: Mark
 
 
@@ -45,18 +48,18 @@ def update(followed: Followed, settings: Settings, places: Places) -> Followed:
     appended = read_appended(path, followed.mark)
     if appended is None:
         return start(path, settings, places, count_text)
-    session = followed.loaded.session
-    reading = session.format.extend(
-        followed.loaded.reading, appended.lines, appended.source.size_bytes
-    )
-    if reading is None:
+    session, source = followed.loaded.session, appended.source
+    whole = session.format.extend(followed.whole, appended.lines, source.size_bytes)
+    shown = whole
+    if whole is not None and appended.unfinished is not None:
+        shown = session.format.extend(whole, (appended.unfinished,), source.size_bytes)
+    if whole is None or shown is None:
         return start(path, settings, places, count_text)
-    longer = Session(header=session.header, format=session.format, lines=appended.source)
-    loaded = measured(longer, reading, settings, followed.loaded.count)
-    return Followed(loaded=loaded, mark=appended.mark)
+    longer = Session(header=session.header, format=session.format, lines=source)
+    loaded = measured(longer, shown, settings, followed.loaded.count)
+    return Followed(loaded=loaded, whole=whole, mark=appended.mark)
 
 
 def _followed(loaded: Loaded) -> Followed:
-    return Followed(
-        loaded=loaded, mark=mark_at(loaded.session.lines, loaded.reading.index.covered_bytes)
-    )
+    mark = mark_at(loaded.session.lines, loaded.reading.index.covered_bytes)
+    return Followed(loaded=loaded, whole=loaded.reading, mark=mark)

@@ -67,7 +67,7 @@ def read_call(call: ToolCall) -> CallFacts:
 def new_texts(call: ToolCall) -> Iterator[str]:
     """Give the texts of a call's arguments, without those that an edit takes away."""
     for key, value in _decode(call.arguments).items():
-        if key.lower().startswith("old"):
+        if key.lower().startswith("old") or key in _PATH_KEYS:
             continue
         if isinstance(value, str):
             yield value

@@ -150,7 +150,8 @@ def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
     question = _question_of(seen.last_answer) if len(prose) < 4 * _SHORT_REPLY_CHARS else ""
     is_reply = bool(sentences) and all(s.kind in _REPLY_KINDS for s in sentences)
     if is_reply and (question or is_short):
-        text = gist(prose, 200) + (f" (in reply to: {question})" if question else "")
+        chosen = " ".join(s.text for s in sentences if s.kind != "rule") or prose
+        text = gist(chosen, 200) + (f" (in reply to: {question})" if question else "")
         seen.replies.append(
             Choice(
                 text=text,
@@ -274,7 +275,9 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
 
 
 def _turn(turn: _Turn, kept: dict[tuple[int, bool], list[Sentence]], is_last: bool) -> Turn:
-    asked = [s.text for s in kept.get((turn.n_item, True), []) if s.kind not in ("rule", "choice")]
+    said = [s for s in kept.get((turn.n_item, True), []) if s.kind not in ("rule", "choice")]
+    # What is asked stands before or after a pasted document, not within it.
+    asked = [s.text for s in said if not s.is_bulk] or [s.text for s in said]
     is_plain = any(s.kind not in ("rule", "choice") for s in turn.sentences)
     return Turn(
         ask=" ".join(asked) if is_plain else "",

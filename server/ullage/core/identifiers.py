@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from ullage.core.prose import gist, is_sentence
+from ullage.core.wording import rarity, worded
+
 MAX_EXCERPT_CHARS = 150
 _MAX_LINE_CHARS = 320
 """Longer lines are cut into pieces of this size; chosen."""
@@ -13,6 +16,9 @@ _MAX_PER_SHAPE = 3
 _MAX_PER_FORM = 60
 """Lines of one shape or form that are looked at; the rest are a log's drone. Chosen."""
 _MAX_RANKED = 1500
+_MIN_RARITY = 0.75
+_PROSE_WEIGHT = 0.8
+"""Sentences in data without any identifier come last; tried on sessions."""
 _IDENTIFIER = re.compile(
     r"(?P<url>\b[a-z][a-z0-9+]{1,12}://[^\s<>\"'`)\]]{3,200})"
     r"|(?<![\w@./-])(?P<path>(?:~?/)?(?:[\w@.-]{1,60}/){1,20}[\w@.-]{0,80}[\w@])"
@@ -40,7 +46,7 @@ _WEIGHTS = {
     "env": 2.0,
     "hash": 2.0,
     "tag": 2.5,
-    "name": 0.4,
+    "name": 0.5,
     "number": 0.8,
 }
 """How likely a kind is to be asked for again and impossible to guess; chosen, then tried."""
@@ -121,22 +127,42 @@ def ranked_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list
     candidates = list(_candidates(sources, shapes))
     counts: Counter[str] = Counter()
     found: list[tuple[_Candidate, list[tuple[str, str, float]]]] = []
+    prose: list[tuple[_Candidate, frozenset[str]]] = []
     for candidate in candidates:
         named = list(_named(candidate.text)) if _HINT.search(candidate.text) else []
         if named:
             found.append((candidate, named))
             counts.update({name for _, name, _ in named})
+        elif is_sentence(candidate.text):
+            prose.append((candidate, worded(candidate.text).words))
     lines = [
         DataLine(
             text=_excerpt(candidate.text, named),
-            names=tuple(dict.fromkeys(name for _, name, _ in named)),
+            # A small bare number is no reason to show a line.
+            names=tuple(dict.fromkeys(name for _, name, weight in named if weight >= 0.5)),
             score=_score(candidate, named, shapes, counts),
             n_item=candidate.n_item,
         )
         for candidate, named in found
     ]
+    lines += _rare_prose(prose, spoken)
     lines.sort(key=lambda line: (-line.score, -line.n_item))
     return _favor_spoken(lines[:_MAX_RANKED], spoken)
+
+
+def _rare_prose(prose: list[tuple[_Candidate, frozenset[str]]], spoken: str) -> Iterator[DataLine]:
+    """Give the sentences without identifiers whose words stand nowhere else."""
+    counts = Counter(word for _, words in prose for word in words)
+    counts.update(worded(spoken).words)
+    for candidate, words in prose:
+        rare = rarity(words, counts)
+        if rare > _MIN_RARITY:
+            yield DataLine(
+                text=gist(candidate.text, MAX_EXCERPT_CHARS),
+                names=(),
+                score=candidate.weight * rare * _PROSE_WEIGHT,
+                n_item=candidate.n_item,
+            )
 
 
 def _favor_spoken(lines: list[DataLine], spoken: str) -> list[DataLine]:
@@ -198,7 +224,7 @@ def _named(text: str) -> Iterator[tuple[str, str, float]]:
         before = text[max(start, match.start() - 8) : match.start()]
         if _ASSIGNED.search(before):
             weight += 1.0 if kind != "name" else 0.2
-        elif kind == "number" and len(match[0]) < 3:
+        elif kind == "number" and len(match[0]) < 4:
             weight = 0.2
         yield kind, match[0], weight
 

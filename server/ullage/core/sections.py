@@ -1,5 +1,6 @@
 """Sections: facts as lines of a summary, each with its worth."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
@@ -9,7 +10,7 @@ from ullage.core.facts import Facts, Turn
 from ullage.core.identifiers import identifier_score
 from ullage.core.prose import gist
 from ullage.core.runs import Run, run_key
-from ullage.core.wording import is_intention, worded
+from ullage.core.wording import is_intention, rarity, worded
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)
@@ -72,7 +73,7 @@ def focused(lines: list[Line], focus: str | None) -> list[Line]:
 
 _CARRIED_WORTH = (
     (900.0, 900.0), (990.0, 990.0), (860.0, 880.0), (200.0, 330.0), (0.0, 0.0),
-    (860.0, 870.0), (250.0, 420.0), (200.0, 300.0), (120.0, 240.0),
+    (860.0, 870.0), (250.0, 420.0), (200.0, 300.0), (220.0, 330.0),
 )  # fmt: skip
 """Worth of the oldest and of the newest carried line, for each section."""
 
@@ -125,12 +126,18 @@ def _goal_lines(facts: Facts) -> Iterator[Line]:
         text = LATEST + gist(asked[-1].ask, 400 if asked[-1].is_answered else 160)
         yield Line(section=GOAL, text=text, worth=955, order=2 * _FORMER)
     shown = {turn.n_item: gist(turn.ask, _MAX_ASK_CHARS) for turn in asked}
+    counts = _word_counts(facts)
     for at, sentence in enumerate(facts.sentences):
         if not sentence.is_user or sentence.kind in ("rule", "choice"):
             continue
         if sentence.text in shown.get(sentence.n_item, "") or len(sentence.text) < 12:
             continue
-        worth = 60 + 40 * identifier_score(sentence.text) if sentence.is_bulk else 500.0
+        worth = 500.0
+        if sentence.is_bulk:
+            worth = 40 * identifier_score(sentence.text)
+            worth += 250 * rarity(sentence.ready.words, counts)
+            if worth < 2 * _MIN_TOLD_WORTH:
+                continue
         yield Line(section=GOAL, text=sentence.text, worth=worth, order=_FORMER + at)
 
 
@@ -177,7 +184,9 @@ def _first_telling(answer: str) -> str:
     return gist(answer, _MAX_ANSWER_CHARS)
 
 
-_KIND_WORTH = {"done": 170.0, "finding": 260.0, "other": 60.0, "question": 20.0}
+_KIND_WORTH = {"done": 150.0, "finding": 230.0, "other": 20.0, "question": 0.0}
+_MIN_TOLD_WORTH = 50.0
+"""Below this an agent's sentence says nothing that others do not; tried on sessions."""
 
 
 def _told_lines(facts: Facts) -> Iterator[Line]:
@@ -185,6 +194,7 @@ def _told_lines(facts: Facts) -> Iterator[Line]:
     firsts = {turn.n_item: _first_telling(turn.answer) for turn in facts.turns}
     shown = "\n".join(firsts.values())
     decided = {choice.n_item for choice in facts.choices if not choice.is_user}
+    counts = _word_counts(facts)
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_WORTH:
             continue
@@ -193,14 +203,24 @@ def _told_lines(facts: Facts) -> Iterator[Line]:
         if len(sentence.text) < 20 or (is_announced and exact < 1) or sentence.text in shown:
             continue
         worth = _KIND_WORTH[sentence.kind] + 60 * exact
+        worth += 120 * rarity(sentence.ready.words, counts)
         if sentence.n_item in decided and not is_announced:
-            worth += 150
+            worth += 100
         age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)
         worth *= (1 - 0.25 * age) / (1 + len(sentence.text) / 400)
         if is_announced:
             worth *= 0.3
+        if worth < _MIN_TOLD_WORTH:
+            continue
         order = sentence.n_item + at * 1e-6
         yield Line(section=COMPLETED, text=sentence.text, worth=worth, order=order)
+
+
+def _word_counts(facts: Facts) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for sentence in facts.sentences:
+        counts.update(sentence.ready.words)
+    return counts
 
 
 def _state_lines(facts: Facts) -> Iterator[Line]:

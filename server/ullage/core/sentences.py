@@ -34,6 +34,8 @@ _PICK_WORDS = frozenset(
 )
 _BULK_PIECES = 25
 """A user's message of more sentences is a pasted document in part; chosen."""
+_BULK_EDGE = 3
+"""Sentences at either end of such a message that are taken as typed; chosen."""
 _CLEAR = 2
 _CODE_SPAN = re.compile(r"`[^`]{1,200}`")
 
@@ -59,7 +61,9 @@ def user_sentences(text: str, n_item: int) -> list[Sentence]:
             continue
         ready = worded(piece.text)
         is_typed = not piece.is_pasted
-        is_bulk = piece.is_pasted or (n_typed > _BULK_PIECES and 8 <= at < len(all_pieces) - 8)
+        is_bulk = piece.is_pasted or (
+            n_typed > _BULK_PIECES and _BULK_EDGE <= at < len(all_pieces) - _BULK_EDGE
+        )
         kind = _pasted_kind(ready) if piece.is_pasted else _user_kind(piece, ready)
         if kind is None:
             continue

@@ -31,6 +31,8 @@ _SPOKEN_SHARE = 0.72
 """Share of the budget for what was said and done; data fills the rest. Tried on sessions."""
 _BULK_SHARE = 0.4
 """Share of the budget for rules found in pasted documents; chosen."""
+_PROSE_SHARE = 0.3
+"""Share of the room for data that sentences without identifiers may take; chosen."""
 _MIN_DATA_SCORE = 0.55
 """Below this a line of data is mostly noise; tried on sessions."""
 _NOTE_TOKENS = 24
@@ -120,16 +122,19 @@ def _data_lines(
     old = [
         whole_value(item.value) for item in facts.retired if len(item.value) > 2 and item.has_digit
     ]
+    prose_room = int(room * _PROSE_SHARE)
     for at, line in enumerate(ranked_lines(_sources(items), spoken)):
         if room < 8 or line.score < _MIN_DATA_SCORE:
             return
-        fresh = [name for name in line.names if name not in shown]
-        if not fresh or _is_unfit(line, old):
+        is_known = bool(line.names) and all(name in shown for name in line.names)
+        n_limit = room if line.names else prose_room
+        if is_known or n_limit < 8 or _is_unfit(line, old):
             continue
         text = " ".join(line.text.split())
         n_line = counted(f"- {text}\n")
-        if n_line <= room:
+        if n_line <= n_limit:
             room -= n_line
+            prose_room -= 0 if line.names else n_line
             shown.update(line.names)
             yield Line(section=IDENTIFIERS, text=text, worth=100 + line.score, order=at)
 

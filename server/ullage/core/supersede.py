@@ -114,7 +114,7 @@ def _nouns(tokens: Iterator[str] | Sequence[str]) -> Iterator[str]:
 def retired_values(said: Sequence[Said]) -> list[Retired]:
     """Find the values that a later sentence replaced."""
     found: list[Retired] = []
-    current: dict[str, list[tuple[Claim, bool]]] = {}
+    current: dict[str, list[tuple[Claim, Said]]] = {}
     for at, sentence in enumerate(said):
         if not (sentence.is_user or sentence.is_choice or _DIGIT.search(sentence.text)):
             continue
@@ -132,11 +132,12 @@ def retired_values(said: Sequence[Said]) -> list[Retired]:
                 continue
             held = current.setdefault(claim.key, [])
             if changes:
-                for earlier, by_user in list(held):
-                    if _is_replaced(earlier, claim) and (sentence.is_user or not by_user):
+                for earlier, source in list(held):
+                    is_allowed = sentence.is_user or not source.is_user
+                    if is_allowed and _is_replaced(earlier, source, claim, sentence):
                         found.append(_retired(earlier.value, claim.key, at, sentence))
-                        held.remove((earlier, by_user))
-            held.append((claim, sentence.is_user))
+                        held.remove((earlier, source))
+            held.append((claim, sentence))
     return [item for item in found if not _is_revived(item, said)]
 
 
@@ -150,9 +151,13 @@ def _retired(value: str, key: str, at: int, by: Said) -> Retired:
     )
 
 
-def _is_replaced(earlier: Claim, later: Claim) -> bool:
-    is_same_place = not (
-        earlier.qualifier and later.qualifier and earlier.qualifier != later.qualifier
+def _is_replaced(earlier: Claim, source: Said, later: Claim, sentence: Said) -> bool:
+    # Two ports may live side by side: of the proxy and of the database.
+    is_same_place = (
+        not earlier.qualifier
+        or not later.qualifier
+        or earlier.qualifier in sentence.ready.words
+        or later.qualifier in source.ready.words
     )
     is_same_kind = earlier.value.lstrip("0123456789.") == later.value.lstrip("0123456789.")
     return is_same_place and is_same_kind and earlier.value != later.value

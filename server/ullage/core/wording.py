@@ -5,6 +5,7 @@ list knows is still kept as something that the user said.
 """
 
 import re
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 import msgspec
@@ -45,6 +46,15 @@ def worded(text: str) -> Worded:
         first="" if not words else "n" if words[0].startswith("n'") else words[0],
         is_unspaced=not lower.isascii() and _UNSPACED.search(lower) is not None,
     )
+
+
+def rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
+    """Say from 0 to 1 how much of a sentence stands nowhere else; drone is near 0."""
+    total = 0.0
+    for word in words:
+        if len(word) > 3 or not word.isascii():
+            total += 1 / counts.get(word, 1)
+    return min(1.0, total / 3)
 
 
 def markers(words: str, phrases: str = "", fragments: str = "") -> Markers:

@@ -23,7 +23,9 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
 class Appended(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
-    """Whole lines only; one that is not finished is read when it is."""
+    """Whole lines."""
+    unfinished: Line | None
+    """What stands behind them; it is given again until its end is written."""
     mark: Mark
     source: FileLines
 
@@ -60,10 +62,17 @@ def read_appended(path: Path, mark: Mark) -> Appended | None:
         return None
     rest = lines.read_line(mark.offset, found.size_bytes - mark.offset).raw
     whole = rest[: rest.rfind(b"\n") + 1]
+    end = mark.offset + len(whole)
+    torn = rest[len(whole) :]
     shifted = tuple(
         Line(mark.offset + line.offset, line.raw) for line in MemoryLines(whole).forward()
     )
-    return Appended(lines=shifted, mark=mark_at(lines, mark.offset + len(whole)), source=lines)
+    return Appended(
+        lines=shifted,
+        unfinished=Line(end, torn) if torn else None,
+        mark=mark_at(lines, end),
+        source=lines,
+    )
 
 
 def _probes(lines: FileLines, offset: int) -> tuple[str, str]:

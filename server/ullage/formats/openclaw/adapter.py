@@ -41,13 +41,15 @@ AGENT: Agent = "openclaw"
 
 
 def read_context(lines: Lines, header: Header, known: Index) -> Reading:
-    path = read_path(lines, header, known)
+    is_linear = header.dialect == EVENTS
+    path = read_events(lines, known) if is_linear else read_path(lines, header, known)
     refs = {ref.entry_id: ref for ref in (*known.compactions, *path.refs)}
-    boundary = None if path.boundary is None else to_compaction(path.boundary)
+    is_compacted = path.boundary is not None and path.boundary.kind == "compaction"
+    boundary = to_compaction(path.boundary) if path.boundary and is_compacted else None
     leaf = path.after[-1] if path.after else path.boundary
     context = Context(
         header=header,
-        items=project(path),
+        items=project(path, header.dialect),
         boundary=boundary,
         compactions=chain(refs, None if boundary is None else boundary.entry_id),
         leaf_id=None if leaf is None else leaf.entry_id,

@@ -4,8 +4,16 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
 from ullage.formats.json_line import decode_object, int_of, is_blank, object_of, text_of
+from ullage.formats.openclaw.seed_entries import (
+    FLAT,
+    SEED_VERSIONS,
+    events_header,
+    in_pi_shape,
+    is_flat,
+)
 
 MAX_HEADER_BYTES = 1024 * 1024
 """pi 0.87.1 looks no further for the header (MAX_SESSION_HEADER_SCAN_BYTES)."""
@@ -18,29 +26,45 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     id: str | None = None
     parent_id: str | None = None
     timestamp: str | None = None
+    append_mode: str | None = None
 
 
 _decode_stub = msgspec.json.Decoder(Stub).decode
 
 
 def read_header(lines: Lines) -> Header | None:
-    """Read the header: the first line that parses must be a session with an id."""
+    """Read the header: the first line that parses must be a session with an id.
+
+    S0's files have none and are told by their first event, S3's by their first message.
+    """
+    header: Header | None = None
     for line in lines.forward():
         if line.offset > MAX_HEADER_BYTES:
-            return None
+            return header
         native = decode_object(line)
         if isinstance(native, str):
             continue
-        session_id = text_of(native, "id")
-        if native.get("type") != "session" or session_id is None:
-            return None
-        return Header(
-            agent="openclaw",
-            session_id=session_id,
-            version=int_of(native, "version") or 1,
-            cwd=text_of(native, "cwd"),
-        )
-    return None
+        if header is not None:
+            if native.get("type") == "message":
+                is_other = is_flat(native)
+                return msgspec.structs.replace(header, dialect=FLAT) if is_other else header
+            continue
+        header = _header_of(native)
+        if header is None or header.version not in SEED_VERSIONS or header.dialect:
+            return header
+    return header
+
+
+def _header_of(native: JsonObject) -> Header | None:
+    session_id = text_of(native, "id")
+    if native.get("type") != "session" or session_id is None:
+        return events_header(native)
+    return Header(
+        agent="openclaw",
+        session_id=session_id,
+        version=int_of(native, "version") or 1,
+        cwd=text_of(native, "cwd"),
+    )
 
 
 def read_stub(line: Line) -> Stub | Problem | None:
@@ -58,6 +82,7 @@ def read_stub(line: Line) -> Stub | Problem | None:
             id=text_of(native, "id"),
             parent_id=text_of(native, "parentId"),
             timestamp=text_of(native, "timestamp"),
+            append_mode=text_of(native, "appendMode"),
         )
     return None if stub.type == "session" else stub
 
@@ -72,6 +97,8 @@ def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
     kind = text_of(native, "type") or ""
     if kind == "session":
         return None
+    if version in SEED_VERSIONS:
+        native = in_pi_shape(native)
     if version < 3 and kind == "message":
         message = object_of(native, "message")
         if message is not None and message.get("role") == "hookMessage":

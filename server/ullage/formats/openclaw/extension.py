@@ -7,10 +7,11 @@ import msgspec
 from ullage.core.context import ContextItem
 from ullage.core.transcript import Line, Problem
 from ullage.formats.format import Reading
-from ullage.formats.json_line import text_of
 from ullage.formats.openclaw.entries import read_entry
+from ullage.formats.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.openclaw.path import names_model
 from ullage.formats.openclaw.projection import item_of, model_named_by
+from ullage.formats.openclaw.seed_entries import EVENTS
 
 PLAIN_KINDS = frozenset({"message", "custom_message", "branch_summary"})
 """Entries that only add to the end of the context."""
@@ -21,23 +22,27 @@ CHANGING_KINDS = frozenset({"compaction", "context_edit", "leaf", "reset"})
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
     """Follow the path as long as each line goes on from the one before it."""
     context = reading.context
-    if context.header.version < 2:
+    version = context.header.version
+    is_linear = context.header.dialect == EVENTS
+    if version < 2 and not is_linear:
         return None
     items: list[ContextItem] = []
     problems: list[Problem] = []
     n_new = 0
     leaf_id, model = context.leaf_id, context.model
     for line in lines:
-        entry = read_entry(line, context.header.version)
+        entry = read_entry(line, version)
         if isinstance(entry, Problem):
             problems.append(entry)
             continue
         if entry is None:
             continue
         n_new += 1
-        if entry.parent_id != leaf_id or entry.kind in CHANGING_KINDS or not entry.entry_id:
+        if entry.kind in CHANGING_KINDS or not entry.entry_id:
             return None
-        if text_of(entry.native, "appendMode") is not None:
+        if entry.parent_id != leaf_id and not is_linear:
+            return None
+        if version >= NAVIGATED_VERSION and not is_plain(entry):
             return None
         leaf_id = entry.entry_id
         if names_model(entry):

@@ -27,6 +27,7 @@ _ROLES: dict[str, tuple[Role, Category]] = {
     "user": ("user", "user"),
     "assistant": ("assistant", "assistant"),
     "toolResult": ("tool", "tool results"),
+    "tool": ("tool", "tool results"),
     "bashExecution": ("user", "injected"),
     "custom": ("user", "injected"),
     "branchSummary": ("user", "summary"),
@@ -51,7 +52,7 @@ def to_message(native: JsonObject) -> tuple[Message, Category]:
 
 def _blocks(name: str, native: JsonObject) -> tuple[Block, ...]:
     match name:
-        case "toolResult":
+        case "toolResult" | "tool":
             parts = _content(native)
             content = tuple(part for part in parts if isinstance(part, Text | Image))
             return (

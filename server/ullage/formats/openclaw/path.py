@@ -3,9 +3,12 @@
 The leaf is the last line, and parents stand above their children. So the path to the last
 compaction, and to the first entry that it kept, is found upwards without reading what lies
 before. Beyond that only earlier compactions matter, up to one that the index knows.
+
+Sessions of OpenClaw are read in the same way as long as each line follows the one above it;
+where they branch, all of them is needed to tell the path.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -17,6 +20,12 @@ from ullage.formats.openclaw.entries import (
     linear_entries,
     read_entry,
     read_stub,
+)
+from ullage.formats.openclaw.navigation import (
+    BOUNDARY_KINDS,
+    ENTRY_KINDS,
+    NAVIGATED_VERSION,
+    active_path,
 )
 
 
@@ -38,26 +47,27 @@ class Path(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_path(lines: Lines, header: Header, known: Index) -> Path:
     if header.version < 2:
-        return _path_of_all(linear_entries(lines))
+        return _path_of_all(linear_entries(lines), header.version)
     try:
         return _path_upwards(lines, header.version, known)
     except _TangledError:
-        return _path_of_all(_all_entries(lines, header.version))
+        return _path_of_all(_all_entries(lines, header.version), header.version)
 
 
 class _TangledError(Exception):
-    """Ids repeat, or a parent stands below its child: only the whole file tells the path."""
+    """Ids repeat, a parent stands below its child, or OpenClaw's path is not a straight one."""
 
 
 class _Climb:
     """The lines on the path, from the last line up, and what was passed on the way."""
 
-    def __init__(self, lines: Lines, counted_from: int) -> None:
+    def __init__(self, lines: Lines, counted_from: int, version: int) -> None:
         self.n_passed = 0
         """Entries at or after `counted_from`, on the path or not."""
         self.problems: list[Problem] = []
         self._lines = lines.backward()
         self._counted_from = counted_from
+        self._is_navigated = version >= NAVIGATED_VERSION
 
     def on_path(self) -> Iterator[tuple[Line, Stub]]:
         passed_ids: set[str] = set()
@@ -68,7 +78,10 @@ class _Climb:
                 if stub.id in passed_ids:
                     raise _TangledError
                 passed_ids.add(stub.id)
-            if not is_leaf and (wanted is None or stub.id != wanted):
+            is_on_path = is_leaf or (wanted is not None and stub.id == wanted)
+            if self._is_navigated and not (is_on_path and _is_plain(stub)):
+                raise _TangledError
+            if not is_on_path:
                 continue
             is_leaf = False
             wanted = stub.parent_id or None
@@ -92,8 +105,14 @@ class _Climb:
                 yield line, stub
 
 
+def _is_plain(stub: Stub) -> bool:
+    """Whether an entry of OpenClaw only follows its parent."""
+    return bool(stub.id) and stub.append_mode is None and stub.type in ENTRY_KINDS
+
+
 def _path_upwards(lines: Lines, version: int, known: Index) -> Path:
-    climb = _Climb(lines, known.covered_bytes)
+    climb = _Climb(lines, known.covered_bytes, version)
+    boundary_kinds = _boundary_kinds(version)
     known_ids = {ref.entry_id for ref in known.compactions}
     upwards: list[Entry] = []
     new_refs: list[CompactionRef] = []
@@ -108,7 +127,7 @@ def _path_upwards(lines: Lines, version: int, known: Index) -> Path:
             if entry is None:
                 continue
             upwards.append(entry)
-            if boundary is None and entry.kind == "compaction":
+            if boundary is None and entry.kind in boundary_kinds:
                 boundary = entry
             is_model_known = is_model_known or names_model(entry)
             is_context_complete = is_context_complete or (
@@ -117,11 +136,22 @@ def _path_upwards(lines: Lines, version: int, known: Index) -> Path:
         if stub.type == "compaction" and not is_chain_complete:
             is_chain_complete = stub.id in known_ids
             _link(new_refs, line, stub, is_new=not is_chain_complete)
+        is_chain_complete = is_chain_complete or _is_reset(stub.type, version)
         if is_context_complete and is_chain_complete and is_model_known:
             break
     climb.count_rest()
     path = tuple(reversed(upwards))
-    return _split(path, tuple(new_refs), known.n_entries + climb.n_passed, climb.problems)
+    n_entries = known.n_entries + climb.n_passed
+    return _split(path, tuple(new_refs), n_entries, climb.problems, version)
+
+
+def _boundary_kinds(version: int) -> tuple[str, ...]:
+    return BOUNDARY_KINDS if version >= NAVIGATED_VERSION else ("compaction",)
+
+
+def _is_reset(kind: str, version: int) -> bool:
+    """Whether an entry begins the context anew, so that no earlier compaction is behind it."""
+    return version >= NAVIGATED_VERSION and kind == "reset"
 
 
 def names_model(entry: Entry) -> bool:
@@ -161,18 +191,25 @@ def _all_entries(lines: Lines, version: int) -> Iterator[Entry | Problem]:
             yield entry
 
 
-def _path_of_all(entries: Iterable[Entry | Problem]) -> Path:
-    """Build the path from every entry, as pi does: the last line of an id stands for it."""
-    by_id: dict[str, Entry] = {}
+def _path_of_all(found: Iterable[Entry | Problem], version: int) -> Path:
+    entries: list[Entry] = []
     problems: list[Problem] = []
-    current: Entry | None = None
-    n_entries = 0
-    for entry in entries:
-        if isinstance(entry, Problem):
-            problems.append(entry)
-            continue
-        n_entries += 1
-        by_id[entry.entry_id] = current = entry
+    for one in found:
+        if isinstance(one, Problem):
+            problems.append(one)
+        else:
+            entries.append(one)
+    if version >= NAVIGATED_VERSION:
+        path = active_path(entries)
+    else:
+        path = _path_from_last(entries, problems)
+    return _split(path, _refs_of(path, version), len(entries), problems, version)
+
+
+def _path_from_last(entries: Sequence[Entry], problems: list[Problem]) -> tuple[Entry, ...]:
+    """Build the path from every entry, as pi does: the last line of an id stands for it."""
+    by_id = {entry.entry_id: entry for entry in entries}
+    current = entries[-1] if entries else None
     upwards: list[Entry] = []
     visited: set[int] = set()
     while current is not None:
@@ -184,8 +221,7 @@ def _path_of_all(entries: Iterable[Entry | Problem]) -> Path:
         visited.add(current.offset)
         upwards.append(current)
         current = by_id.get(current.parent_id) if current.parent_id else None
-    path = tuple(reversed(upwards))
-    return _split(path, _refs_of(path), n_entries, problems)
+    return tuple(reversed(upwards))
 
 
 def _split(
@@ -193,9 +229,11 @@ def _split(
     refs: tuple[CompactionRef, ...],
     n_entries: int,
     problems: list[Problem],
+    version: int,
 ) -> Path:
-    """Part the path at its last compaction."""
-    at = max((i for i, entry in enumerate(path) if entry.kind == "compaction"), default=None)
+    """Part the path at its last boundary."""
+    kinds = _boundary_kinds(version)
+    at = max((i for i, entry in enumerate(path) if entry.kind in kinds), default=None)
     boundary = None if at is None else path[at]
     start = 0
     if at is not None and boundary is not None:
@@ -212,9 +250,11 @@ def _split(
     )
 
 
-def _refs_of(path: tuple[Entry, ...]) -> tuple[CompactionRef, ...]:
+def _refs_of(path: tuple[Entry, ...], version: int) -> tuple[CompactionRef, ...]:
     refs: list[CompactionRef] = []
     for entry in path:
+        if _is_reset(entry.kind, version):
+            refs.clear()
         if entry.kind == "compaction":
             refs.append(
                 CompactionRef(

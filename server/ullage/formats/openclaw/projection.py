@@ -1,24 +1,28 @@
 """From the active path to the messages that pi sends."""
 
-from ullage.core.context import ContextItem
+from ullage.core.context import Category, ContextItem
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.openclaw.messages import to_message
 from ullage.formats.openclaw.path import Path, names_model
+from ullage.formats.openclaw.seed_entries import summary_message
 
 
-def project(path: Path) -> tuple[ContextItem, ...]:
+def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
     """List the messages: the boundary's summary, what it kept, what came after.
+
+    A reset of OpenClaw is a boundary without a summary.
 
     An edit counts only where it stands in the selected part itself; the latest one wins.
     """
     items: list[ContextItem] = []
-    if path.boundary is not None:
+    if path.boundary is not None and path.boundary.kind == "compaction":
         system = object_of(path.boundary.native, "systemMessage")
         if system is not None:
             items.append(_item(path.boundary, system, is_after_boundary=True))
-        items.append(_item(path.boundary, _summary(path.boundary), is_after_boundary=True))
+        summary = summary_message(dialect, path.boundary.native) or _summary(path.boundary)
+        items.append(_item(path.boundary, summary, is_after_boundary=True, category="summary"))
     edits = {
         text_of(entry.native, "targetId") or "": entry.native
         for entry in (*path.kept, *path.after)
@@ -54,12 +58,20 @@ def item_of(entry: Entry) -> ContextItem | None:
     return None if native is None else _item(entry, native, is_after_boundary=True)
 
 
-def _item(entry: Entry, native: JsonObject, *, is_after_boundary: bool) -> ContextItem:
-    message, category = to_message(native)
+def _item(
+    entry: Entry,
+    native: JsonObject,
+    *,
+    is_after_boundary: bool,
+    category: Category | None = None,
+) -> ContextItem:
+    message, category_of_role = to_message(native)
+    if entry.kind == "custom_message":
+        category = "injected"
     return ContextItem(
         entry_id=entry.entry_id,
         message=message,
-        category=category,
+        category=category or category_of_role,
         native=native,
         at_ms=ms_of(entry.native),
         is_after_boundary=is_after_boundary,
@@ -71,7 +83,9 @@ def _native(entry: Entry) -> JsonObject | None:
     match entry.kind:
         case "message":
             message = object_of(entry.native, "message")
-            return None if message is None else _with_content(message)
+            return None if message is None or _is_private(message) else _with_content(message)
+        case "custom_message" if object_of(entry.native, "message") is not None:
+            return object_of(entry.native, "message")
         case "custom_message":
             fields = ("customType", "content", "display", "details")
             return _made("custom", entry, fields, {"content": []})
@@ -79,6 +93,11 @@ def _native(entry: Entry) -> JsonObject | None:
             return _made("branchSummary", entry, ("summary", "fromId"), {})
         case _:
             return None
+
+
+def _is_private(message: JsonObject) -> bool:
+    """Whether OpenClaw keeps a message from the model; pi keeps only commands, as empty ones."""
+    return message.get("excludeFromContext") is True and message.get("role") != "bashExecution"
 
 
 def _summary(boundary: Entry) -> JsonObject:

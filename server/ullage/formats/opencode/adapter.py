@@ -56,7 +56,7 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     history = read_history(lines, known)
     boundary = history.boundary
     since = 0 if boundary is None else boundary.request.offset
-    refs = _linked((*known.compactions, *history.refs))
+    refs = () if boundary is None else _linked((*known.compactions, *history.refs))
     context = Context(
         header=header,
         items=tuple(

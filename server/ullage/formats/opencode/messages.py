@@ -205,10 +205,10 @@ def _file(part: JsonObject) -> Image:
 
 def _is_failed(entry: Entry) -> bool:
     """Whether an answer ended in an error; one that the user broke off is sent if it said much."""
-    error = info_of(entry).get("error")
-    if not error:
+    info = info_of(entry)
+    if not info.get("error"):
         return False
-    is_aborted = isinstance(error, dict) and text_of(error, "name") == "MessageAbortedError"
+    is_aborted = text_of(object_of(info, "error") or {}, "name") == "MessageAbortedError"
     says_much = any(part.get("type") not in ("step-start", "reasoning") for part in parts_of(entry))
     return not (is_aborted and says_much)
 

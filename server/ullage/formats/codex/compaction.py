@@ -1,0 +1,74 @@
+"""What a `compacted` line says: its summary, and the history that takes the old one's place."""
+
+from collections.abc import Iterable
+
+from ullage.core.context import Compaction, ContextItem
+from ullage.core.message import JsonObject, plain_text
+from ullage.core.transcript import Entry
+from ullage.formats.codex.messages import is_sent, to_message
+from ullage.formats.codex.records import payload_of
+from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of
+
+_LARGE_KEYS = frozenset(
+    ("message", "replacement_history", "replacement_history_metadata", "retained_context")
+)
+
+
+def items_of_boundary(boundary: Entry) -> list[ContextItem]:
+    """List what a compaction left: its replacement history, else its summary alone.
+
+    Where there is no replacement history, Codex up to 0.12x rebuilds one when it resumes: its
+    first messages made anew, the user's messages back from the last one up to 20,000 tokens, the
+    summary. The rollout does not hold that list, so that the user's messages are left out here.
+    """
+    payload = payload_of(boundary)
+    summary = text_of(payload, "message") or ""
+    if isinstance(payload.get("replacement_history"), list):
+        natives = objects_of(payload, "replacement_history")
+    else:
+        natives = (_summary_message(summary),) if summary else ()
+    return [_item(boundary, native, summary) for native in natives if is_sent(native)]
+
+
+def to_compaction(
+    boundary: Entry, items: Iterable[ContextItem], n_tokens_after: int | None
+) -> Compaction:
+    payload = payload_of(boundary)
+    usage = object_of(object_of(payload, "latest_token_usage_record") or {}, "usage") or {}
+    found = next((plain_text(i.message) for i in items if i.category == "summary"), "")
+    return Compaction(
+        entry_id=boundary.entry_id,
+        parent_id=None,
+        at_ms=ms_of(boundary.native),
+        summary=text_of(payload, "message") or found,
+        first_kept_id=None,
+        # The request that asked for the summary, and so the old context and little more.
+        n_tokens_before=int_of(usage, "total_tokens"),
+        n_tokens_after=n_tokens_after,
+        trigger=None,
+        layer=None,
+        n_messages=None,
+        details={key: value for key, value in payload.items() if key not in _LARGE_KEYS},
+    )
+
+
+def _item(boundary: Entry, native: JsonObject, summary: str) -> ContextItem:
+    message, category = to_message(native, {})
+    if summary and message.role == "user" and plain_text(message) == summary:
+        category = "summary"
+    return ContextItem(
+        entry_id=boundary.entry_id,
+        message=message,
+        category=category,
+        native=native,
+        at_ms=ms_of(boundary.native),
+        is_after_boundary=category == "summary",
+    )
+
+
+def _summary_message(text: str) -> JsonObject:
+    return {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": text}],
+    }

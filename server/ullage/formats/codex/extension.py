@@ -1,0 +1,60 @@
+"""A reading made longer by appended lines, without reading what is known again."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.transcript import Entry, Line, Problem
+from ullage.formats.codex.assembly import Assembly, last_usage
+from ullage.formats.codex.history import tells
+from ullage.formats.codex.records import entry_id_of, read_entry, read_stub
+from ullage.formats.format import Reading
+
+
+def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
+    """Add items and figures, until a line changes what stands before it.
+
+    Right after a compaction, only the lines above it tell whether a figure is a stale one.
+    """
+    context = reading.context
+    assembly = Assembly.resumed(context)
+    is_figure_open = context.boundary is not None and last_usage(context) is None
+    problems: list[Problem] = []
+    leaf_id = context.leaf_id
+    n_new = 0
+    for line in lines:
+        stub = read_stub(line)
+        if isinstance(stub, Problem):
+            problems.append(stub)
+            continue
+        if stub is None:
+            continue
+        n_new += 1
+        leaf_id = entry_id_of(line)
+        if stub.type == "compacted" or stub.is_event("thread_rolled_back"):
+            return None
+        if is_figure_open and stub.is_event("token_count"):
+            return None
+        entry = read_entry(line) if tells(stub) else None
+        if isinstance(entry, Entry):
+            assembly.add(entry)
+        elif entry is not None:
+            problems.append(entry)
+    n_entries = reading.index.n_entries + n_new
+    return Reading(
+        context=msgspec.structs.replace(
+            context,
+            items=tuple(assembly.items),
+            leaf_id=leaf_id,
+            model=assembly.model,
+            window_tokens=assembly.window_tokens,
+            n_entries=n_entries,
+            size_bytes=size_bytes,
+            problems=(*context.problems, *problems),
+        ),
+        index=msgspec.structs.replace(
+            reading.index,
+            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
+            n_entries=n_entries,
+        ),
+    )

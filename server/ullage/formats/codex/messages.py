@@ -1,0 +1,155 @@
+"""Response items of Codex in the shape of the core."""
+
+import re
+from collections.abc import Mapping
+
+from ullage.core.context import Category
+from ullage.core.message import (
+    Block,
+    Image,
+    JsonObject,
+    Message,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
+
+_CATEGORY_OF_KIND: dict[str, Category] = {
+    "host_skills": "skills",
+    "skills": "skills",
+    "tools": "tools",
+    "agents_md": "bootstrap",
+    "permissions": "system",
+    "environments": "system",
+    "hooks": "injected",
+    "user": "user",
+    "compaction": "summary",
+}
+"""Category by the first word of `content_item_kinds` (Codex 0.169, seen; `agents_md` is read)."""
+
+_CATEGORY_OF_OPENING: tuple[tuple[str, Category], ...] = (
+    ("<environment_context>", "system"),
+    ("<permissions instructions>", "system"),
+    ("<user_instructions>", "bootstrap"),
+    ("# AGENTS.md instructions", "bootstrap"),
+    ("<skill", "skills"),
+    ("<turn_aborted>", "injected"),
+    ("<subagent_notification>", "injected"),
+)
+"""How older rollouts, which name no kinds, tell what Codex itself put into the user's role."""
+
+_FAILED = re.compile(r"^(?:Process exited with code|Exit code:) (?!0\b)-?\d+", re.MULTILINE)
+_FAILED_IN_JSON = re.compile(r'"exit_code":\s{0,3}(?!0\b)-?\d+')
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
+_HEAD_CHARS = 300
+"""Where the exit code of a command stands: before its output, or after it in older JSON."""
+
+
+def is_sent(native: JsonObject) -> bool:
+    """Whether an item goes to the model; `ghost_snapshot` is for Codex's own undo."""
+    return native.get("type") != "ghost_snapshot"
+
+
+def to_message(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+    """Give an item's message; `tool_names` tells the tool behind each call id."""
+    kind = text_of(native, "type") or ""
+    if kind == "message":
+        return _conversation_message(native)
+    if kind.startswith("compaction"):
+        # A compaction by the server: what it holds is encrypted, so its size stays unknown.
+        return Message(role="user", blocks=()), "summary"
+    if kind.endswith("_output"):
+        result = _tool_result(native, tool_names)
+        return Message(role="tool", blocks=(result,)), "tool results"
+    return Message(role="assistant", blocks=_model_blocks(kind, native)), "assistant"
+
+
+def _conversation_message(native: JsonObject) -> tuple[Message, Category]:
+    blocks: tuple[Block, ...] = _parts(native, "content")
+    role: Role
+    match native.get("role"):
+        case "assistant":
+            return Message(role="assistant", blocks=blocks), "assistant"
+        case "developer" | "system":
+            role, default = "system", "system"
+        case _:
+            role, default = "user", "user"
+    return Message(role=role, blocks=blocks), _category(native, blocks) or default
+
+
+def _category(native: JsonObject, blocks: tuple[Block, ...]) -> Category | None:
+    """Name what most of a message is, as its kinds or else its opening tell it."""
+    texts = [block.text if isinstance(block, Text) else "" for block in blocks]
+    if not texts:
+        return None
+    longest = max(range(len(texts)), key=lambda at: len(texts[at]))
+    passthrough = object_of(native, "internal_chat_message_metadata_passthrough") or {}
+    kinds = texts_of(passthrough, "content_item_kinds")
+    if len(kinds) == len(texts):
+        found = _CATEGORY_OF_KIND.get(kinds[longest].partition(".")[0])
+        if found is not None:
+            return found
+    openings = (c for start, c in _CATEGORY_OF_OPENING if texts[longest].startswith(start))
+    return next(openings, None)
+
+
+def _model_blocks(kind: str, native: JsonObject) -> tuple[Block, ...]:
+    """Give what the model made. Encrypted reasoning is resent too, but cannot be counted."""
+    match kind:
+        case "reasoning":
+            parts = (*objects_of(native, "summary"), *objects_of(native, "content"))
+            return tuple(Thinking(text=text_of(part, "text") or "") for part in parts)
+        case "function_call":
+            return (_call(native, text_of(native, "name"), text_of(native, "arguments") or "{}"),)
+        case "custom_tool_call":
+            arguments = compact_json({"input": native.get("input")})
+            return (_call(native, text_of(native, "name"), arguments),)
+        case _ if kind.endswith("_call"):
+            action = native.get("action", native.get("arguments", {}))
+            return (_call(native, kind.removesuffix("_call"), compact_json(action)),)
+        case _:
+            return _parts(native, "content")
+
+
+def _call(native: JsonObject, name: str | None, arguments: str) -> ToolCall:
+    call_id = text_of(native, "call_id") or text_of(native, "id") or ""
+    return ToolCall(call_id=call_id, name=name or "", arguments=arguments)
+
+
+def _tool_result(native: JsonObject, tool_names: Mapping[str, str]) -> ToolResult:
+    call_id = text_of(native, "call_id") or ""
+    output = object_of(native, "output")
+    if output is not None:
+        parts = _parts(output, "content")
+        is_error = output.get("success") is False
+    else:
+        parts = _parts(native, "output")
+        is_error = any(_tells_failure(part.text) for part in parts[:1] if isinstance(part, Text))
+    name = tool_names.get(call_id, "")
+    return ToolResult(call_id=call_id, name=name, content=parts, is_error=is_error)
+
+
+def _tells_failure(text: str) -> bool:
+    if text.startswith('{"output"'):
+        return _FAILED_IN_JSON.search(text[-_HEAD_CHARS:]) is not None
+    return _FAILED.search(text[:_HEAD_CHARS]) is not None
+
+
+def _parts(native: JsonObject, key: str) -> tuple[Text | Image, ...]:
+    """Read a text, or a list of texts and images; other parts count as the JSON that they are."""
+    text = text_of(native, key)
+    if text is not None:
+        return (Text(text=text),)
+    return tuple(map(_part, objects_of(native, key)))
+
+
+def _part(part: JsonObject) -> Text | Image:
+    url = text_of(part, "image_url")
+    if url is not None:
+        found = _DATA_URL.match(url)
+        return Image(media_type=found[1] if found else "", size_bytes=len(url))
+    text = text_of(part, "text")
+    return Text(text=compact_json(part) if text is None else text)

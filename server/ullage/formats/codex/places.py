@@ -1,0 +1,17 @@
+"""Where Codex keeps its sessions."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def session_roots(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Give the folders below which all sessions are: those in use, then the archived ones."""
+    chosen = env.get("CODEX_HOME")
+    root = Path(chosen).expanduser() if chosen else home / ".codex"
+    return (root / "sessions", root / "archived_sessions")
+
+
+def session_folders(cwd: Path, env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Give the roots: rollouts lie in `YYYY/MM/DD`, and only their headers name the workspace."""
+    del cwd
+    return session_roots(env, home)

@@ -1,0 +1,111 @@
+"""Lines of a Codex rollout as entries.
+
+Lines have no ids. Rollouts are only ever appended to, so a line's offset serves as its id.
+"""
+
+import msgspec
+
+from ullage.core.message import JsonObject
+from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.formats.json_line import decode_object, is_blank, object_of, text_of
+
+
+class PayloadStub(msgspec.Struct, kw_only=True):
+    type: str | None = None
+
+
+class Stub(msgspec.Struct, kw_only=True):
+    """What a line is; reading only this passes over the text in it."""
+
+    type: str = ""
+    timestamp: str | None = None
+    payload: PayloadStub | None = None
+
+    def is_event(self, *names: str) -> bool:
+        return self.type == "event_msg" and self.payload is not None and self.payload.type in names
+
+
+_decode_stub = msgspec.json.Decoder(Stub).decode
+
+
+def read_header(lines: Lines) -> Header | None:
+    """Recognize a rollout by its first line; a forked one repeats its parent's further down."""
+    first = next((line for line in lines.forward() if not is_blank(line)), None)
+    native = "" if first is None else decode_object(first)
+    if isinstance(native, str) or native.get("type") != "session_meta":
+        return None
+    meta = object_of(native, "payload") or {}
+    session_id = text_of(meta, "id") or text_of(meta, "session_id")
+    if not session_id:
+        return None
+    return Header(
+        agent="codex",
+        session_id=session_id,
+        version=0,
+        cwd=text_of(meta, "cwd"),
+        parent_session_id=_parent_id(meta, session_id),
+    )
+
+
+def read_stub(line: Line) -> Stub | Problem | None:
+    """Read what a line is; None for blank lines."""
+    if is_blank(line):
+        return None
+    try:
+        stub = _decode_stub(line.raw)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        stub = None
+    if stub is not None and stub.type:
+        return stub
+    native = decode_object(line)
+    if isinstance(native, str):
+        return Problem(offset=line.offset, message=native)
+    payload = object_of(native, "payload")
+    return Stub(
+        type=text_of(native, "type") or "",
+        timestamp=text_of(native, "timestamp"),
+        payload=None if payload is None else PayloadStub(type=text_of(payload, "type")),
+    )
+
+
+def read_entry(line: Line) -> Entry | Problem | None:
+    """Read a line whole; None for blank lines."""
+    if is_blank(line):
+        return None
+    native = decode_object(line)
+    if isinstance(native, str):
+        return Problem(offset=line.offset, message=native)
+    return to_entry(line, text_of(native, "type") or "", native)
+
+
+def to_entry(line: Line, kind: str, native: JsonObject) -> Entry:
+    return Entry(
+        entry_id=entry_id_of(line),
+        parent_id=None,
+        kind=kind,
+        offset=line.offset,
+        size_bytes=len(line.raw),
+        native=native,
+    )
+
+
+def entry_id_of(line: Line) -> str:
+    return f"{line.offset:08x}"
+
+
+def payload_of(entry: Entry) -> JsonObject:
+    return object_of(entry.native, "payload") or {}
+
+
+def _parent_id(meta: JsonObject, session_id: str) -> str | None:
+    """Name the thread that a subagent belongs to; empty where only its being one is told."""
+    source = object_of(meta, "source") or {}
+    if "subagent" not in source and meta.get("thread_source") != "subagent":
+        return None
+    spawn = object_of(object_of(source, "subagent") or {}, "thread_spawn") or {}
+    root_id = text_of(meta, "session_id")
+    return (
+        text_of(spawn, "parent_thread_id")
+        or text_of(meta, "parent_thread_id")
+        or (root_id if root_id and root_id != session_id else "")
+    )

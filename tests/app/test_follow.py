@@ -1,0 +1,156 @@
+"""A followed session is at every moment what a fresh reading of its file would be."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from claude_files import ClaudeFile, claude_files
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pi_files import PiFile, damaged_pi_files, pi_files
+
+from ullage.app.follow import Followed, start, update
+from ullage.app.load import Loaded, Settings, load
+from ullage.app.sessions import open_session
+from ullage.core.tokens import estimate
+from ullage.errors import InputError, NotATranscript, Unreadable
+from ullage.store.places import Places
+
+
+def count(text: str, encoding: str) -> int:
+    """Count without a tokenizer: these tests are about what is read, not how it is counted."""
+    return estimate(f"{encoding[:1]}{text}")
+
+
+def fresh(path: Path, places: Places) -> Loaded:
+    return load(open_session(path), Settings(), places, count)
+
+
+def step(followed: Followed, places: Places) -> Followed:
+    return update(followed, Settings(), places)
+
+
+def check(followed: Followed, path: Path, places: Places) -> None:
+    expected = fresh(path, places)
+    assert followed.loaded.context.items == expected.context.items
+    assert followed.loaded.context.compactions == expected.context.compactions
+    assert followed.loaded.context.boundary == expected.context.boundary
+    assert followed.loaded.context.model == expected.context.model
+    assert followed.loaded.context.n_entries == expected.context.n_entries
+    assert followed.loaded.status.gauge == expected.status.gauge
+
+
+@pytest.fixture
+def pi() -> PiFile:
+    made = PiFile()
+    made.user("hello")
+    made.assistant("hi", usage=1200)
+    return made
+
+
+def begin(path: Path, data: bytes, places: Places) -> Followed:
+    path.write_bytes(data)
+    return start(path, Settings(), places, count)
+
+
+@given(
+    made=st.one_of(pi_files(), damaged_pi_files(), claude_files()),
+    cuts=st.lists(st.floats(0, 1), max_size=6),
+)
+@settings(deadline=None, max_examples=150)
+def test_a_file_that_grows_in_any_pieces_reads_like_one_that_was_always_whole(
+    made: PiFile | ClaudeFile, cuts: list[float]
+) -> None:
+    data = made.data
+    first_line = data.find(b"\n") + 1 or len(data)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "state")
+        path = folder / "session.jsonl"
+        path.write_bytes(data)
+        try:
+            start(path, Settings(), places, count)
+            followed = begin(path, data[:first_line], places)
+        except NotATranscript:
+            return
+        for cut in [*sorted(cuts), 1.0]:
+            end = max(first_line, int(len(data) * cut))
+            with path.open("r+b") as file:
+                file.seek(0, os.SEEK_END)
+                file.write(data[file.tell() : end])
+            followed = step(followed, places)
+            check(followed, path, places)
+
+
+def test_nothing_is_read_where_nothing_was_written(
+    pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    followed = begin(tmp_path / "s.jsonl", pi.data, places)
+    assert step(followed, places) is followed
+
+
+def test_a_torn_line_counts_once_it_is_whole(pi: PiFile, tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    n_before = len(pi.data)
+    pi.user("a new question")
+    whole = pi.data
+    followed = begin(path, whole[: n_before + 20], places)
+    n_items = len(followed.loaded.context.items)
+    path.write_bytes(whole)
+    followed = step(followed, places)
+    assert len(followed.loaded.context.items) == n_items + 1
+    check(followed, path, places)
+
+
+def shorter(data: bytes) -> bytes:
+    return data[: data.rstrip(b"\n").rfind(b"\n") + 1]
+
+
+def other_of_the_same_length(data: bytes) -> bytes:
+    return data.replace(b"hello", b"HELLO")
+
+
+@pytest.mark.parametrize("change", [shorter, other_of_the_same_length])
+def test_a_file_that_was_written_anew_is_read_anew(
+    change: Callable[[bytes], bytes], pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    followed = begin(path, pi.data, places)
+    path.write_bytes(change(pi.data))
+    os.utime(path, ns=(1, 1))
+    followed = step(followed, places)
+    check(followed, path, places)
+
+
+def test_a_file_that_was_replaced_by_a_longer_one_is_read_anew(
+    pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    followed = begin(path, pi.data, places)
+    other = PiFile(session_id="other")
+    for number in range(5):
+        other.user(f"question {number}")
+    (tmp_path / "new").write_bytes(other.data)
+    (tmp_path / "new").replace(path)
+    followed = step(followed, places)
+    assert followed.loaded.session.header.session_id == "other"
+    check(followed, path, places)
+
+
+def test_a_file_that_is_gone_is_an_error_until_it_is_back(
+    pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    followed = begin(path, pi.data, places)
+    path.unlink()
+    with pytest.raises(Unreadable):
+        step(followed, places)
+    path.write_bytes(b"")
+    with pytest.raises(InputError):
+        step(followed, places)
+    pi.user("back")
+    path.write_bytes(pi.data)
+    followed = step(followed, places)
+    check(followed, path, places)
