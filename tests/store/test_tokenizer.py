@@ -1,0 +1,111 @@
+"""Tokens are counted as tiktoken counts them, without a download and without a quadratic case."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ullage.store.tokenizer import (
+    MAX_RUN_CHARS,
+    PIECE_CHARS,
+    accelerator,
+    count_tokens,
+    load_encoding,
+)
+
+ENCODINGS = ("o200k_base", "cl100k_base")
+LINES = st.lists(st.text(max_size=40), max_size=30).map("\n".join)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "n_tokens"),
+    [
+        ("o200k_base", "hello world", 2),
+        ("cl100k_base", "hello world", 2),
+        ("o200k_base", "", 0),
+        ("o200k_base", "\ud83d", 1),
+        ("o200k_base", "<|endoftext|>", 7),
+    ],
+)
+def test_known_texts_have_their_known_counts(encoding: str, text: str, n_tokens: int) -> None:
+    assert count_tokens(text, encoding) == n_tokens
+
+
+@given(text=st.text(max_size=400) | LINES, encoding=st.sampled_from(ENCODINGS))
+@settings(deadline=None)
+def test_any_text_counts_as_tiktoken_counts_it(text: str, encoding: str) -> None:
+    assert count_tokens(text, encoding) == len(load_encoding(encoding).encode_ordinary(text))
+
+
+@given(
+    text=st.text(st.characters(max_codepoint=127), max_size=600),
+    encoding=st.sampled_from(ENCODINGS),
+)
+@settings(deadline=None, max_examples=300)
+def test_the_accelerator_counts_ascii_as_tiktoken_does(text: str, encoding: str) -> None:
+    count_fast = accelerator()
+    assert count_fast is not None
+    assert count_fast([text], encoding, 1)[0] == len(load_encoding(encoding).encode_ordinary(text))
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\n\n", " \n"])
+def test_a_text_of_many_pieces_counts_like_one(ending: str) -> None:
+    text = ending.join(f"Zeile {n}: größer als zuvor, {'x' * (n % 90)}" for n in range(6000))
+    assert len(text) > 3 * PIECE_CHARS
+    assert count_tokens(text) == len(load_encoding("o200k_base").encode_ordinary(text))
+
+
+def test_a_run_of_spaces_that_makes_tiktoken_panic_is_counted() -> None:
+    assert count_tokens("ä" + " " * (3 * MAX_RUN_CHARS) + "x") > 0
+
+
+HARD_TEXTS = {
+    "one letter": "a" * 200_000,
+    "one accented letter": "ä" * 200_000,
+    "spaces": " " * 200_000,
+    "newlines": "\n" * 200_000,
+    "base64": "QmFzZTY0" * 25_000,
+    "equals signs": "=" * 200_000,
+    "Chinese": "世界你好" * 50_000,
+}
+
+
+@pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS.keys())
+def test_no_text_is_quadratic(text: str) -> None:
+    """Twice the text takes about twice the time; a quadratic case would take four times it."""
+    half = best_cpu_s(text[: len(text) // 2])
+    assert best_cpu_s(text) < 3.5 * half + 0.02
+
+
+def best_cpu_s(text: str) -> float:
+    costs: list[float] = []
+    for _ in range(3):
+        began = time.process_time()
+        count_tokens(text)
+        costs.append(time.process_time() - began)
+    return min(costs)
+
+
+def test_nothing_is_downloaded(tmp_path: Path) -> None:
+    """With every socket refused and an empty cache, both encodings load."""
+    script = (
+        "import socket\n"
+        "def refuse(*_, **__): raise OSError('no network in this test')\n"
+        "socket.socket = refuse\n"
+        "from ullage.store.tokenizer import load_encoding\n"
+        "for name in ('o200k_base', 'cl100k_base'):\n"
+        "    print(len(load_encoding(name).encode_ordinary('one two three')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"TIKTOKEN_CACHE_DIR": str(tmp_path), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["3", "3"]
+    assert list(tmp_path.iterdir()) == []
