@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from claude_files import ClaudeFile, claude_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pi_files import PiFile, damaged_pi_files, pi_files
 
+from claude_files import ClaudeFile, claude_files
+from pi_files import PiFile, damaged_pi_files, pi_files
 from ullage.app.follow import Followed, start, update
 from ullage.app.load import Loaded, Settings, load
 from ullage.app.sessions import open_session

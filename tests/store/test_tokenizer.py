@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -61,33 +60,6 @@ def test_a_text_of_many_pieces_counts_like_one(ending: str) -> None:
 
 def test_a_run_of_spaces_that_makes_tiktoken_panic_is_counted() -> None:
     assert count_tokens("ä" + " " * (3 * MAX_RUN_CHARS) + "x") > 0
-
-
-HARD_TEXTS = {
-    "one letter": "a" * 200_000,
-    "one accented letter": "ä" * 200_000,
-    "spaces": " " * 200_000,
-    "newlines": "\n" * 200_000,
-    "base64": "QmFzZTY0" * 25_000,
-    "equals signs": "=" * 200_000,
-    "Chinese": "世界你好" * 50_000,
-}
-
-
-@pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS.keys())
-def test_no_text_is_quadratic(text: str) -> None:
-    """Twice the text takes about twice the time; a quadratic case would take four times it."""
-    half = best_cpu_s(text[: len(text) // 2])
-    assert best_cpu_s(text) < 3.5 * half + 0.02
-
-
-def best_cpu_s(text: str) -> float:
-    costs: list[float] = []
-    for _ in range(3):
-        began = time.process_time()
-        count_tokens(text)
-        costs.append(time.process_time() - began)
-    return min(costs)
 
 
 def test_nothing_is_downloaded(tmp_path: Path) -> None:

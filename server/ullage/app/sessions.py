@@ -63,7 +63,7 @@ def find_session(text: str | None, places: Places) -> Session:
                 " or name a session with --session"
             )
         return newest
-    path = Path(text).expanduser()
+    path = _as_path(text)
     if path.suffix or len(path.parts) != 1 or (places.cwd / path).exists():
         return open_session(places.cwd / path)
     return _session_by_id(text, places)
@@ -130,6 +130,14 @@ def _session_by_id(text: str, places: Places) -> Session:
     if n_ids > 1:
         raise SessionNotFound(f"{n_ids} sessions have ids that begin with {text}: give more of it")
     return candidates[0]
+
+
+def _as_path(text: str) -> Path:
+    """Read a path as the shell would; a home that does not exist stays as it is written."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
 
 
 def _recognized(files: Iterable[Found]) -> Iterator[Session]:

@@ -46,10 +46,13 @@ def compact(
         report_plan,
         report_unneeded,
     )
+    from ullage.app.write import writable
     from ullage.core.compaction import Unneeded
 
     places = current_places()
-    loaded = load(find_session(session, places), settings(window), places)
+    found = find_session(session, places)
+    writable(found)
+    loaded = load(found, settings(window), places)
     request = use_case.Request(layer=layer, focus=focus)
     plan = use_case.plan_compaction(loaded, request, settings(window))
     if isinstance(plan, Unneeded):

@@ -47,18 +47,20 @@ for command in COMMANDS:
 def main() -> None:
     """Run a command; every expected failure is one line and an exit code of its own."""
     use_any_encoding()
+    stdout = sys.stdout
     try:
         ullage.main(standalone_mode=False)
     except UllageError as error:
         fail(str(error), error.exit_code)
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
+    except SystemExit as leaving:
+        # click wraps the output and ends with 1 where the reader, such as `head`, has gone.
+        sys.exit(leaving.code if sys.stdout is stdout else 0)
     except click.ClickException as error:
         fail(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("stopped; nothing more was done", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exc()
@@ -70,5 +72,5 @@ def main() -> None:
 
 
 def fail(message: str, exit_code: int) -> None:
-    click.echo(safe(f"ullage: {message}"), err=True)
+    click.echo(safe(f"ullage: {message}".replace("\n", " ")), err=True)
     sys.exit(exit_code)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import cast
 
 import msgspec
@@ -110,8 +111,7 @@ def _command_text(arguments: dict[str, object]) -> str | None:
 def _path_touches(name: str, arguments: dict[str, object]) -> Iterator[Touch]:
     action = arguments.get("command")
     verb = action.lower() if isinstance(action, str) and len(action) < 20 else name
-    is_writer = any(word in verb for word in _WRITERS)
-    is_reader = any(word in verb for word in _READERS) and not is_writer
+    is_writer, is_reader = _intent(verb)
     for key, value in arguments.items():
         if key not in _PATH_KEYS:
             continue
@@ -123,6 +123,13 @@ def _path_touches(name: str, arguments: dict[str, object]) -> Iterator[Touch]:
                     continue
                 if cleaned := _clean(path):
                     yield Touch(cleaned, is_writer)
+
+
+@lru_cache(maxsize=256)
+def _intent(verb: str) -> tuple[bool, bool]:
+    """Tell whether a tool of this name writes, or else reads."""
+    is_writer = any(word in verb for word in _WRITERS)
+    return is_writer, not is_writer and any(word in verb for word in _READERS)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -145,7 +152,7 @@ def _clean(path: str) -> str:
 def _patch_touches(patch: str) -> Iterator[Touch]:
     for match in _PATCHED.finditer(patch):
         if path := _clean(match[2]):
-            yield Touch(path, True)
+            yield Touch(path, is_modified=True)
 
 
 def _shell_touches(command: str) -> Iterator[Touch]:
@@ -158,7 +165,7 @@ def _shell_touches(command: str) -> Iterator[Touch]:
         head = head[:end]
     for match in _REDIRECT.finditer(head):
         if not match[1].startswith(("/dev/", "&")) and (path := _clean(match[1])):
-            yield Touch(path, True)
+            yield Touch(path, is_modified=True)
     for piece in _PIECE_END.split(head):
         yield from _piece_touches(piece.split())
 

@@ -176,6 +176,8 @@ def _decisions(facts: Facts, created_at: str) -> tuple[Decision, ...]:
     ]
     rules = [(rule.n_item, facts.times[rule.n_item], rule.text) for rule in facts.rules]
     chosen = [(choice.n_item, choice.at_ms, choice.text) for choice in facts.choices]
+    # A reply that is a rule stands here with its question; once is enough.
+    rules = [one for one in rules if not any(text.startswith(one[2]) for _, _, text in chosen)]
     # Where not all fit, the agent's own choices go first, then the oldest.
     n_room = max(0, _MAX_DECISIONS - len(carried) - len(rules))
     chosen = chosen[len(chosen) - min(n_room, len(chosen)) :]

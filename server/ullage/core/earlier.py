@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
@@ -36,14 +37,17 @@ _POINT = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
 _FOREIGN_HEADINGS = (
     ("Constraints", ("constraint", "preference", "rule", "instruction")),
     ("Decisions", ("decision", "rationale", "choice")),
-    ("Remaining", ("next", "remaining", "pending", "todo", "to do", "open", "blocked", "in progress")),
-    ("Goal", ("goal", "request", "intent", "objective", "task context", "task overview", "user message")),
-    ("Work completed", ("done", "completed", "progress", "accomplish", "problem solving", "early")),
+    ("Remaining", ("next", "remaining", "pending", "todo", "to do", "open", "blocked")),
+    ("Remaining", ("in progress",)),
+    ("Goal", ("goal", "request", "intent", "objective", "task context", "task overview")),
+    ("Goal", ("user message",)),
+    ("Work completed", ("done", "completed", "progress", "accomplish", "problem solving")),
+    ("Work completed", ("early",)),
     ("Commands and errors", ("error", "command", "failure")),
     ("Current state", ("current", "state", "context for")),
     ("Files", ("files",)),
     ("Identifiers", ("identifier", "critical context", "key fact", "technical concept")),
-)  # fmt: skip
+)
 """Words in the headings of pi's, Claude Code's and OpenClaw's summaries, first match wins."""
 
 
@@ -86,12 +90,7 @@ def _foreign_lines(text: str) -> dict[str, tuple[str, ...]]:
         lines["Files"] += [
             f"{verb} {path.strip()}" for path in match[2].split("\n") if path.strip()
         ]
-    section = "Work completed"
-    n_lines = 0
-    for section, line in _headed(_TAGGED.sub("", bounded)):
-        if n_lines >= _MAX_FOREIGN_LINES:
-            break
-        n_lines += 1
+    for section, line in islice(_headed(_TAGGED.sub("", bounded)), _MAX_FOREIGN_LINES):
         # Files and commands have a form of their own, which foreign lines need not have.
         known = section if section not in ("Files", "Commands and errors") else "Work completed"
         lines[known].append(line)

@@ -1,6 +1,7 @@
 """Facts: what a run of messages holds that a summary or a checkpoint has to carry."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -11,12 +12,13 @@ from ullage.core.message import Text, ToolCall, ToolResult, plain_text
 from ullage.core.prose import gist, own_words, split_sentences
 from ullage.core.runs import RawRun, Run, read_run, settle_runs
 from ullage.core.sentences import Sentence, agent_sentences, opened, reworded, user_sentences
-from ullage.core.supersede import Retired, Said, resolve, retired_values
+from ullage.core.supersede import Retired, Said, masked, resolve, retired_values
 from ullage.core.wording import is_directive, worded
 
 _LONG_ANSWER_CHARS = 500
 _SHORT_REPLY_CHARS = 50
 """A short reply to a long answer is a decision: S1 §7.2, Layer B."""
+_MAX_PENDING = 5
 _MAX_COMPARED = 1200
 """Sentences compared with one another for replaced values; the newest. Chosen."""
 
@@ -85,6 +87,10 @@ class _Turn(msgspec.Struct):
     is_answered: bool = False
 
 
+_Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
+"""A call, the command line that it runs if any, and the paths that it touches."""
+
+
 class _Gathering(msgspec.Struct):
     """What one pass over the messages has seen so far."""
 
@@ -96,8 +102,8 @@ class _Gathering(msgspec.Struct):
     runs: list[RawRun] = []
     tools: dict[str, None] = {}
     plan: tuple[tuple[str, bool], ...] = ()
-    calls: dict[str, tuple[ToolCall, str | None, tuple[str, ...]]] = {}
-    last_call: tuple[str, str] | None = None
+    calls: dict[str, _Call] = {}
+    last_call: _Call | None = None
     times: list[int | None] = []
     last_answer: str = ""
     results: list[str] = []
@@ -211,8 +217,7 @@ def _see_call(seen: _Gathering, call: ToolCall, n_item: int) -> None:
         )
     paths = tuple(touch.path for touch in facts.touches)
     seen.calls[call.call_id] = (call, facts.command, paths)
-    shown = facts.command or ", ".join(paths) or call.arguments
-    seen.last_call = (call.name, gist(shown, 120))
+    seen.last_call = seen.calls[call.call_id]
 
 
 def _see_results(seen: _Gathering, item: ContextItem, n_item: int) -> None:
@@ -254,7 +259,8 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
         choices=tuple({choice.text: choice for choice in choices}.values()),
         sentences=tuple(spoken),
         turns=tuple(
-            _turn(turn, kept, at == len(seen.turns) - 1) for at, turn in enumerate(seen.turns)
+            _turn(turn, kept, retired, is_last=at == len(seen.turns) - 1)
+            for at, turn in enumerate(seen.turns)
         ),
         open_points=tuple(dict.fromkeys(s.text for s in opened(spoken))),
         findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
@@ -264,25 +270,35 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
         plan=seen.plan,
         retired=tuple(retired),
         pending_calls=tuple(
-            (call.name, gist(command or ", ".join(paths) or call.arguments, 120))
-            for call, command, paths in seen.calls.values()
+            _shown_call(call) for call in list(seen.calls.values())[-_MAX_PENDING:]
         ),
-        last_call=seen.last_call,
-        last_answer=seen.last_answer,
+        last_call=_shown_call(seen.last_call) if seen.last_call else None,
+        last_answer=masked(seen.last_answer, retired),
         n_items=n_items,
         times=tuple(seen.times),
     )
 
 
-def _turn(turn: _Turn, kept: dict[tuple[int, bool], list[Sentence]], is_last: bool) -> Turn:
+def _shown_call(held: _Call) -> tuple[str, str]:
+    call, command, paths = held
+    return call.name, gist(command or ", ".join(paths) or call.arguments, 120)
+
+
+def _turn(
+    turn: _Turn,
+    kept: dict[tuple[int, bool], list[Sentence]],
+    retired: Sequence[Retired],
+    *,
+    is_last: bool,
+) -> Turn:
     said = [s for s in kept.get((turn.n_item, True), []) if s.kind not in ("rule", "choice")]
     # What is asked stands before or after a pasted document, not within it.
     asked = [s.text for s in said if not s.is_bulk] or [s.text for s in said]
     is_plain = any(s.kind not in ("rule", "choice") for s in turn.sentences)
     return Turn(
         ask=" ".join(asked) if is_plain else "",
-        prose=turn.prose,
-        answer=turn.answer,
+        prose=masked(turn.prose, retired),
+        answer=masked(turn.answer, retired),
         # A turn that the user followed up on after some answer does not stay open.
         is_answered=turn.is_answered or (bool(turn.answer) and not is_last),
         n_item=turn.n_item,
@@ -320,7 +336,7 @@ def _without_replaced(seen: _Gathering) -> tuple[list[Sentence], list[Retired]]:
         for sentence in fresh
     ]
     retired = retired_values(said)
-    changed = resolve(said, retired)
+    changed, retired = resolve(said, retired)
     for at, earlier in enumerate(seen.carried):
         lines: dict[str, list[str]] = {section: [] for section in earlier.lines}
         for n_said, (owner, section, line) in enumerate(carried):

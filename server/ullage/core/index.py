@@ -1,5 +1,7 @@
 """What is known of a transcript's dead part, so that it need not be read again."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 
@@ -23,6 +25,15 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 EMPTY_INDEX = Index(covered_bytes=0, n_entries=0, compactions=())
+
+
+def linear_chain(refs: Iterable[CompactionRef]) -> tuple[CompactionRef, ...]:
+    """Chain the compactions of a transcript without branches, where ids need not be unique."""
+    found: list[CompactionRef] = []
+    for ref in sorted(refs, key=lambda one: one.offset):
+        previous_id = found[-1].entry_id if found else None
+        found.append(msgspec.structs.replace(ref, previous_id=previous_id))
+    return tuple(found)
 
 
 def chain(refs: dict[str, CompactionRef], last_id: str | None) -> tuple[CompactionRef, ...]:

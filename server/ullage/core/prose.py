@@ -32,7 +32,8 @@ _LOG_LINE = re.compile(
     r"[\w./-]{1,80}:\d{1,6}:|\d{1,6}[|:\t→]|\w{1,60}(?:Error|Exception)\b",
 )
 _LEVEL = re.compile(
-    r".{0,60}?\b(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|npm ERR!|at [\w$.<>/]{1,80}[(:])"
+    r".{0,60}?\b(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|npm ERR!|"
+    r"at [\w$.<>/]{1,80}[(:])"
 )
 _CODE_LINE = re.compile(
     r"(?:import|from|def|class|const|let|var|return|public|private|func|fn|use|package|export|"
@@ -40,6 +41,8 @@ _CODE_LINE = re.compile(
     r"[(){}=;:\"']|[})\];]|<\/?\w",
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _FOREIGN_TAGS = (
     "system-reminder",
     "command-name",
@@ -165,6 +168,11 @@ def is_sentence(text: str) -> bool:
 
 def _count_letters(text: str) -> int:
     return len("".join(_LETTERS.findall(text)))
+
+
+def one_line(text: str) -> str:
+    """Bring text onto one line that every reader takes as one, without lone surrogates."""
+    return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
 
 
 def gist(text: str, n_chars: int) -> str:

@@ -12,7 +12,7 @@ from ullage.core.wording import is_directive
 
 _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220
-_MAX_FAILURES = 3
+_MAX_FAILURES = 2
 """Failures kept of one command; chosen."""
 _TAIL_CHARS = 3000
 """How far from its end a result is searched for its error line; chosen."""
@@ -33,8 +33,9 @@ _OUTCOME_LINE = re.compile(
     r"\b\d{1,7} (?:passed|passing|tests?|ok)\b|\bcompiled\b|\bbuilt\b|\bsuccess", re.IGNORECASE
 )
 _VERIFIERS = re.compile(
-    r"\b(?:pytest|tox|nox|mypy|pyright|basedpyright|ruff|eslint|tsc|jest|vitest|mocha|gradlew?|make|"
-    r"mvn|ctest|cmake|ninja|cargo(?: [a-z]{1,12})?|go (?:test|build|vet)|(?:npm|pnpm|yarn|bun)(?: run)? "
+    r"\b(?:pytest|tox|nox|mypy|pyright|basedpyright|ruff|eslint|tsc|jest|vitest|mocha|gradlew?|"
+    r"make|mvn|ctest|cmake|ninja|cargo(?: [a-z]{1,12})?|go (?:test|build|vet)|"
+    r"(?:npm|pnpm|yarn|bun)(?: run)? "
     r"[\w:-]{1,30}|docker (?:compose|build)|terraform (?:plan|apply)|alembic|migrate)\b"
 )
 _LOOKERS = frozenset("cat head tail less grep rg sed awk find ls git echo nl wc".split())

@@ -8,7 +8,7 @@ import msgspec
 from ullage.core.earlier import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts import Facts, Turn
 from ullage.core.identifiers import identifier_score
-from ullage.core.prose import gist
+from ullage.core.prose import gist, one_line
 from ullage.core.runs import Run, run_key
 from ullage.core.wording import is_intention, rarity, worded
 
@@ -49,7 +49,7 @@ def fact_lines(facts: Facts, focus: str | None) -> list[Line]:
         *_file_lines(facts),
         *_run_lines(facts),
     ):
-        flat = " ".join(line.text.split("\n"))
+        flat = one_line(line.text)
         key = (line.section, flat)
         known = lines.get(key)
         if known is None or known.worth < line.worth:
@@ -134,7 +134,8 @@ def _goal_lines(facts: Facts) -> Iterator[Line]:
             continue
         worth = 500.0
         if sentence.is_bulk:
-            worth = 40 * identifier_score(sentence.text)
+            is_new = at >= len(facts.sentences) - _MAX_SCORED
+            worth = 40 * identifier_score(sentence.text) if is_new else 0.0
             worth += 250 * rarity(sentence.ready.words, counts)
             if worth < 2 * _MIN_TOLD_WORTH:
                 continue
@@ -152,7 +153,7 @@ def _choice_lines(facts: Facts) -> Iterator[Line]:
     for at, choice in enumerate(facts.choices):
         if choice.is_guessed:
             continue
-        base = 870.0 if choice.is_user else 500.0
+        base = 870.0 if choice.is_user else 640.0
         worth = base + 60 * (at + 1) / n_choices + 30 * identifier_score(choice.text) / 6
         yield Line(section=DECISIONS, text=gist(choice.text, 420), worth=worth, order=at)
 
@@ -185,6 +186,8 @@ def _first_telling(answer: str) -> str:
 
 
 _KIND_WORTH = {"done": 150.0, "finding": 230.0, "other": 20.0, "question": 0.0}
+_MAX_SCORED = 5000
+"""Sentences searched for identifiers, the newest; keeps megabytes of speech cheap. Chosen."""
 _MIN_TOLD_WORTH = 50.0
 """Below this an agent's sentence says nothing that others do not; tried on sessions."""
 
@@ -195,10 +198,11 @@ def _told_lines(facts: Facts) -> Iterator[Line]:
     shown = "\n".join(firsts.values())
     decided = {choice.n_item for choice in facts.choices if not choice.is_user}
     counts = _word_counts(facts)
+    n_sentences = len(facts.sentences)
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_WORTH:
             continue
-        exact = identifier_score(sentence.text)
+        exact = identifier_score(sentence.text) if at >= n_sentences - _MAX_SCORED else 0.0
         is_announced = is_intention(sentence.text.lower())
         if len(sentence.text) < 20 or (is_announced and exact < 1) or sentence.text in shown:
             continue
@@ -235,7 +239,7 @@ def _state_lines(facts: Facts) -> Iterator[Line]:
         tail = " ".join(answer[-_MAX_STATE_CHARS:].split())
         text = f"it ends: …{tail[tail.find(' ') + 1 :]}"
         yield Line(section=STATE, text=text, worth=700, order=2)
-    for at, (name, shown) in enumerate(facts.pending_calls[-5:]):
+    for at, (name, shown) in enumerate(facts.pending_calls):
         text = f"running when cut off: {name} {shown}"
         yield Line(section=STATE, text=text, worth=845, order=3 + at)
     checks = [run for run in facts.runs if run.is_check]

@@ -17,6 +17,7 @@ from ullage.core.wording import (
     STRONG_RULES,
     TOLD,
     WEAK_RULES,
+    Markers,
     Worded,
     has_marker,
     is_intention,
@@ -134,26 +135,30 @@ def _pasted_kind(ready: Worded) -> Kind | None:
     return "rule" if rule_strength(ready) == _CLEAR else None
 
 
+_AGENT_KINDS: tuple[tuple[Markers, Kind], ...] = (
+    (CHOICES, "choice"),
+    (OPEN_POINTS, "open"),
+    (DONE, "done"),
+    (FINDINGS, "finding"),
+)
+"""What an agent's words make of a sentence, the first match wins."""
+
+
 def _agent_kind(ready: Worded) -> Kind:
     lower = ready.lower
     is_reasoned = "because" in ready.words or "instead of" in lower or "rather than" in lower
     if is_intention(lower) and not is_reasoned:
         return "other"
-    if lower.startswith("[ ]"):
-        return "open"
-    if lower.startswith("[x]"):
-        return "done"
+    if lower.startswith(("[ ]", "[x]")):
+        return "done" if lower[1] == "x" else "open"
     if lower.endswith("?"):
         return "question"
     if not has_marker(ready, TOLD):
         return "other"
-    if has_marker(ready, CHOICES):
-        return "choice"
-    if has_marker(ready, OPEN_POINTS):
-        return "open"
-    if has_marker(ready, DONE):
-        return "done"
-    return "finding" if has_marker(ready, FINDINGS) else "other"
+    for table, kind in _AGENT_KINDS:
+        if has_marker(ready, table):
+            return kind
+    return "other"
 
 
 def _list_kind(piece: Piece, ready: Worded, under: Kind | None) -> Kind | None:

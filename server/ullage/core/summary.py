@@ -10,7 +10,7 @@ from ullage.core.earlier import FOCUS, NONE, OMITTED, SECTIONS
 from ullage.core.facts import Facts, gather
 from ullage.core.identifiers import DataLine, identifiers, is_secret, ranked_lines
 from ullage.core.message import Text, ToolCall, ToolResult, plain_text
-from ullage.core.prose import gist, looks_like_data, own_words
+from ullage.core.prose import gist, looks_like_data, one_line, own_words
 from ullage.core.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -54,7 +54,7 @@ def summarize(
     facts = gather(items)
     lines = fact_lines(facts, focus)
     if focus and focus.strip():
-        text = FOCUS + gist(focus, 200)
+        text = FOCUS + one_line(gist(focus, 200))
         lines.append(Line(section=GOAL, text=text, worth=1100, order=-1e9))
     counted = _cached(count)
     room = budget_tokens - counted(_render([], "")) - _NOTE_TOKENS
@@ -130,7 +130,7 @@ def _data_lines(
         n_limit = room if line.names else prose_room
         if is_known or n_limit < 8 or _is_unfit(line, old):
             continue
-        text = " ".join(line.text.split())
+        text = one_line(" ".join(line.text.split()))
         n_line = counted(f"- {text}\n")
         if n_line <= n_limit:
             room -= n_line

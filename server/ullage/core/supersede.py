@@ -18,7 +18,8 @@ _FILLERS = frozenset(
     "value number ist sind auf zu von der die das den dem ein eine einen soll muss jetzt bitte "
     "nutze verwende für mit und oder statt le la les un une de du des à est au sur pour avec el "
     "los las una es en para con o e il lo di da è per non на в с из и для это быть теперь нужно "
-    "используй должен go went going have has keep only all any more than about up down".split()
+    "используй должен поменяй измени сделай nimm nehmt setze mach "
+    "take put go went going have has keep only all any more than about up down".split()
 )
 _NO_KEYS = frozenset(
     "line lines test tests step steps option options item items issue bug commit attempt phase "
@@ -29,19 +30,24 @@ _NO_KEYS = frozenset(
 _CJK_VERBS = re.compile(
     r"改成|改为|改用|换成|使用|现在|必须|应该|请|用|是|为|到|设|的|把|将|を|は|に|が|へ"
 )
+_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STEM_CHARS = 4
+"""What is compared of a word that may be inflected; chosen."""
 _PAIRS = (
     (
         frozenset("from von vom de da с із з".split()),
         re.compile(
             r"\b(?:from|von|vom|de|da|с|із|з) (.{1,60}?) "
-            r"(?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})"
+            r"(?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})",
+            re.IGNORECASE,
         ),
     ),
     (
         frozenset("replace replaced replacing swap swapped rename renamed ersetze ersetzt".split()),
         re.compile(
             r"\b(?:replaced?|replacing|swap(?:ped)?|renamed?|ersetze|ersetzt) (.{1,60}?) "
-            r"(?:with|by|to|for|durch|as) (.{1,60})"
+            r"(?:with|by|to|for|durch|as) (.{1,60})",
+            re.IGNORECASE,
         ),
     ),
     (frozenset[str](), re.compile(r"(?<!\S)(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})")),
@@ -55,7 +61,8 @@ _OLD_HEADS = frozenset(
 _OLD_ONLY = re.compile(
     r"(?:\binstead of|\brather than|\bno longer|, not|\banstelle von|\banstatt|\bstatt|"
     r"\bnicht mehr|\bau lieu de|\ben vez de|\ben lugar de|\binvece di|\bem vez de|\bвместо|"
-    r"\bзамість|\bwas|\bpreviously) (.{1,60})"
+    r"\bзамість|\bwas|\bpreviously) (.{1,60})",
+    re.IGNORECASE,
 )
 
 
@@ -104,17 +111,25 @@ def claims(text: str) -> Iterator[Claim]:
 
 def _nouns(tokens: Iterator[str] | Sequence[str]) -> Iterator[str]:
     for token in tokens:
-        bare = token if token.isascii() else _CJK_VERBS.sub("", token)
         if _DIGIT.search(token):
             return
-        if bare and bare not in _FILLERS:
-            yield bare
+        if token.isascii():
+            if token not in _FILLERS:
+                yield token
+        elif _HAN.match(token):
+            # Chinese puts what it speaks of last: 服务端口 is the service's port.
+            bare = _CJK_VERBS.sub("", token)
+            if bare:
+                yield bare[-2:]
+                yield bare[:-2]
+        elif token not in _FILLERS:
+            yield token[:_STEM_CHARS]
 
 
 def retired_values(said: Sequence[Said]) -> list[Retired]:
     """Find the values that a later sentence replaced."""
     found: list[Retired] = []
-    current: dict[str, list[tuple[Claim, Said]]] = {}
+    current: dict[str, dict[Claim, Said]] = {}
     for at, sentence in enumerate(said):
         if not (sentence.is_user or sentence.is_choice or _DIGIT.search(sentence.text)):
             continue
@@ -130,14 +145,14 @@ def retired_values(said: Sequence[Said]) -> list[Retired]:
         for claim in own:
             if claim.value in lowered:
                 continue
-            held = current.setdefault(claim.key, [])
-            if changes:
-                for earlier, source in list(held):
+            for name in (claim.key, claim.qualifier) if changes else ():
+                for earlier, source in list(current.get(name, {}).items()):
                     is_allowed = sentence.is_user or not source.is_user
                     if is_allowed and _is_replaced(earlier, source, claim, sentence):
                         found.append(_retired(earlier.value, claim.key, at, sentence))
-                        held.remove((earlier, source))
-            held.append((claim, sentence))
+                        current[name].pop(earlier)
+            for name in filter(None, (claim.key, claim.qualifier)):
+                current.setdefault(name, {})[claim] = sentence
     return [item for item in found if not _is_revived(item, said)]
 
 
@@ -152,15 +167,25 @@ def _retired(value: str, key: str, at: int, by: Said) -> Retired:
 
 
 def _is_replaced(earlier: Claim, source: Said, later: Claim, sentence: Said) -> bool:
+    if earlier.value == later.value or not _is_same_kind(earlier.value, later.value):
+        return False
+    # Word order differs between languages: "server port", "порт сервера".
+    if later.key != earlier.key:
+        return later.key == earlier.qualifier or later.qualifier == earlier.key
     # Two ports may live side by side: of the proxy and of the database.
-    is_same_place = (
+    return (
         not earlier.qualifier
         or not later.qualifier
         or earlier.qualifier in sentence.ready.words
         or later.qualifier in source.ready.words
     )
-    is_same_kind = earlier.value.lstrip("0123456789.") == later.value.lstrip("0123456789.")
-    return is_same_place and is_same_kind and earlier.value != later.value
+
+
+def _is_same_kind(one: str, other: str) -> bool:
+    """Tell whether two values have the same unit and, being whole numbers, like lengths."""
+    if one.isdigit() and other.isdigit() and abs(len(one) - len(other)) > 1:
+        return False
+    return one.lstrip("0123456789._,") == other.lstrip("0123456789._,")
 
 
 def _named_old(text: str, ready: Worded) -> Iterator[str]:
@@ -216,16 +241,23 @@ def _is_revived(item: Retired, said: Sequence[Said]) -> bool:
 
 def whole_value(value: str) -> re.Pattern[str]:
     """Match a value as a whole, not as a part of a longer number or name."""
-    return re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", re.IGNORECASE)
+    # Chinese puts no space before a value, so its letters are no part of a Latin one.
+    letter = "[A-Za-z0-9_]" if value.isascii() else r"\w"
+    return re.compile(rf"(?<!{letter})(?<!\d\.){re.escape(value)}(?!{letter}|\.\d)", re.IGNORECASE)
 
 
-def resolve(said: Sequence[Said], retired: Sequence[Retired]) -> dict[int, str]:
+def resolve(
+    said: Sequence[Said], retired: Sequence[Retired]
+) -> tuple[dict[int, str], list[Retired]]:
     """Say what becomes of sentences with replaced values: new text, or "" for none.
+
+    With it come the replacements that took effect.
 
     A rule of the user is only changed by the user; a clear rule stays verbatim where it names
     what it forbids.
     """
     changed: dict[int, str] = {}
+    effective: list[Retired] = []
     lowers = [sentence.text.lower() for sentence in said]
     for item in retired:
         holding = [at for at, lower in enumerate(lowers) if item.value.lower() in lower]
@@ -233,11 +265,20 @@ def resolve(said: Sequence[Said], retired: Sequence[Retired]) -> dict[int, str]:
         if not any(at < item.n_sentence and pattern.search(said[at].text) for at in holding):
             # Nobody had set this value before: the sentence tells a story, not a change.
             continue
+        effective.append(item)
         for at in holding:
             text = changed.get(at, said[at].text)
             if text and pattern.search(text) and _may_change(said[at], item, at):
                 changed[at] = _without(text, pattern, item, at)
-    return changed
+    return changed, effective
+
+
+def masked(text: str, retired: Sequence[Retired]) -> str:
+    """Mask replaced values in a text that is shown as a whole."""
+    for item in retired:
+        if item.has_digit and len(item.value) > 2 and item.value in text:
+            text = whole_value(item.value).sub(OLD_VALUE, text)
+    return text
 
 
 def _may_change(sentence: Said, item: Retired, at: int) -> bool:

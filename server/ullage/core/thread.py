@@ -54,10 +54,10 @@ def find_thread(items: Sequence[ContextItem]) -> Thread:
 def _said(item: ContextItem) -> _Said | None:
     if item.category == "user":
         text = own_words(plain_text(item.message))[0].strip()
-        return _Said(True, text) if text else None
+        return _Said(is_user=True, text=text) if text else None
     if item.category == "assistant":
         text = plain_text(item.message).strip()
-        return _Said(False, text) if text else None
+        return _Said(is_user=False, text=text) if text else None
     return None
 
 

@@ -131,7 +131,8 @@ WEAK_RULES = markers(
     "только лишь без кроме максимум минимум предпочитаю лучше тільки лише крім pouze "
     "endast utan bara kun uden sadece yalnızca csak nélkül doar fără μόνο χωρίς hanya tanpa chỉ "
     "فقط بدون רק בלי केवल बिना",
-    "and not, but not, rather than, instead of, no longer, stay on, keep the, keep all, keep it, keep them, "
+    "and not, but not, rather than, instead of, no longer, stay on, keep the, keep all, keep it, "
+    "keep them, "
     "backwards compatible, as little as, per default, im rahmen",
     "只 仅 不用 除非 应该 應該 最多 至少 尽量 别 避免 だけ のみ 以内 以下 まで 만 없이 เท่านั้น",
 )
@@ -139,7 +140,8 @@ NO_RULE = markers(
     "fails failed failing error errors crash crashes crashed broken happens happened seems seem "
     "wondering works worked working maybe guess confused funktioniert klappt geht fehler "
     "kaputt marche fonctionne erreur funciona falla funziona errore работает ошибка падает",
-    "i don't know, i don't think, i don't see, i don't understand, i don't remember, i do not know, "
+    "i don't know, i don't think, i don't see, i don't understand, i don't remember, "
+    "i do not know, "
     "i don't get, i don't mind, i don't care, didn't work, doesn't work, does not work, "
     "weiß nicht, ne marche pas, no funciona, не работает, не знаю",
     "报错 出错 失败 不工作 エラー 動かない 오류",
@@ -147,7 +149,7 @@ NO_RULE = markers(
 _ANY_RULE = union(STRONG_RULES, WEAK_RULES)
 NEGATIONS = frozenset(
     "no not none nothing nobody ne non não nao не ні nie nicht kein keine keinen geen inga inte "
-    "ikke ej nu hindi لا אל मत".split()
+    "ikke ej nu n hindi لا אל मत".split()
 )
 CHOICES = markers(
     "decided decide decision chose chosen choose picked settled agreed approved confirmed adopted "
@@ -156,13 +158,15 @@ CHOICES = markers(
     "escolhemos deciso scelto scelta besloten gekozen zdecydowano wybrano decyzja rozhodli "
     "решили решено решение выбрали выбираем выбрал вирішили обрали beslutat valt karar seçtik "
     "memutuskan quyết قررنا החלטנו",
-    "go with, going with, went with, we will use, we'll use, i'll use, let's use, let us use, "
+    "we use, we are using, we're using, go with, going with, went with, "
+    "we will use, we'll use, i'll use, let's use, let us use, "
     "i will use, trade-off, settle on, stick with, sticking with, in favor of, in favour of, "
     "switch to, switched to, switching to, moved to, use a, use the, wir nutzen, wir verwenden, "
     "wir bleiben, on utilise, on part sur, nous utilisons, vamos con, usaremos el, "
     "vamos usar, usiamo il, используем, будем использовать, переходим на, перешли на, "
     "instead of, rather than, statt, anstatt, au lieu de, en lugar de, en vez de, вместо",
-    "决定 選擇 选择 选用 采用 採用 改用 改成 改为 定为 決定 選ん 選択 採用し にする 결정 선택 채택 ตัดสินใจ",
+    "决定 選擇 选择 选用 采用 採用 改用 改成 改为 "
+    "定为 決定 選ん 選択 採用し にする 결정 선택 채택 ตัดสินใจ",
 )
 REASONS = markers(
     "because since due reason why therefore denn weil da deshalb grund parce car puisque porque ya "
@@ -180,7 +184,8 @@ OPEN_POINTS = markers(
     "not yet, follow up, follow-up, next step, next steps, needs to be done, to be done, "
     "open question, open issue, waiting for, blocked on, needs your, noch offen, noch nicht, "
     "à faire, reste à, por hacer, a fazer, da fare, ещё не, еще не",
-    "待办 尚未 还没 未完成 接下来 下一步 稍后 之后再 待定 残り まだ 未対応 次に 後で 남은 아직 다음",
+    "待办 尚未 还没 未完成 接下来 下一步 稍后 之后再 "
+    "待定 残り まだ 未対応 次に 後で 남은 아직 다음",
 )
 DEFERRALS = markers(
     "todo todos later postpone postponed defer deferred tbd parked später nachher verschieben "
@@ -198,7 +203,8 @@ DONE = markers(
     "fatto aggiunto corretto klaar gotowe dodano naprawiono готово исправлено исправил добавил "
     "добавлено сделано реализовал создал удалил обновил зроблено klart färdig tamam eklendi",
     "",
-    "完成 已修复 修复了 添加了 已添加 实现了 已实现 更新了 通过 搞定 完了 修正しました 追加しました "
+    "完成 已修复 修复了 添加了 已添加 实现了 已实现 "
+    "更新了 通过 搞定 完了 修正しました 追加しました "
     "実装しました 완료 수정했 추가했",
 )
 FINDINGS = markers(

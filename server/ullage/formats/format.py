@@ -9,7 +9,7 @@ import msgspec
 from ullage.core.context import Compaction, Context
 from ullage.core.index import CompactionRef, Index
 from ullage.core.message import JsonObject
-from ullage.core.transcript import Agent, Header, Line, Lines, Transcript
+from ullage.core.transcript import Agent, Header, Line, Lines, Problem, Transcript
 
 
 def index_of(
@@ -31,6 +31,12 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     context: Context
     index: Index
+
+
+def lasting_problems(reading: Reading) -> tuple[Problem, ...]:
+    """List the problems of finished lines; that of an unfinished one goes with its end."""
+    covered = reading.index.covered_bytes
+    return tuple(one for one in reading.context.problems if one.offset < covered)
 
 
 class Format(Protocol):

@@ -39,7 +39,8 @@ def decode_object(line: Line) -> JsonObject | str:
             value = cast(object, json.loads(text, parse_constant=_refuse_constant))
         except (ValueError, RecursionError):
             return "unfinished line" if line.is_torn else "line is not valid JSON"
-    return as_object(value) or "line is not a JSON object with content"
+    found = as_object(value)
+    return "line is not a JSON object" if found is None else found
 
 
 def text_of(value: JsonObject, key: str) -> str | None:

@@ -2,11 +2,13 @@
 
 from ullage.core.transcript import Agent, Header, Lines
 from ullage.formats.claude_code import adapter as claude_code
+from ullage.formats.codex import adapter as codex
 from ullage.formats.format import Appender, Format
+from ullage.formats.gemini import adapter as gemini
 from ullage.formats.openclaw import adapter as openclaw
 from ullage.formats.openclaw import append as openclaw_append
 
-FORMATS: tuple[Format, ...] = (openclaw, claude_code)
+FORMATS: tuple[Format, ...] = (openclaw, claude_code, codex, gemini)
 
 
 def recognize(lines: Lines) -> tuple[Format, Header] | None:

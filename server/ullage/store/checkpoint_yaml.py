@@ -60,7 +60,9 @@ def _node(value: _Tree, key: str) -> yaml.Node:
         case int():
             return _scalar("int", str(value))
         case float():
-            return _scalar("float", repr(value))
+            # YAML 1.1 knows no exponent without a point.
+            text = repr(value)
+            return _scalar("float", text if "." in text else text.replace("e", ".0e"))
         case str():
             text = _SURROGATE.sub("\ufffd", value)
             is_block = key in _BLOCK_KEYS and text and not _NOT_BLOCK.search(text)

@@ -34,7 +34,7 @@ def list_ids(folder: Path) -> tuple[str, ...]:
     """List the ids of the checkpoints in a folder, oldest first."""
     try:
         names = [path.name for path in folder.iterdir()]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ()
     numbers = sorted(int(found[1]) for name in names if (found := _FILE_NAME.match(name)))
     return tuple(f"cp_{number:03}" for number in numbers)

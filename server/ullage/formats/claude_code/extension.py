@@ -9,7 +9,7 @@ from ullage.core.message import ToolCall
 from ullage.core.transcript import Line, Problem
 from ullage.formats.claude_code.items import cleared_calls, item_of
 from ullage.formats.claude_code.records import is_boundary, read_entry, read_stub
-from ullage.formats.format import Reading
+from ullage.formats.format import Reading, lasting_problems
 
 
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
@@ -51,7 +51,7 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             model=model,
             n_entries=reading.index.n_entries + n_new,
             size_bytes=size_bytes,
-            problems=(*context.problems, *problems),
+            problems=(*lasting_problems(reading), *problems),
         ),
         index=msgspec.structs.replace(
             reading.index,

@@ -18,7 +18,7 @@ from ullage.formats.codex.assembly import Assembly
 from ullage.formats.codex.compaction import items_of_boundary, to_compaction
 from ullage.formats.codex.extension import extend
 from ullage.formats.codex.history import read_history
-from ullage.formats.codex.places import session_folders, session_roots
+from ullage.formats.codex.places import session_folders, session_roots, subagent_folders
 from ullage.formats.codex.records import Stub, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of
 
@@ -32,6 +32,7 @@ __all__ = [
     "read_header",
     "session_folders",
     "session_roots",
+    "subagent_folders",
 ]
 
 AGENT: Agent = "codex"

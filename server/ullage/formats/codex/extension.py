@@ -8,7 +8,7 @@ from ullage.core.transcript import Entry, Line, Problem
 from ullage.formats.codex.assembly import Assembly, last_usage
 from ullage.formats.codex.history import tells
 from ullage.formats.codex.records import entry_id_of, read_entry, read_stub
-from ullage.formats.format import Reading
+from ullage.formats.format import Reading, lasting_problems
 
 
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
@@ -17,6 +17,9 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
     Right after a compaction, only the lines above it tell whether a figure is a stale one.
     """
     context = reading.context
+    if context.n_entries != reading.index.n_entries:
+        # The context holds a last line whose end was not written; it would come again.
+        return None
     assembly = Assembly.resumed(context)
     is_figure_open = context.boundary is not None and last_usage(context) is None
     problems: list[Problem] = []
@@ -41,16 +44,20 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
         elif entry is not None:
             problems.append(entry)
     n_entries = reading.index.n_entries + n_new
+    boundary = context.boundary
+    if boundary is not None:
+        boundary = msgspec.structs.replace(boundary, n_tokens_after=assembly.n_tokens_after)
     return Reading(
         context=msgspec.structs.replace(
             context,
             items=tuple(assembly.items),
+            boundary=boundary,
             leaf_id=leaf_id,
             model=assembly.model,
             window_tokens=assembly.window_tokens,
             n_entries=n_entries,
             size_bytes=size_bytes,
-            problems=(*context.problems, *problems),
+            problems=(*lasting_problems(reading), *problems),
         ),
         index=msgspec.structs.replace(
             reading.index,

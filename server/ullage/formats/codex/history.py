@@ -47,11 +47,8 @@ def read_history(lines: Lines, known: Index) -> History:
 
 def tells(stub: Stub) -> bool:
     """Whether a line adds to the context or tells its model, window or size."""
-    return (
-        stub.type in ("response_item", "turn_context")
-        or stub.is_event("task_started", "turn_started")
-        or stub.is_event("token_count")
-    )
+    is_event = stub.is_event("token_count", "task_started", "turn_started")
+    return is_event or stub.type in ("response_item", "turn_context")
 
 
 class _Climb:

@@ -92,8 +92,10 @@ def _category(native: JsonObject, blocks: tuple[Block, ...]) -> Category | None:
         found = _CATEGORY_OF_KIND.get(kinds[longest].partition(".")[0])
         if found is not None:
             return found
-    openings = (c for start, c in _CATEGORY_OF_OPENING if texts[longest].startswith(start))
-    return next(openings, None)
+    for opening, category in _CATEGORY_OF_OPENING:
+        if texts[longest].startswith(opening):
+            return category
+    return None
 
 
 def _model_blocks(kind: str, native: JsonObject) -> tuple[Block, ...]:

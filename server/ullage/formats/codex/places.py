@@ -15,3 +15,11 @@ def session_folders(cwd: Path, env: Mapping[str, str], home: Path) -> tuple[Path
     """Give the roots: rollouts lie in `YYYY/MM/DD`, and only their headers name the workspace."""
     del cwd
     return session_roots(env, home)
+
+
+def subagent_folders(path: Path) -> tuple[Path, ...]:
+    """Give the folder of the day: a subagent has a rollout of its own, mostly of the same day.
+
+    One that a later day's resume started is not found; to look for it would read every header.
+    """
+    return (path.parent,)

@@ -5,12 +5,13 @@ pi 0.73.1 builds the same from every file that it can write itself: what differs
 """
 
 from ullage.core.context import Compaction, Context
-from ullage.core.index import CompactionRef, Index, chain
+from ullage.core.index import CompactionRef, Index, chain, linear_chain
 from ullage.core.message import JsonObject
 from ullage.core.transcript import (
     Agent,
     Entry,
     Header,
+    Line,
     Lines,
     MemoryLines,
     Problem,
@@ -23,6 +24,8 @@ from ullage.formats.openclaw.extension import extend
 from ullage.formats.openclaw.path import read_path
 from ullage.formats.openclaw.places import session_folders, session_roots, subagent_folders
 from ullage.formats.openclaw.projection import model_of, project
+from ullage.formats.openclaw.seed_entries import EVENTS, EVENTS_VERSION
+from ullage.formats.openclaw.seed_path import read_events
 
 __all__ = [
     "AGENT",
@@ -43,32 +46,31 @@ AGENT: Agent = "openclaw"
 def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     is_linear = header.dialect == EVENTS
     path = read_events(lines, known) if is_linear else read_path(lines, header, known)
-    refs = {ref.entry_id: ref for ref in (*known.compactions, *path.refs)}
-    is_compacted = path.boundary is not None and path.boundary.kind == "compaction"
-    boundary = to_compaction(path.boundary) if path.boundary and is_compacted else None
+    boundary = None
+    if path.boundary is not None and path.boundary.kind == "compaction":
+        boundary = to_compaction(path.boundary)
+    refs = (*known.compactions, *path.refs)
+    by_id = {ref.entry_id: ref for ref in refs}
+    last_id = None if boundary is None else boundary.entry_id
     leaf = path.after[-1] if path.after else path.boundary
     context = Context(
         header=header,
         items=project(path, header.dialect),
         boundary=boundary,
-        compactions=chain(refs, None if boundary is None else boundary.entry_id),
+        compactions=linear_chain(refs) if is_linear else chain(by_id, last_id),
         leaf_id=None if leaf is None else leaf.entry_id,
         model=model_of(path),
         n_entries=path.n_entries,
         size_bytes=lines.size_bytes,
         problems=path.problems,
     )
-    return Reading(
-        context=context,
-        index=index_of(
-            lines, path.n_entries, refs.values(), lambda line: isinstance(read_stub(line), Stub)
-        ),
-    )
+    known_refs = context.compactions if is_linear else by_id.values()
+    return Reading(context=context, index=index_of(lines, path.n_entries, known_refs, _is_entry))
 
 
 def read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     line = next(lines.forward(ref.offset), None)
-    entry = None if line is None else read_entry(line)
+    entry = None if line is None else read_entry(line, EVENTS_VERSION)
     if not isinstance(entry, Entry) or entry.kind != "compaction":
         return None
     return to_compaction(entry)
@@ -100,13 +102,18 @@ def messages(context: Context) -> list[JsonObject]:
 def parse(data: bytes) -> Transcript:
     lines = MemoryLines(data)
     header = read_header(lines)
-    if header is not None and header.version < 2:
+    version = 3 if header is None else header.version
+    if version == 1:
         found = tuple(linear_entries(lines))
     else:
-        found = tuple(read_entry(line) for line in lines.forward())
+        found = tuple(read_entry(line, version) for line in lines.forward())
     return Transcript(
         header=header,
         lines=tuple(lines.forward()),
         entries=tuple(item for item in found if isinstance(item, Entry)),
         problems=tuple(item for item in found if isinstance(item, Problem)),
     )
+
+
+def _is_entry(line: Line) -> bool:
+    return isinstance(read_stub(line), Stub)

@@ -9,6 +9,7 @@ from ullage.core.transcript import Entry, Header, Line, Lines, Problem
 from ullage.formats.json_line import decode_object, int_of, is_blank, object_of, text_of
 from ullage.formats.openclaw.seed_entries import (
     FLAT,
+    FLAT_VERSION,
     SEED_VERSIONS,
     events_header,
     in_pi_shape,
@@ -50,7 +51,7 @@ def read_header(lines: Lines) -> Header | None:
                 return msgspec.structs.replace(header, dialect=FLAT) if is_other else header
             continue
         header = _header_of(native)
-        if header is None or header.version not in SEED_VERSIONS or header.dialect:
+        if header is None or header.version != FLAT_VERSION:
             return header
     return header
 

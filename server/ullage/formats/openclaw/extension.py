@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.context import ContextItem
 from ullage.core.transcript import Line, Problem
-from ullage.formats.format import Reading
+from ullage.formats.format import Reading, lasting_problems
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.openclaw.path import names_model
@@ -42,7 +42,7 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             return None
         if entry.parent_id != leaf_id and not is_linear:
             return None
-        if version >= NAVIGATED_VERSION and not is_plain(entry):
+        if version >= NAVIGATED_VERSION and (leaf_id is None or not is_plain(entry)):
             return None
         leaf_id = entry.entry_id
         if names_model(entry):
@@ -58,7 +58,7 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             model=model,
             n_entries=reading.index.n_entries + n_new,
             size_bytes=size_bytes,
-            problems=(*context.problems, *problems),
+            problems=(*lasting_problems(reading), *problems),
         ),
         index=msgspec.structs.replace(
             reading.index,

@@ -191,7 +191,7 @@ def _all_entries(lines: Lines, version: int) -> Iterator[Entry | Problem]:
             yield entry
 
 
-def _path_of_all(found: Iterable[Entry | Problem], version: int) -> Path:
+def _path_of_all(found: Iterable[Entry | Problem], version: int = 3) -> Path:
     entries: list[Entry] = []
     problems: list[Problem] = []
     for one in found:

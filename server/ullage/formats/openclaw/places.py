@@ -32,3 +32,10 @@ def subagent_folders(path: Path) -> tuple[Path, ...]:
     """Give none: pi's subagents are sessions of their own, in folders of their own."""
     del path
     return ()
+
+
+def database_patterns(env: Mapping[str, str], home: Path) -> tuple[tuple[Path, str], ...]:
+    """Give the folder below which OpenClaw (2026.8 and later) has a database for each agent."""
+    chosen = env.get("OPENCLAW_STATE_DIR")
+    root = Path(chosen).expanduser() if chosen else home / ".openclaw"
+    return ((root / "agents", "*/agent/openclaw-agent.sqlite"),)

@@ -13,8 +13,10 @@ FLAT = "flat"
 """S3 §JSONL Transcript Format."""
 EVENTS = "events"
 """S0 §Session File Format."""
-SEED_VERSIONS = (0, 2)
-"""S0's files have no version; S3's have pi's 2, whose messages are in objects of their own."""
+EVENTS_VERSION = 0
+FLAT_VERSION = 2
+"""Also pi's own second version, whose messages are in objects of their own."""
+SEED_VERSIONS = (EVENTS_VERSION, FLAT_VERSION)
 _ENTRY_FIELDS = ("type", "id", "parentId")
 _MESSAGE_KINDS = ("message", "custom_message")
 _LAST_SECOND = 100_000_000_000
@@ -42,7 +44,7 @@ def events_header(native: JsonObject) -> Header | None:
     is_compaction = native.get("type") == "compaction" and text_of(native, "summary") is not None
     if not (is_message or is_compaction) or text_of(native, "id") is None or "parentId" in native:
         return None
-    return Header(agent="openclaw", session_id="", version=0, cwd=None, dialect=EVENTS)
+    return Header(agent="openclaw", session_id="", version=EVENTS_VERSION, cwd=None, dialect=EVENTS)
 
 
 def in_pi_shape(native: JsonObject) -> JsonObject:

@@ -1,12 +1,10 @@
 """The adapter for opencode (1.18): the context as its next request would carry it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
-import msgspec
-
 from ullage.core.context import Compaction, Context
-from ullage.core.index import EMPTY_INDEX, CompactionRef, Index
+from ullage.core.index import EMPTY_INDEX, CompactionRef, Index, linear_chain
 from ullage.core.message import JsonObject, Usage
 from ullage.core.transcript import (
     Agent,
@@ -22,7 +20,7 @@ from ullage.formats.format import Reading
 from ullage.formats.json_line import text_of
 from ullage.formats.opencode.history import Boundary, History, read_history
 from ullage.formats.opencode.messages import items_of
-from ullage.formats.opencode.places import session_folders, session_roots
+from ullage.formats.opencode.places import session_folders, session_roots, subagent_folders
 from ullage.formats.opencode.records import (
     compaction_part,
     created_ms,
@@ -43,6 +41,7 @@ __all__ = [
     "read_header",
     "session_folders",
     "session_roots",
+    "subagent_folders",
 ]
 
 AGENT: Agent = "opencode"
@@ -56,7 +55,7 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     history = read_history(lines, known)
     boundary = history.boundary
     since = 0 if boundary is None else boundary.request.offset
-    refs = () if boundary is None else _linked((*known.compactions, *history.refs))
+    refs = () if boundary is None else linear_chain((*known.compactions, *history.refs))
     context = Context(
         header=header,
         items=tuple(
@@ -137,15 +136,6 @@ def _to_compaction(boundary: Boundary, usage_before: Usage | None) -> Compaction
 def _model_of(history: History) -> str | None:
     answers = (entry for entry in reversed(history.sent) if entry.kind == "assistant")
     return next((text_of(info_of(e), "modelID") for e in answers if not is_summary(e)), None)
-
-
-def _linked(refs: Iterable[CompactionRef]) -> tuple[CompactionRef, ...]:
-    """Chain the compactions of a session, which is linear: each follows the one before."""
-    linked: list[CompactionRef] = []
-    for ref in refs:
-        previous_id = linked[-1].entry_id if linked else None
-        linked.append(msgspec.structs.replace(ref, previous_id=previous_id))
-    return tuple(linked)
 
 
 def _index_of(history: History, refs: tuple[CompactionRef, ...]) -> Index:

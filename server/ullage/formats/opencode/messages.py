@@ -198,9 +198,7 @@ def _is_cleared(state: JsonObject) -> bool:
 
 def _file(part: JsonObject) -> Image:
     """Give a file that is sent encoded; all kinds of them are images to the core."""
-    return Image(
-        media_type=text_of(part, "mime") or "", size_bytes=len(text_of(part, "url") or "")
-    )
+    return Image(media_type=text_of(part, "mime") or "", size_bytes=len(text_of(part, "url") or ""))
 
 
 def _is_failed(entry: Entry) -> bool:

@@ -16,6 +16,12 @@ def session_folders(cwd: Path, env: Mapping[str, str], home: Path) -> tuple[Path
     return ()
 
 
+def subagent_folders(path: Path) -> tuple[Path, ...]:
+    """Give no folders: a subagent's session is a row that names its parent."""
+    del path
+    return ()
+
+
 def database_patterns(env: Mapping[str, str], home: Path) -> tuple[tuple[Path, str], ...]:
     """Give folders and what a database in each is called, the main channel's first.
 

@@ -1,0 +1,99 @@
+"""Parts of Gemini's messages: what they say, and the shape that the core gives them."""
+
+from typing import cast
+
+from ullage.core.message import Block, Image, JsonObject, Text, ToolCall, ToolResult
+from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
+
+
+def parts_of(record: JsonObject) -> list[JsonObject]:
+    """List the parts of a content, which may be a text, a part, or a list of both.
+
+    Thoughts are left out: the agent does not send them again.
+    """
+    return [part for part in listed(record.get("content")) if part.get("thought") is not True]
+
+
+def listed(content: object) -> list[JsonObject]:
+    """Give a content as a list of parts."""
+    values = cast(list[object], content) if isinstance(content, list) else [content]
+    parts = (as_object({"text": value} if isinstance(value, str) else value) for value in values)
+    return [part for part in parts if part and part != {"text": ""}]
+
+
+def text_in(record: JsonObject) -> str:
+    return "\n".join(text_of(part, "text") or "" for part in parts_of(record))
+
+
+def call_parts(record: JsonObject) -> list[JsonObject]:
+    """Give the calls that stand beside a content, as the agent does when it resumes."""
+    held = {text_of(object_of(p, "functionCall") or {}, "id") for p in parts_of(record)}
+    parts: list[JsonObject] = []
+    for call in objects_of(record, "toolCalls"):
+        call_id = text_of(call, "id")
+        if call_id is None or call_id not in held:
+            named = {key: call[key] for key in ("id", "name", "args") if key in call}
+            parts.append({"functionCall": named})
+    return parts
+
+
+def result_parts(record: JsonObject, answered_ids: set[str]) -> list[JsonObject]:
+    """Give the results that stand beside calls and that no message of their own answers."""
+    parts: list[JsonObject] = []
+    for call in objects_of(record, "toolCalls"):
+        result = call.get("result")
+        if not result or text_of(call, "id") in answered_ids:
+            continue
+        if isinstance(result, str):
+            named = {key: call[key] for key in ("id", "name") if key in call}
+            parts.append({"functionResponse": named | {"response": {"output": result}}})
+        else:
+            parts.extend(listed(result))
+    return parts
+
+
+def answered_ids(parts: list[JsonObject]) -> set[str]:
+    """List the calls that parts answer."""
+    responses = (object_of(part, "functionResponse") or {} for part in parts)
+    return {call_id for r in responses if (call_id := text_of(r, "id")) is not None}
+
+
+def to_block(part: JsonObject) -> Block:
+    """Give a part's block; one of an unknown kind counts as the JSON that it is."""
+    text = text_of(part, "text")
+    if text is not None:
+        return Text(text=text)
+    call = object_of(part, "functionCall")
+    if call is not None:
+        return ToolCall(
+            call_id=text_of(call, "id") or "",
+            name=text_of(call, "name") or "",
+            arguments=compact_json(call.get("args", {})),
+        )
+    response = object_of(part, "functionResponse")
+    if response is not None:
+        return _tool_result(response)
+    return _image(part) or Text(text=compact_json(part))
+
+
+def _image(part: JsonObject) -> Image | None:
+    data = object_of(part, "inlineData")
+    if data is None:
+        return None
+    size_bytes = len(text_of(data, "data") or "")
+    return Image(media_type=text_of(data, "mimeType") or "", size_bytes=size_bytes)
+
+
+def _tool_result(response: JsonObject) -> ToolResult:
+    said = object_of(response, "response") or {}
+    error, output = said.get("error"), said.get("output")
+    is_error = error is not None
+    value = error if is_error else said if output is None else output
+    text = value if isinstance(value, str) else compact_json(value)
+    images = tuple(image for part in objects_of(response, "parts") if (image := _image(part)))
+    return ToolResult(
+        call_id=text_of(response, "id") or "",
+        name=text_of(response, "name") or "",
+        content=(Text(text=text), *images),
+        is_error=is_error,
+    )

@@ -1,0 +1,44 @@
+"""Start-up: what a command does not need it does not import."""
+
+import pytest
+
+from pi_files import conversation
+
+HEAVY = ("pygls", "lsprotocol", "openai", "yaml", "watchdog", "asyncio")
+SCRIPT = """
+import sys
+from ullage.cli.main import main
+sys.argv = ["ullage", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as leaving:
+    assert not leaving.code, leaving.code
+print("imported:", [name for name in {names!r} if name in sys.modules], file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "args", [("--help",), ("--version",), ("context", "status"), ("context", "show", "--json")]
+)
+def test_reading_commands_import_nothing_heavy(place, args: tuple[str, ...]) -> None:
+    path = place.write("s.jsonl", conversation(2).data)
+    session = ("--session", str(path)) if args[0] == "context" else ()
+    done = place.run(*args, *session, program=("-c", SCRIPT.format(names=HEAVY)))
+    assert done.stderr == "imported: []\n"
+
+
+def test_a_session_with_reported_usage_needs_no_tokenizer(place) -> None:
+    path = place.write("s.jsonl", conversation(2).data)
+    script = SCRIPT.format(names=("tiktoken",))
+    done = place.run("context", "status", "--session", path, program=("-c", script))
+    assert done.stderr == "imported: []\n"
+
+
+def test_the_version_and_every_help_are_printed(place) -> None:
+    assert place.run("--version").stdout.startswith("ullage, version ") or (
+        "version" in place.run("--version").stdout
+    )
+    for command in ([], ["context"], ["compact"], ["undo"], ["checkpoint"], ["demo"], ["lsp"]):
+        done = place.run(*command, "--help")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Usage:" in done.stdout

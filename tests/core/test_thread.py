@@ -1,0 +1,84 @@
+"""The thread of a session: S1 §11.2, by position and length alone."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factories import assistant, numbered, summary, tool_result, user
+from ullage.core.context import ContextItem
+from ullage.core.thread import Thread, find_thread
+
+LONG = "x" * 501
+
+
+def thread(*items: ContextItem) -> Thread:
+    return find_thread(numbered(items))
+
+
+def gists(found: Thread) -> list[tuple[str, str]]:
+    return [(one.role, one.gist) for one in found.key_exchanges]
+
+
+def test_no_messages_make_an_empty_thread() -> None:
+    assert thread() == Thread(summary="", key_exchanges=())
+
+
+def test_the_summary_joins_the_first_and_the_last_message_of_the_user() -> None:
+    found = thread(user("a" * 150), assistant("yes"), user("b"), user("c" * 150))
+    assert found.summary == "a" * 100 + " ... " + "c" * 100
+
+
+def test_a_single_message_is_its_own_summary() -> None:
+    assert thread(user("only this")).summary == "only this"
+
+
+def test_a_gist_has_120_characters() -> None:
+    assert gists(thread(user("a" * 130))) == [("user", "a" * 120)]
+
+
+def test_the_first_message_and_the_last_two_pairs_are_kept() -> None:
+    talk = [item for n in range(6) for item in (user(f"ask {n}"), assistant(f"answer {n}"))]
+    assert gists(thread(*talk)) == [
+        ("user", "ask 0"),
+        ("user", "ask 4"),
+        ("agent", "answer 4"),
+        ("user", "ask 5"),
+        ("agent", "answer 5"),
+    ]
+
+
+def test_a_message_after_a_long_answer_is_a_turning_point() -> None:
+    talk = [item for n in range(6) for item in (user(f"ask {n}"), assistant(f"answer {n}"))]
+    talk[3] = assistant(LONG)
+    assert ("user", "ask 2") in gists(thread(*talk))
+
+
+def test_an_answer_of_exactly_500_characters_is_not_long() -> None:
+    talk = [item for n in range(6) for item in (user(f"ask {n}"), assistant(f"answer {n}"))]
+    talk[3] = assistant("x" * 500)
+    assert ("user", "ask 2") not in gists(thread(*talk))
+
+
+def test_the_agents_last_word_before_the_next_message_counts() -> None:
+    found = thread(user("go"), assistant("working"), tool_result("ok"), assistant("done"))
+    assert gists(found) == [("user", "go"), ("agent", "done")]
+
+
+def test_summaries_results_and_injected_tags_are_not_spoken() -> None:
+    found = thread(
+        summary("earlier"), user("<system-reminder>be nice</system-reminder>"), user("hello")
+    )
+    assert found == thread(user("hello"))
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.builds(user, st.text(max_size=600)), st.builds(assistant, st.text(max_size=600))
+        )
+        | st.just(assistant(LONG))
+    )
+)
+def test_at_most_eight_exchanges_are_kept(items: list[ContextItem]) -> None:
+    found = thread(*items)
+    assert len(found.key_exchanges) <= 8
+    assert all(len(one.gist) <= 120 for one in found.key_exchanges)
