@@ -1,7 +1,6 @@
 """OpenClaw's database, read only, with its packed events."""
 
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -77,18 +76,6 @@ def test_a_damaged_event_is_a_line_that_is_no_json(tmp_path: Path, frame: bytes)
     lines = [line.raw for line in DatabaseLines(path, "one").forward(1)]
     assert lines[:2] == [DAMAGED + b"\n", DAMAGED + b"\n"]
     assert b'"e7"' in lines[2]
-
-
-def test_without_zstd_the_user_is_told_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    events = [HEADER, event(1, "x" * 500)]
-    path = openclaw_database(tmp_path / "a.sqlite", {"one": events})
-    monkeypatch.setitem(sys.modules, "backports.zstd", None)
-    monkeypatch.delattr("backports.zstd", raising=False)
-    monkeypatch.setitem(sys.modules, "compression.zstd", None)
-    with pytest.raises(Unreadable, match=r"pip install backports\.zstd"):
-        list(DatabaseLines(path, "one").forward())
 
 
 def test_a_session_that_is_not_there_is_an_error(tmp_path: Path) -> None:

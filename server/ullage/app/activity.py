@@ -12,6 +12,7 @@ from ullage.core.status import rfc3339
 from ullage.core.transcript import Agent
 from ullage.store.append import QUIET_S
 from ullage.store.places import Places
+from ullage.store.processes import running_sessions
 
 
 class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,8 +47,7 @@ def report_sessions(settings: Settings, places: Places, limit: int) -> SessionsR
     for session in workspace_sessions(places.cwd, places):
         if len(found) == limit:
             break
-        if session.header.parent_session_id is None:
-            found.append(_report(session, settings, places))
+        found.append(_report(session, settings, places))
     return SessionsReport(cwd=str(places.cwd), sessions=found)
 
 
@@ -62,6 +62,12 @@ def sessions_text(report: SessionsReport) -> str:
     return "\n".join(lines)
 
 
+def is_running(session: Session, places: Places) -> bool:
+    """Tell whether the agent itself says that it has a session open."""
+    ids = running_sessions(session.format.live_folders(places.env, places.home))
+    return session.header.session_id in ids
+
+
 def _line(one: SessionReport, name: str) -> str:
     used = "?" if one.used_tokens is None else short_tokens(one.used_tokens)
     tokens = f"{used}/{short_tokens(one.window_tokens)}"
@@ -72,14 +78,15 @@ def _line(one: SessionReport, name: str) -> str:
 def _report(session: Session, settings: Settings, places: Places) -> SessionReport:
     loaded = load(session, settings, places)
     gauge = loaded.status.gauge
-    mtime_ns = session.lines.fingerprint.mtime_ns
-    is_live = time.time() - mtime_ns / 1e9 < QUIET_S
+    written_ns = session.lines.written_ns
+    children = subagent_sessions(session, places)
+    is_live = is_running(session, places) or time.time() - written_ns / 1e9 < QUIET_S
     return SessionReport(
         agent=session.header.agent,
         session_id=session.header.session_id,
         path=str(session.path),
         activity="live" if is_live else "idle",
-        written_at=rfc3339(mtime_ns // 1_000_000),
+        written_at=rfc3339(written_ns // 1_000_000),
         model=loaded.context.model,
         used_tokens=gauge.used_tokens,
         used_source=gauge.used_source,
@@ -87,5 +94,7 @@ def _report(session: Session, settings: Settings, places: Places) -> SessionRepo
         utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
         compaction_count=len(loaded.context.compactions),
         gauge=gauge_text(gauge),
-        subagents=[_report(child, settings, places) for child in subagent_sessions(session)],
+        subagents=[
+            _report(child, settings, places) for child in subagent_sessions(session, places)
+        ],
     )

@@ -5,7 +5,7 @@ import msgspec
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.load import Loaded, Settings, load
 from ullage.app.sessions import open_session
-from ullage.app.write import after_line_end, new_entry_id, now_text, writable
+from ullage.app.write import new_entry_id, now_text, writable
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
 from ullage.core.context import Context
 from ullage.core.gauge import Gauge
@@ -50,7 +50,7 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    appender = writable(loaded.session)
+    target = writable(loaded.session)
     selection = select(
         loaded.context, loaded.status.gauge, request.layer, settings.policy, loaded.count
     )
@@ -68,7 +68,7 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
     if reason is not None:
         return Unneeded(reason=reason)
     n_after = selection.n_tokens_hidden + n_summary_tokens + selection.cut.n_tokens_kept
-    line = appender.compaction_line(
+    line = target.appender.compaction_line(
         loaded.context,
         entry_id=new_entry_id(),
         timestamp=now_text(),
@@ -77,7 +77,7 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
         n_tokens_before=selection.n_tokens_before,
         details=_details(selection, n_after, request),
     )
-    appended = after_line_end(loaded.session, line)
+    appended = target.after_line_end(line)
     return Plan(
         loaded=loaded,
         selection=selection,
@@ -98,7 +98,7 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Compacted:
         StorageError: the disk or the state folder does not take it.
     """
     path = plan.loaded.path
-    fingerprint = plan.loaded.session.lines.fingerprint
+    fingerprint = writable(plan.loaded.session).lines.fingerprint
     with session_lock(path, places):
         wait_until_quiet(path, fingerprint)
         written = write_checkpoint(plan.loaded, places, trigger="compaction")

@@ -5,10 +5,11 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.load import Loaded, Settings, load, measured
-from ullage.app.sessions import Session, open_session
+from ullage.app.sessions import Session, open_session, reopen
 from ullage.formats.format import Reading
 from ullage.store.places import Places
-from ullage.store.tail import Mark, is_unchanged, mark_at, read_appended
+from ullage.store.reader import FileLines
+from ullage.store.tail import Mark, mark_at, read_appended
 from ullage.store.token_counts import CountText
 
 
@@ -18,7 +19,8 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     whole: Reading
     """What the finished lines alone say; an unfinished one is read again each time."""
-    mark: Mark
+    mark: Mark | None
+    """None for a source that is read as a whole: a packed file or a database."""
 
 
 def start(path: Path, settings: Settings, places: Places, count_text: CountText) -> Followed:
@@ -43,11 +45,12 @@ def update(followed: Followed, settings: Settings, places: Places) -> Followed:
     """
     path = followed.loaded.path
     count_text = followed.loaded.count.count_text
-    if is_unchanged(path, followed.mark):
+    if followed.loaded.session.lines.is_current():
         return followed
-    appended = read_appended(path, followed.mark)
+    appended = None if followed.mark is None else read_appended(path, followed.mark)
     if appended is None:
-        return start(path, settings, places, count_text)
+        again = reopen(followed.loaded.session)
+        return _followed(load(again, settings, places, count_text))
     session, source = followed.loaded.session, appended.source
     whole = session.format.extend(followed.whole, appended.lines, source.size_bytes)
     shown = whole
@@ -61,5 +64,8 @@ def update(followed: Followed, settings: Settings, places: Places) -> Followed:
 
 
 def _followed(loaded: Loaded) -> Followed:
-    mark = mark_at(loaded.session.lines, loaded.reading.index.covered_bytes)
+    lines = loaded.session.lines
+    mark = None
+    if isinstance(lines, FileLines):
+        mark = mark_at(lines, loaded.reading.index.covered_bytes)
     return Followed(loaded=loaded, whole=loaded.reading, mark=mark)

@@ -7,6 +7,7 @@ import msgspec
 from ullage.app.sessions import Session
 from ullage.core.context import Context
 from ullage.core.gauge import measure
+from ullage.core.index import EMPTY_INDEX
 from ullage.core.policy import Policy
 from ullage.core.status import Status, assess
 from ullage.core.window import find_row, resolve
@@ -14,6 +15,7 @@ from ullage.formats.format import Reading
 from ullage.store.index import read_index, write_index
 from ullage.store.models import model_table
 from ullage.store.places import Places
+from ullage.store.reader import FileLines
 from ullage.store.token_counts import CountText, TokenCounts
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
 
@@ -45,9 +47,11 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 def read(session: Session, places: Places) -> Reading:
     """Read a session's context, by the help of what is known of the file from before."""
-    known = read_index(session.lines, places)
-    reading = session.format.read_context(session.lines, session.header, known)
-    write_index(session.lines, reading.index, known, places)
+    lines = session.lines
+    known = read_index(lines, places) if isinstance(lines, FileLines) else EMPTY_INDEX
+    reading = session.format.read_context(lines, session.header, known)
+    if isinstance(lines, FileLines):
+        write_index(lines, reading.index, known, places)
     return reading
 
 

@@ -1,50 +1,87 @@
 """Sessions: those of a workspace, newest first, or the one that a user means."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 
+from ullage.app.databases import Stored, is_database, sessions_in, stored_sessions
 from ullage.core.transcript import Header
-from ullage.errors import NotATranscript, SessionNotFound, Unreadable
+from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.format import Format
 from ullage.formats.registry import FORMATS, recognize
-from ullage.store.folders import Found, newest_first, transcripts_below, transcripts_in
+from ullage.store.folders import (
+    Found,
+    is_of_workspace,
+    newest_first,
+    transcripts_below,
+    transcripts_in,
+)
 from ullage.store.places import Places
-from ullage.store.reader import FileLines
+from ullage.store.source import Source, open_file
 
 MIN_ID_CHARS = 4
 """A shorter beginning of an id names too many sessions (chosen)."""
+KNOWN_HEADERS = 8192
+"""Headers that are remembered: they are looked at again and again, and never change (chosen)."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """A transcript on disk whose format is known."""
+    """A session whose format is known."""
 
     header: Header
     format: Format
-    lines: FileLines
+    lines: Source
 
     @property
     def path(self) -> Path:
         return self.lines.path
 
 
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that was seen but not opened: a file or a row of a database."""
+
+    place: Found | Stored
+    written_ns: int
+
+    def open(self) -> Session:
+        match self.place:
+            case Found():
+                return open_session(self.place.path)
+            case Stored():
+                return _session(self.place.open())
+
+    def header(self) -> Header:
+        match self.place:
+            case Found():
+                return _header_of(self.place.path, self.place.inode)
+            case Stored():
+                return self.open().header
+
+
 def open_session(path: Path) -> Session:
-    """Recognize a transcript.
+    """Recognize a transcript, or take the newest session of a database.
 
     Raises:
         Unreadable: the file cannot be read.
         NotATranscript: no agent that we know wrote it.
     """
-    lines = FileLines(path)
-    found = recognize(lines)
-    if found is None:
-        raise NotATranscript(
-            f"{path} is not a session of an agent that Ullage reads (pi/OpenClaw, Claude Code):"
-            " name a .jsonl transcript"
-        )
-    return Session(format=found[0], header=found[1], lines=lines)
+    if is_database(path):
+        stored = next(iter(sessions_in(path)), None)
+        if stored is None:
+            raise NotATranscript(f"{path} has no session yet: name another one")
+        return _session(stored.open())
+    return _session(open_file(path))
+
+
+def reopen(session: Session) -> Session:
+    """Look at a session again, as it is now."""
+    for stored in sessions_in(session.path) if is_database(session.path) else ():
+        if stored.session.session_id == session.header.session_id:
+            return _session(stored.open())
+    return open_session(session.path)
 
 
 def find_session(text: str | None, places: Places) -> Session:
@@ -64,7 +101,7 @@ def find_session(text: str | None, places: Places) -> Session:
             )
         return newest
     path = _as_path(text)
-    if path.suffix or len(path.parts) != 1 or (places.cwd / path).exists():
+    if path.suffix or len(path.parts) != 1 or _exists(places.cwd / path):
         return open_session(places.cwd / path)
     return _session_by_id(text, places)
 
@@ -75,34 +112,40 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
     Different folders may share a folder of sessions, so each session's own record decides.
     """
     spellings = _spellings(cwd)
-    found = chain.from_iterable(transcripts_in(folder) for folder in session_folders(cwd, places))
-    for session in _recognized(newest_first(found)):
-        if session.header.cwd is None or session.header.cwd in spellings:
-            yield session
+    files = (
+        found
+        for known in FORMATS
+        for folder in _folders_of(known, cwd, places)
+        for found in (transcripts_below if known.HAS_NESTED_FOLDERS else transcripts_in)(folder)
+    )
+    rows = (row for row in stored_sessions(places) if row.session.directory in spellings)
+    for candidate in _newest_first(files, rows):
+        try:
+            header = candidate.header()
+            if header.parent_session_id is None and header.cwd in {None, *spellings}:
+                yield candidate.open()
+        except InputError:
+            # One session that cannot be read hides none of the others.
+            continue
 
 
 def session_folders(cwd: Path, places: Places) -> set[Path]:
     """List the folders where agents keep the sessions of a folder, whether they exist or not."""
-    return {
-        folder
-        for known in FORMATS
-        for spelling in _spellings(cwd)
-        for folder in known.session_folders(Path(spelling), places.env, places.home)
-    }
+    return {folder for known in FORMATS for folder in _folders_of(known, cwd, places)}
 
 
-def _spellings(cwd: Path) -> set[str]:
-    """Give a folder as it was named and as it really is; an agent may note either."""
-    return {str(cwd), str(cwd.resolve())}
-
-
-def subagent_sessions(session: Session) -> Iterator[Session]:
+def subagent_sessions(session: Session, places: Places) -> Iterator[Session]:
     """Go through the sessions that work for this one, the one written to last first."""
     folders = session.format.subagent_folders(session.path)
-    found = chain.from_iterable(transcripts_below(folder) for folder in folders)
-    for child in _recognized(newest_first(found)):
-        if child.header.parent_session_id == session.header.session_id:
-            yield child
+    files = chain.from_iterable(transcripts_below(folder) for folder in folders)
+    wanted = session.header.session_id
+    rows = (row for row in stored_sessions(places) if row.session.parent_id == wanted)
+    for candidate in _newest_first(files, rows):
+        try:
+            if candidate.header().parent_session_id == wanted:
+                yield candidate.open()
+        except InputError:
+            continue
 
 
 def _session_by_id(text: str, places: Places) -> Session:
@@ -112,24 +155,82 @@ def _session_by_id(text: str, places: Places) -> Session:
         )
     wanted = text.lower()
     roots = (r for known in FORMATS for r in known.session_roots(places.env, places.home))
-    files = chain.from_iterable(transcripts_below(root) for root in roots)
-    named = newest_first(found for found in files if wanted in found.path.stem.lower())
-    matches = [
-        session
-        for session in _recognized(named)
-        if session.header.session_id.lower().startswith(wanted)
-    ]
-    exact = [session for session in matches if session.header.session_id.lower() == wanted]
-    candidates = exact or matches
-    if not candidates:
+    files = (
+        found
+        for root in roots
+        for found in transcripts_below(root)
+        if wanted[:8] in found.path.stem.lower()
+    )
+    rows = (r for r in stored_sessions(places) if r.session.session_id.lower().startswith(wanted))
+    matches: dict[str, Session] = {}
+    for candidate in _newest_first(files, rows):
+        try:
+            session_id = candidate.header().session_id.lower()
+            if session_id.startswith(wanted) and session_id not in matches:
+                matches[session_id] = candidate.open()
+        except InputError:
+            continue
+    if not matches:
         raise SessionNotFound(
             f"no session has the id {text}: run Ullage where the agent ran, or give the"
             " transcript's path"
         )
-    n_ids = len({session.header.session_id for session in candidates})
-    if n_ids > 1:
-        raise SessionNotFound(f"{n_ids} sessions have ids that begin with {text}: give more of it")
-    return candidates[0]
+    if len(matches) > 1 and wanted not in matches:
+        raise SessionNotFound(
+            f"{len(matches)} sessions have ids that begin with {text}: give more of it"
+        )
+    return matches.get(wanted) or next(iter(matches.values()))
+
+
+def _newest_first(files: Iterable[Found], rows: Iterable[Stored]) -> list[Candidate]:
+    found = [Candidate(place=one, written_ns=one.mtime_ns) for one in newest_first(files)]
+    found += [
+        Candidate(place=row, written_ns=(row.session.updated_ms or 0) * 1_000_000) for row in rows
+    ]
+    return sorted(found, key=lambda candidate: candidate.written_ns, reverse=True)
+
+
+def _session(lines: Source) -> Session:
+    found = recognize(lines)
+    if found is None:
+        raise NotATranscript(
+            f"{lines.path} is not a session of an agent that Ullage reads (pi/OpenClaw,"
+            " Claude Code, Codex, opencode, Gemini CLI): name a transcript"
+        )
+    known, header = found
+    if not header.session_id:
+        # Some formats leave the id to the name of the file.
+        header = msgspec.structs.replace(header, session_id=lines.path.stem)
+    return Session(format=known, header=header, lines=lines)
+
+
+@lru_cache(maxsize=KNOWN_HEADERS)
+def _header_of(path: Path, inode: int) -> Header:
+    """Read a header once for each file; a file that was replaced has another inode."""
+    del inode
+    return open_session(path).header
+
+
+def _folders_of(known: Format, cwd: Path, places: Places) -> set[Path]:
+    spellings = _spellings(cwd)
+    return {
+        folder
+        for spelling in spellings
+        for folder in known.session_folders(Path(spelling), places.env, places.home)
+        if is_of_workspace(folder, spellings)
+    }
+
+
+def _spellings(cwd: Path) -> set[str]:
+    """Give a folder as it was named and as it really is; an agent may note either."""
+    return {str(cwd), str(cwd.resolve())}
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _as_path(text: str) -> Path:
@@ -138,12 +239,3 @@ def _as_path(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError:
         return Path(text)
-
-
-def _recognized(files: Iterable[Found]) -> Iterator[Session]:
-    """Recognize files; one that cannot be read hides none of the others."""
-    for found in files:
-        try:
-            yield open_session(found.path)
-        except (Unreadable, NotATranscript):
-            continue

@@ -2,7 +2,7 @@
 
 from ullage.app.load import Loaded, Settings, load, read
 from ullage.app.sessions import Session, open_session
-from ullage.app.write import after_line_end, new_entry_id, now_text, writable
+from ullage.app.write import new_entry_id, now_text, writable
 from ullage.errors import Refused
 from ullage.store.append import append_lines, session_lock, wait_until_quiet
 from ullage.store.places import Places
@@ -18,7 +18,7 @@ def undo(session: Session, settings: Settings, places: Places) -> Loaded:
         ChangedMeanwhile: the transcript changed while we looked.
         StorageError: the disk does not take it.
     """
-    appender = writable(session)
+    target = writable(session)
     context = read(session, places).context
     compaction = context.boundary
     if compaction is None:
@@ -29,8 +29,8 @@ def undo(session: Session, settings: Settings, places: Places) -> Loaded:
             f"{session.path.name} went on after its last compaction, and undoing it would hide"
             " what followed: go back in the agent itself (pi: /tree)"
         )
-    line = appender.undo_line(compaction, entry_id=new_entry_id(), timestamp=now_text())
+    line = target.appender.undo_line(compaction, entry_id=new_entry_id(), timestamp=now_text())
     with session_lock(session.path, places):
-        wait_until_quiet(session.path, session.lines.fingerprint)
-        append_lines(session.path, session.lines.fingerprint, after_line_end(session, line))
+        wait_until_quiet(session.path, target.lines.fingerprint)
+        append_lines(session.path, target.lines.fingerprint, target.after_line_end(line))
         return load(open_session(session.path), settings, places)

@@ -3,34 +3,43 @@
 from datetime import UTC, datetime
 from uuid import uuid4
 
+import msgspec
+
 from ullage.app.sessions import Session
 from ullage.errors import WriteNotSupported
 from ullage.formats.format import Appender
 from ullage.formats.registry import appender_for
+from ullage.store.reader import FileLines
 
 
-def writable(session: Session) -> Appender:
-    """Give the appender for a session.
+class Writable(msgspec.Struct, frozen=True, kw_only=True):
+    """A transcript that may be appended to, and what makes its lines."""
+
+    appender: Appender
+    lines: FileLines
+
+    def after_line_end(self, line: bytes) -> bytes:
+        """Begin with a line end where the last line of the transcript has none."""
+        last = next(self.lines.backward())
+        return b"\n" + line if last.is_torn else line
+
+
+def writable(session: Session) -> Writable:
+    """Give what is needed to append to a session.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
     header = session.header
     appender = appender_for(header.agent)
-    if appender is None:
+    if appender is None or not isinstance(session.lines, FileLines):
         raise WriteNotSupported(
             f"Ullage does not write into sessions of {header.agent} yet: use /compact in the agent"
         )
     refusal = appender.refuse_write(header)
     if refusal is not None:
         raise WriteNotSupported(f"{session.path.name}: {refusal}")
-    return appender
-
-
-def after_line_end(session: Session, line: bytes) -> bytes:
-    """Begin with a line end where the last line of the transcript has none."""
-    last = next(session.lines.backward())
-    return b"\n" + line if last.is_torn else line
+    return Writable(appender=appender, lines=session.lines)
 
 
 def new_entry_id() -> str:

@@ -41,6 +41,8 @@ def lasting_problems(reading: Reading) -> tuple[Problem, ...]:
 
 class Format(Protocol):
     AGENT: Agent
+    HAS_NESTED_FOLDERS: bool
+    """Whether sessions lie in folders below those that `session_folders` names."""
 
     @staticmethod
     def session_roots(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
@@ -55,6 +57,11 @@ class Format(Protocol):
     @staticmethod
     def subagent_folders(path: Path) -> tuple[Path, ...]:
         """Give the folders that may hold the sessions of a session's subagents."""
+        ...
+
+    @staticmethod
+    def live_folders(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+        """Give the folders where the agent notes the sessions that it has open, one file each."""
         ...
 
     @staticmethod

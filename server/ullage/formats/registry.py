@@ -7,8 +7,9 @@ from ullage.formats.format import Appender, Format
 from ullage.formats.gemini import adapter as gemini
 from ullage.formats.openclaw import adapter as openclaw
 from ullage.formats.openclaw import append as openclaw_append
+from ullage.formats.opencode import adapter as opencode
 
-FORMATS: tuple[Format, ...] = (openclaw, claude_code, codex, gemini)
+FORMATS: tuple[Format, ...] = (openclaw, claude_code, codex, gemini, opencode)
 
 
 def recognize(lines: Lines) -> tuple[Format, Header] | None:

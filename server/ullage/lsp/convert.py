@@ -94,7 +94,7 @@ def _tooltip(loaded: Loaded) -> str:
     status, header = loaded.status, loaded.session.header
     model = loaded.context.model or "model not named yet"
     rows = [
-        f"**{AGENT_NAMES[header.agent]}** · {_escaped(model)} · `{header.session_id[:8]}`",
+        f"**{AGENT_NAMES[header.agent]}** · {_escaped(model)} · {_escaped(header.session_id[:8])}",
         f"{total_text(status.gauge)} tokens  \n{_escaped(used_text(status.gauge))}",
         f"Window: {_escaped(window_text(status.gauge.window))}",
         f"Next: {trigger_text(status)}",
@@ -117,4 +117,5 @@ def _label(status: Status) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"\\{char}" if char in r"\`*_{}[]<>()#+!|~$" else char for char in text)
+    flat = " ".join(text.split())
+    return "".join(f"\\{char}" if char in r"\`*_{}[]<>()#+!|~$" else char for char in flat)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from ullage.app.databases import database_folders
 from ullage.app.follow import Followed, start, update
 from ullage.app.sessions import session_folders, workspace_sessions
 from ullage.errors import UllageError
@@ -105,12 +106,13 @@ def _workspace_folders(ls: UllageServer) -> tuple[Path, ...]:
 def _folders(ls: UllageServer) -> set[Path]:
     """List the folders where something may happen that matters."""
     sessions = (session_folders(folder, ls.places) for folder in _workspace_folders(ls))
-    return {path.parent for path in ls.followed_paths()}.union(*sessions)
+    followed = {path.parent for path in ls.followed_paths()}
+    return followed.union(database_folders(ls.places), *sessions)
 
 
 def _newest_session(ls: UllageServer, folders: tuple[Path, ...]) -> Path | None:
     """Find the session written to last; the first of each folder is its newest."""
     newest = [next(workspace_sessions(folder, ls.places), None) for folder in folders]
     found = [session for session in newest if session is not None]
-    latest = max(found, key=lambda s: s.lines.fingerprint.mtime_ns, default=None)
+    latest = max(found, key=lambda s: s.lines.written_ns, default=None)
     return None if latest is None else latest.path

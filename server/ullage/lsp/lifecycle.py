@@ -4,7 +4,9 @@ import logging
 import os
 import sys
 import threading
-from typing import BinaryIO, cast
+from typing import BinaryIO
+
+from ullage.store.processes import is_running
 
 PARENT_CHECK_S = 0.5
 GRACE_S = 1.0
@@ -80,33 +82,6 @@ def exit_soon(exit_code: int) -> None:
     timer = threading.Timer(GRACE_S, os._exit, (exit_code,))
     timer.daemon = True
     timer.start()
-
-
-def is_running(process_id: int) -> bool:
-    if sys.platform == "win32":
-        return _is_running_windows(process_id)
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _is_running_windows(process_id: int) -> bool:
-    """Ask Windows by handle: there, `os.kill` with 0 would interrupt the process."""
-    import ctypes
-
-    synchronize, timed_out = 0x00100000, 0x102
-    kernel = ctypes.WinDLL("kernel32")
-    handle = cast(int, kernel.OpenProcess(synchronize, 0, process_id))
-    if not handle:
-        return False
-    try:
-        return cast(int, kernel.WaitForSingleObject(handle, 0)) == timed_out
-    finally:
-        kernel.CloseHandle(handle)
 
 
 def _without_arguments(record: logging.LogRecord) -> bool:

@@ -51,6 +51,7 @@ def serve() -> None:
     start_log()
     server = make_server()
     server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
+    sys.exit(0 if server.is_shut_down else 1)
 
 
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
@@ -59,6 +60,7 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
 
 
 async def _on_shutdown(ls: UllageServer, params: None) -> None:
+    ls.is_shut_down = True
     if ls.following is not None:
         ls.following.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -26,6 +26,8 @@ class UllageServer(LanguageServer):
         self.workspace_path: Path | None = None
         """The newest session of the workspace's folders."""
         self._locks: dict[Path, asyncio.Lock] = {}
+        self.is_shut_down = False
+        """Whether the client said goodbye; without that, the end is a failure."""
         self.following: asyncio.Task[None] | None = None
 
     def lock_of(self, path: Path) -> asyncio.Lock:

@@ -1,15 +1,31 @@
 """Folders of agents' transcripts, listed; what cannot be read is passed over."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 import msgspec
 
+ENDINGS = (".jsonl", ".jsonl.zst", ".json")
+"""Transcripts, packed ones, and the single documents of older Gemini versions."""
+
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
+    inode: int
     mtime_ns: int
+
+
+def is_of_workspace(folder: Path, spellings: Set[str]) -> bool:
+    """Tell whether a folder of sessions may be a workspace's.
+
+    Gemini shortens a workspace to its name, and notes beside the sessions whose they are.
+    """
+    try:
+        noted = (folder.parent / ".project_root").read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return True
+    return noted in spellings
 
 
 def newest_first(files: Iterable[Found]) -> list[Found]:
@@ -17,21 +33,23 @@ def newest_first(files: Iterable[Found]) -> list[Found]:
 
 
 def transcripts_in(folder: Path) -> Iterator[Found]:
-    """List the `.jsonl` files of a folder."""
+    """List the transcripts of a folder; a plain file stands for its packed copy."""
     try:
         with os.scandir(folder) as listing:
-            entries = list(listing)
+            entries = {entry.name: entry for entry in listing if entry.name.endswith(ENDINGS)}
     except OSError:
         return
-    for entry in entries:
-        if entry.name.endswith(".jsonl"):
-            try:
-                yield Found(path=Path(entry.path), mtime_ns=entry.stat().st_mtime_ns)
-            except OSError:
-                continue
+    for name, entry in entries.items():
+        if name.removesuffix(".zst") in entries and name.endswith(".zst"):
+            continue
+        try:
+            found = entry.stat()
+        except OSError:
+            continue
+        yield Found(path=Path(entry.path), inode=found.st_ino, mtime_ns=found.st_mtime_ns)
 
 
 def transcripts_below(root: Path) -> Iterator[Found]:
-    """List the `.jsonl` files of a folder and of all folders in it."""
+    """List the transcripts of a folder and of all folders in it."""
     for folder, _, _ in os.walk(root):
         yield from transcripts_in(Path(folder))

@@ -4,7 +4,6 @@ OpenClaw 2026.8 and later (research/openclaw-pi.md §3.2). Events are numbered, 
 zstd frames. An offset here is an event's number, and the size is the last number plus one.
 """
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias, TypeVar, cast
@@ -14,6 +13,7 @@ import msgspec
 from ullage.core.transcript import Line
 from ullage.errors import Unreadable
 from ullage.store.database import StoredSession, look_at_database, one_line, reading, text_of
+from ullage.store.zstd import unpack
 
 PAGE_EVENTS = 200
 """Read in one transaction (chosen)."""
@@ -80,7 +80,7 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
 class DatabaseLines:
     """The lines of a session up to the event that was its last when it was looked at."""
 
-    def __init__(self, path: Path, session_id: str) -> None:
+    def __init__(self, path: Path, session_id: str, updated_ms: int | None = None) -> None:
         """Look at a session.
 
         Raises:
@@ -88,6 +88,7 @@ class DatabaseLines:
         """
         self.path = path
         self.session_id = session_id
+        self._updated_ms = updated_ms
         self.fingerprints = look_at_database(path)
         with reading(path) as connection:
             first, last = cast(
@@ -97,6 +98,15 @@ class DatabaseLines:
             raise Unreadable(f"{path} has no session {session_id}: name another session")
         self._first = first
         self._last = last
+
+    @property
+    def written_ns(self) -> int:
+        if self._updated_ms is not None:
+            return self._updated_ms * 1_000_000
+        return max(fingerprint.mtime_ns for fingerprint in self.fingerprints)
+
+    def is_current(self) -> bool:
+        return look_at_database(self.path) == self.fingerprints
 
     @property
     def size_bytes(self) -> int:
@@ -138,21 +148,8 @@ def _raw_of(row: _Row) -> bytes:
 
 def _unpacked(frame: bytes) -> bytes:
     """Unpack a zstd frame; what is damaged comes as a line that is no JSON."""
-    try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-    except ImportError:
-        raise Unreadable(
-            "this session of OpenClaw is packed with zstd: run `pip install backports.zstd`"
-        ) from None
-    decompressor = zstd.ZstdDecompressor()
-    try:
-        data = decompressor.decompress(frame, max_length=MAX_EVENT_BYTES + 1)
-    except zstd.ZstdError:
-        return DAMAGED
-    return data if decompressor.eof or len(data) > MAX_EVENT_BYTES else DAMAGED
+    data = unpack(frame, MAX_EVENT_BYTES)
+    return DAMAGED if data is None else data
 
 
 def _decoded(data: object, kind: type[_T]) -> _T | None:

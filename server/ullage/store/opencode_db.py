@@ -74,7 +74,7 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
 class DatabaseLines:
     """The lines of a session up to the message that was its last when it was looked at."""
 
-    def __init__(self, path: Path, session_id: str) -> None:
+    def __init__(self, path: Path, session_id: str, updated_ms: int | None = None) -> None:
         """Look at a session.
 
         Raises:
@@ -82,12 +82,22 @@ class DatabaseLines:
         """
         self.path = path
         self.session_id = session_id
+        self._updated_ms = updated_ms
         self.fingerprints = look_at_database(path)
         with reading(path) as connection:
             self._session_line = _read_session(connection, session_id, path)
             self._last = cast(_Key | None, connection.execute(_LAST, (session_id,)).fetchone())
             (n_messages,) = cast(tuple[int], connection.execute(_COUNT, (session_id,)).fetchone())
         self._n_messages = n_messages
+
+    @property
+    def written_ns(self) -> int:
+        if self._updated_ms is not None:
+            return self._updated_ms * 1_000_000
+        return max(fingerprint.mtime_ns for fingerprint in self.fingerprints)
+
+    def is_current(self) -> bool:
+        return look_at_database(self.path) == self.fingerprints
 
     @property
     def size_bytes(self) -> int:

@@ -42,6 +42,13 @@ class FileLines:
     def size_bytes(self) -> int:
         return self.fingerprint.size_bytes
 
+    @property
+    def written_ns(self) -> int:
+        return self.fingerprint.mtime_ns
+
+    def is_current(self) -> bool:
+        return look_at(self.path) == self.fingerprint
+
     def forward(self, start: int = 0) -> Iterator[Line]:
         offset = start
         pending = bytearray()

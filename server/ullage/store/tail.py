@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.transcript import Line, MemoryLines
-from ullage.store.reader import FileLines, Fingerprint, look_at
+from ullage.store.reader import FileLines, Fingerprint
 
 PROBE_BYTES = 4096
 """How much of the head, and before the end, tells a file from another (D22)."""
@@ -34,15 +34,6 @@ def mark_at(lines: FileLines, offset: int) -> Mark:
     """Remember a place in a file; reads two small blocks."""
     head, tail = _probes(lines, offset)
     return Mark(fingerprint=lines.fingerprint, offset=offset, head_sha256=head, tail_sha256=tail)
-
-
-def is_unchanged(path: Path, mark: Mark) -> bool:
-    """Tell by one `stat` whether anything was written since.
-
-    Raises:
-        Unreadable: the file is gone.
-    """
-    return look_at(path) == mark.fingerprint
 
 
 def read_appended(path: Path, mark: Mark) -> Appended | None:

@@ -17,14 +17,21 @@ from ullage.core.transcript import (
 from ullage.formats.claude_code.conversation import read_conversation
 from ullage.formats.claude_code.extension import extend
 from ullage.formats.claude_code.items import item_of, items_of
-from ullage.formats.claude_code.places import session_folders, session_roots, subagent_folders
+from ullage.formats.claude_code.places import (
+    live_folders,
+    session_folders,
+    session_roots,
+    subagent_folders,
+)
 from ullage.formats.claude_code.records import Stub, metadata_of, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of
 from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
 
 __all__ = [
     "AGENT",
+    "HAS_NESTED_FOLDERS",
     "extend",
+    "live_folders",
     "messages",
     "parse",
     "read_compaction",
@@ -36,6 +43,7 @@ __all__ = [
 ]
 
 AGENT: Agent = "claude-code"
+HAS_NESTED_FOLDERS: bool = False
 MAX_SUMMARY_DISTANCE = 20
 """Lines after a boundary among which its summary is looked for (it follows at once)."""
 

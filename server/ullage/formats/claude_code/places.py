@@ -9,9 +9,12 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 def session_roots(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
     """Give the folders below which all sessions are."""
-    chosen = env.get("CLAUDE_CONFIG_DIR")
-    root = Path(chosen).expanduser() if chosen else home / ".claude"
-    return (root / "projects",)
+    return (_config_folder(env, home) / "projects",)
+
+
+def live_folders(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Give the folder of the live registry: a file for each process (research/agents.md §0.7)."""
+    return (_config_folder(env, home) / "sessions",)
 
 
 def session_folders(cwd: Path, env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
@@ -39,6 +42,11 @@ def folder_name(cwd: str) -> str:
     for unit in units:
         value = (value * 31 + unit) & 0xFFFFFFFF
     return f"{slug[:MAX_SLUG_CHARS]}-{_base36(abs(value - 2**32 if value >= 2**31 else value))}"
+
+
+def _config_folder(env: Mapping[str, str], home: Path) -> Path:
+    chosen = env.get("CLAUDE_CONFIG_DIR")
+    return Path(chosen).expanduser() if chosen else home / ".claude"
 
 
 def _base36(value: int) -> str:

@@ -18,13 +18,20 @@ from ullage.formats.codex.assembly import Assembly
 from ullage.formats.codex.compaction import items_of_boundary, to_compaction
 from ullage.formats.codex.extension import extend
 from ullage.formats.codex.history import read_history
-from ullage.formats.codex.places import session_folders, session_roots, subagent_folders
+from ullage.formats.codex.places import (
+    live_folders,
+    session_folders,
+    session_roots,
+    subagent_folders,
+)
 from ullage.formats.codex.records import Stub, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of
 
 __all__ = [
     "AGENT",
+    "HAS_NESTED_FOLDERS",
     "extend",
+    "live_folders",
     "messages",
     "parse",
     "read_compaction",
@@ -36,6 +43,7 @@ __all__ = [
 ]
 
 AGENT: Agent = "codex"
+HAS_NESTED_FOLDERS: bool = True
 MAX_ESTIMATE_DISTANCE = 20
 """Lines after a compaction among which its estimate is looked for (the fourth, seen)."""
 

@@ -23,3 +23,9 @@ def subagent_folders(path: Path) -> tuple[Path, ...]:
     One that a later day's resume started is not found; to look for it would read every header.
     """
     return (path.parent,)
+
+
+def live_folders(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Give none: this agent does not note which sessions it has open."""
+    del env, home
+    return ()

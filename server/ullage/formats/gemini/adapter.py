@@ -16,7 +16,12 @@ from ullage.formats.format import Reading, index_of
 from ullage.formats.gemini.extension import extend
 from ullage.formats.gemini.history import Snapshot, read_history, snapshot_at
 from ullage.formats.gemini.items import items_of
-from ullage.formats.gemini.places import session_folders, session_roots, subagent_folders
+from ullage.formats.gemini.places import (
+    live_folders,
+    session_folders,
+    session_roots,
+    subagent_folders,
+)
 from ullage.formats.gemini.records import (
     Stub,
     is_document,
@@ -28,7 +33,9 @@ from ullage.formats.gemini.records import (
 
 __all__ = [
     "AGENT",
+    "HAS_NESTED_FOLDERS",
     "extend",
+    "live_folders",
     "messages",
     "parse",
     "read_compaction",
@@ -40,6 +47,7 @@ __all__ = [
 ]
 
 AGENT: Agent = "gemini"
+HAS_NESTED_FOLDERS: bool = False
 
 
 def read_context(lines: Lines, header: Header, known: Index) -> Reading:

@@ -42,3 +42,9 @@ def subagent_folders(path: Path) -> tuple[Path, ...]:
 def folder_name(cwd: Path) -> str:
     """Shorten a working folder as the Gemini CLI does: `/home/me/My app!` becomes `my-app`."""
     return _NOT_PLAIN.sub("-", cwd.name.lower()).strip("-") or "project"
+
+
+def live_folders(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Give none: this agent does not note which sessions it has open."""
+    del env, home
+    return ()

@@ -22,14 +22,21 @@ from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub
 from ullage.formats.openclaw.extension import extend
 from ullage.formats.openclaw.path import read_path
-from ullage.formats.openclaw.places import session_folders, session_roots, subagent_folders
+from ullage.formats.openclaw.places import (
+    live_folders,
+    session_folders,
+    session_roots,
+    subagent_folders,
+)
 from ullage.formats.openclaw.projection import model_of, project
 from ullage.formats.openclaw.seed_entries import EVENTS, EVENTS_VERSION
 from ullage.formats.openclaw.seed_path import read_events
 
 __all__ = [
     "AGENT",
+    "HAS_NESTED_FOLDERS",
     "extend",
+    "live_folders",
     "messages",
     "parse",
     "read_compaction",
@@ -41,6 +48,7 @@ __all__ = [
 ]
 
 AGENT: Agent = "openclaw"
+HAS_NESTED_FOLDERS: bool = False
 
 
 def read_context(lines: Lines, header: Header, known: Index) -> Reading:

@@ -13,6 +13,8 @@ _CHANGE_TOOLS = ("write", "edit")
 
 def refuse_write(header: Header) -> str | None:
     """Say why a session cannot be appended to; None where it can."""
+    if header.dialect:
+        return "Ullage does not append to this kind of session yet; it was not written by pi"
     if header.version == WRITABLE_VERSION:
         return None
     if header.version > WRITABLE_VERSION:

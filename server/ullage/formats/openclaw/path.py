@@ -89,6 +89,11 @@ class _Climb:
                 raise _TangledError
             yield line, stub
 
+    def take_back(self, line: Line, problem: Problem) -> None:
+        """Count a line as a problem that looked like an entry at first."""
+        self.n_passed -= line.offset >= self._counted_from
+        self.problems.append(problem)
+
     def count_rest(self) -> None:
         """Count what an index does not cover yet, once the path is known."""
         for line, _ in self._stubs():
@@ -122,7 +127,7 @@ def _path_upwards(lines: Lines, version: int, known: Index) -> Path:
         if not is_context_complete or not is_model_known:
             entry = read_entry(line, version)
             if isinstance(entry, Problem):
-                climb.problems.append(entry)
+                climb.take_back(line, entry)
                 continue
             if entry is None:
                 continue

@@ -39,3 +39,9 @@ def database_patterns(env: Mapping[str, str], home: Path) -> tuple[tuple[Path, s
     chosen = env.get("OPENCLAW_STATE_DIR")
     root = Path(chosen).expanduser() if chosen else home / ".openclaw"
     return ((root / "agents", "*/agent/openclaw-agent.sqlite"),)
+
+
+def live_folders(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Give none: this agent does not note which sessions it has open."""
+    del env, home
+    return ()

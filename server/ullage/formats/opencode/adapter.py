@@ -20,7 +20,12 @@ from ullage.formats.format import Reading
 from ullage.formats.json_line import text_of
 from ullage.formats.opencode.history import Boundary, History, read_history
 from ullage.formats.opencode.messages import items_of
-from ullage.formats.opencode.places import session_folders, session_roots, subagent_folders
+from ullage.formats.opencode.places import (
+    live_folders,
+    session_folders,
+    session_roots,
+    subagent_folders,
+)
 from ullage.formats.opencode.records import (
     compaction_part,
     created_ms,
@@ -33,7 +38,9 @@ from ullage.formats.opencode.records import (
 
 __all__ = [
     "AGENT",
+    "HAS_NESTED_FOLDERS",
     "extend",
+    "live_folders",
     "messages",
     "parse",
     "read_compaction",
@@ -45,6 +52,7 @@ __all__ = [
 ]
 
 AGENT: Agent = "opencode"
+HAS_NESTED_FOLDERS: bool = False
 MAX_SUMMARY_DISTANCE = 20
 """Messages after a compaction's request among which its summary is looked for (chosen)."""
 

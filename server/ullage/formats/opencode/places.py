@@ -34,3 +34,9 @@ def database_patterns(env: Mapping[str, str], home: Path) -> tuple[tuple[Path, s
         path = root / chosen
         return ((path.parent, escape(path.name)),) if path.name else ()
     return (root, "opencode.db"), (root, "opencode-*.db")
+
+
+def live_folders(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Give none: this agent does not note which sessions it has open."""
+    del env, home
+    return ()

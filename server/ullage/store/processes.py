@@ -1,0 +1,64 @@
+"""Processes of this machine: whether one runs, and which sessions agents say they have open."""
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+_PID_FILE = re.compile(r"\d{1,10}\.json\Z")
+"""Claude Code keeps secrets beside these files, which are never read."""
+
+
+class _Live(msgspec.Struct, rename="camel"):
+    pid: int
+    session_id: str
+
+
+def running_sessions(folders: Iterable[Path]) -> frozenset[str]:
+    """List the ids of the sessions whose process runs, by the files that agents keep of them."""
+    return frozenset(
+        live.session_id for folder in folders for live in _live_in(folder) if is_running(live.pid)
+    )
+
+
+def is_running(process_id: int) -> bool:
+    if sys.platform == "win32":
+        return _is_running_windows(process_id)
+    try:
+        os.kill(process_id, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _live_in(folder: Path) -> Iterable[_Live]:
+    try:
+        paths = [path for path in folder.iterdir() if _PID_FILE.match(path.name)]
+    except OSError:
+        return
+    for path in paths:
+        try:
+            yield msgspec.json.decode(path.read_bytes(), type=_Live)
+        except (OSError, msgspec.DecodeError):
+            continue
+
+
+def _is_running_windows(process_id: int) -> bool:
+    """Ask Windows by handle: there, `os.kill` with 0 would interrupt the process."""
+    import ctypes
+
+    synchronize, timed_out = 0x00100000, 0x102
+    kernel = ctypes.WinDLL("kernel32")
+    handle = cast(int, kernel.OpenProcess(synchronize, 0, process_id))
+    if not handle:
+        return False
+    try:
+        return cast(int, kernel.WaitForSingleObject(handle, 0)) == timed_out
+    finally:
+        kernel.CloseHandle(handle)

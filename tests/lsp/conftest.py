@@ -1,0 +1,151 @@
+"""An editor for tests: pytest-lsp's client, connected to the real server over stdio."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TypeVar
+
+import pytest
+import pytest_asyncio
+from lsprotocol import types
+from pygls.protocol import default_converter
+from pytest_lsp import ClientServerConfig, LanguageClient
+
+from pi_files import MODEL, PiFile, conversation
+from running import Place
+
+T = TypeVar("T")
+ANSWER_S = 10
+"""What a busy machine may take; nothing waits so long when all is well."""
+
+
+class Editor:
+    """The client, what it was told, and what its user answers to questions."""
+
+    def __init__(self, client: LanguageClient, place: Place) -> None:
+        self.client = client
+        self.place = place
+        self.answer: str | None = None
+        """The button that is chosen in a question."""
+        self.questions: list[str] = []
+        self._gauges: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
+        self._published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        self._listen()
+
+    def _listen(self) -> None:
+        @self.client.feature("ullage/gauge")
+        def on_gauge(params) -> None:
+            self._gauges.put_nowait(_with_names(params))
+
+        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def on_diagnostics(params: types.PublishDiagnosticsParams) -> None:
+            self._published.put_nowait(params)
+
+        @self.client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
+        def on_question(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+            self.questions.append(params.message)
+            titles = [action.title for action in params.actions or ()]
+            return types.MessageActionItem(self.answer) if self.answer in titles else None
+
+    async def start(self, *folders: Path) -> types.InitializeResult:
+        return await self.client.initialize_session(
+            types.InitializeParams(
+                capabilities=types.ClientCapabilities(),
+                workspace_folders=[
+                    types.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)
+                    for folder in folders
+                ],
+            )
+        )
+
+    def open(self, path: Path) -> None:
+        self.client.text_document_did_open(
+            types.DidOpenTextDocumentParams(
+                types.TextDocumentItem(
+                    uri=path.as_uri(), language_id="jsonl", version=1, text="not read from here"
+                )
+            )
+        )
+
+    def close(self, path: Path) -> None:
+        self.client.text_document_did_close(
+            types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(path.as_uri()))
+        )
+
+    async def gauge(self, is_wanted: Callable[[SimpleNamespace], bool]) -> SimpleNamespace:
+        """Wait for a gauge that is as wanted, passing over others."""
+        return await _first(self._gauges, is_wanted)
+
+    async def diagnostics(self, path: Path, *, count: int) -> list[types.Diagnostic]:
+        """Wait until so many diagnostics stand at a file."""
+        found = await _first(
+            self._published,
+            lambda params: params.uri == path.as_uri() and len(params.diagnostics) == count,
+        )
+        return list(found.diagnostics)
+
+    async def command(self, name: str, session: object = None) -> SimpleNamespace:
+        result = await asyncio.wait_for(
+            self.client.workspace_execute_command_async(
+                types.ExecuteCommandParams(command=name, arguments=[{"session": session}])
+            ),
+            ANSWER_S,
+        )
+        return _with_names(result)
+
+    async def exit_code(self) -> int:
+        """Shut the server down as an editor does and give its exit code."""
+        await asyncio.wait_for(self.client.shutdown_session(), ANSWER_S)
+        assert self.client._server is not None
+        return await self.client._server.wait()
+
+
+def _with_names(value):
+    """Give a value of the protocol with its fields as attributes."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return SimpleNamespace(**{key: _with_names(part) for key, part in value.items()})
+    return value
+
+
+async def _first(queue: asyncio.Queue[T], is_wanted: Callable[[T], bool]) -> T:
+    async with asyncio.timeout(ANSWER_S):
+        while True:
+            found = await queue.get()
+            if is_wanted(found):
+                return found
+
+
+@pytest_asyncio.fixture
+async def editor(place: Place) -> AsyncIterator[Editor]:
+    config = ClientServerConfig(
+        server_command=[sys.executable, "-m", "ullage", "lsp"],
+        client_factory=lambda: LanguageClient(converter_factory=default_converter),
+        server_env=place.env(),
+    )
+    client = await config.start()
+    assert isinstance(client, LanguageClient)
+    editor = Editor(client, place)
+    yield editor
+    if client._server is not None and client._server.returncode is None:
+        assert await editor.exit_code() == 0
+    await client.stop()
+
+
+@pytest.fixture
+def full_session(place: Place) -> Path:
+    """A session at 91 % of its window, with enough behind the protected part to compact."""
+    pi = conversation(12, chars=6000, usage=182_000, cwd=str(place.cwd), model=MODEL)
+    return place.write("full.jsonl", pi.data)
+
+
+@pytest.fixture
+def workspace_session(place: Place) -> tuple[PiFile, Path]:
+    """A session at 42 % of its window, where pi keeps those of the project folder."""
+    pi = conversation(2, usage=84_000, cwd=str(place.cwd), model=MODEL)
+    folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
+    path = place.home / ".pi" / "agent" / "sessions" / folder / "2026-02-03_s.jsonl"
+    return pi, place.write(str(path), pi.data)

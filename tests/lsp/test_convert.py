@@ -1,0 +1,115 @@
+"""Values of the core as types of the protocol."""
+
+from pathlib import Path
+
+import pytest
+from lsprotocol.types import DiagnosticSeverity
+
+from pi_files import MODEL, PiFile
+from running import Place
+from ullage.app.load import Loaded, Settings, load
+from ullage.app.sessions import open_session
+from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params, path_of, uri_of
+from ullage.store.places import Places
+
+
+def loaded(place: Place, pi: PiFile) -> Loaded:
+    path = place.write("s.jsonl", pi.data)
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    return load(open_session(path), Settings(), places)
+
+
+def used(n_tokens: int) -> PiFile:
+    pi = PiFile()
+    pi.user("hello")
+    pi.assistant("hi", usage=n_tokens, model=MODEL)
+    return pi
+
+
+@pytest.mark.parametrize(
+    ("n_tokens", "level", "severity"),
+    [
+        (2_000, "normal", None),
+        (139_999, "normal", None),
+        (140_000, "normal", DiagnosticSeverity.Information),
+        (160_000, "warning", DiagnosticSeverity.Warning),
+        (189_999, "warning", DiagnosticSeverity.Warning),
+        (190_000, "error", DiagnosticSeverity.Error),
+        (260_000, "error", DiagnosticSeverity.Error),
+    ],
+)
+def test_the_fuller_the_context_the_louder(
+    place: Place, n_tokens: int, level: str, severity: DiagnosticSeverity | None
+) -> None:
+    session = loaded(place, used(n_tokens))
+    assert gauge_params(session).level == level
+    found = [finding.severity for finding in diagnostics(session)]
+    assert found == ([] if severity is None else [severity])
+
+
+def test_a_gauge_says_what_it_is_in_words(place: Place) -> None:
+    gauge = gauge_params(loaded(place, used(182_000)))
+    assert gauge.text == "91%"
+    assert gauge.label == "Context 91% used, 182,000 of 200,000 tokens, warning"
+    assert gauge.session is not None
+    assert gauge.session.sessionId == "019c2f00-0000-7000-8000-000000000001"
+
+
+def test_a_gauge_that_was_only_counted_is_marked(place: Place) -> None:
+    pi = PiFile()
+    pi.user("hello")
+    assert gauge_params(loaded(place, pi)).text == "~0%"
+
+
+def test_above_the_last_trigger_the_finding_says_to_compact_now(place: Place) -> None:
+    (finding,) = diagnostics(loaded(place, used(199_000)))
+    assert finding.message.endswith("Compact it now.")
+
+
+@pytest.mark.parametrize(
+    "model", ["[x](command:evil)", "<b>bold</b>", "a`b`c", "**x**", "![i](http://x)", "$(pulse)"]
+)
+def test_nothing_of_a_session_is_markdown_in_the_hover(place: Place, model: str) -> None:
+    pi = PiFile()
+    pi.assistant("hi", usage=100, model=model)
+    tooltip = gauge_params(loaded(place, pi)).tooltip
+    assert model not in tooltip
+    assert "".join(c for c in model if c.isalnum()) in "".join(c for c in tooltip if c.isalnum())
+
+
+def test_a_model_with_line_ends_starts_no_paragraph_in_the_hover(place: Place) -> None:
+    pi = PiFile()
+    pi.assistant("hi", usage=100, model="gpt\n\nNext: all is well")
+    plain = PiFile()
+    plain.assistant("hi", usage=100, model="gpt")
+    expected = gauge_params(loaded(place, plain)).tooltip.count("\n\n")
+    assert gauge_params(loaded(place, pi)).tooltip.count("\n\n") == expected
+
+
+def test_a_session_id_cannot_leave_its_code_span(place: Place) -> None:
+    pi = PiFile(session_id="a`[x](y)")
+    pi.assistant("hi", usage=100)
+    assert "`[x](y)" not in gauge_params(loaded(place, pi)).tooltip
+
+
+def test_the_marked_range_is_never_longer_than_the_first_line(place: Place) -> None:
+    path = place.write("s.jsonl", used(182_000).data)
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    (finding,) = diagnostics(load(open_session(path), Settings(), places))
+    first = path.read_bytes().split(b"\n")[0].decode()
+    assert 0 < finding.range.end.character <= len(first)
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "a b.jsonl", "ü#?.jsonl", "100%.jsonl"])
+def test_a_path_comes_back_from_its_uri(tmp_path: Path, name: str) -> None:
+    assert path_of(uri_of(tmp_path / name)) == tmp_path / name
+    assert path_of((tmp_path / name).as_uri()) == tmp_path / name
+
+
+@pytest.mark.parametrize("uri", ["untitled:Untitled-1", "git:/x/y?z", "vscode-notebook-cell:x"])
+def test_what_is_no_file_has_no_path(uri: str) -> None:
+    assert path_of(uri) is None
+
+
+def test_without_a_session_the_gauge_is_a_question_mark() -> None:
+    assert (NO_GAUGE.text, NO_GAUGE.session, NO_GAUGE.level) == ("?", None, "normal")

@@ -1,0 +1,76 @@
+"""The extension's `protocol.ts` says what `lsp/protocol.py` says, name for name."""
+
+import inspect
+import re
+import types
+from pathlib import Path
+from typing import Literal, Union, get_args, get_origin, get_type_hints
+
+import attrs
+import pytest
+
+from ullage.lsp import protocol
+
+SOURCE = Path(__file__).parents[2] / "vscode-extension" / "src" / "protocol.ts"
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_CONSTANT = re.compile(r'export const (\w+) = "([^"]*)"')
+_INTERFACE = re.compile(r"export interface (\w+) \{([^}]*)\}")
+_FIELD = re.compile(r"^\s*(\w+): ([^;]+);", re.MULTILINE)
+ONLY_TYPESCRIPT = {"CommandResults"}
+"""Which command gives which result; in Python the handlers' types say it."""
+
+
+def script() -> str:
+    if not SOURCE.is_file():
+        pytest.skip("the extension is not in this tree")
+    return _COMMENT.sub("", SOURCE.read_text("utf-8"))
+
+
+def python_classes() -> dict[str, type]:
+    found = inspect.getmembers(protocol, lambda value: inspect.isclass(value) and attrs.has(value))
+    return {name: cls for name, cls in found if cls.__module__ == protocol.__name__}
+
+
+def in_typescript(hint: object) -> set[str]:
+    """Write a type of Python as the members of a union of TypeScript."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return set().union(*(in_typescript(part) for part in get_args(hint)))
+    if get_origin(hint) is Literal:
+        return {f'"{value}"' for value in get_args(hint)}
+    names = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
+    return {names.get(hint, getattr(hint, "__name__", "?"))}
+
+
+def test_the_names_of_notifications_and_commands_are_the_same() -> None:
+    ours = {
+        name: value
+        for name, value in vars(protocol).items()
+        if name.isupper() and isinstance(value, str)
+    }
+    assert ours
+    assert dict(_CONSTANT.findall(script())) == ours
+
+
+def test_both_have_the_same_messages() -> None:
+    theirs = {name for name, _ in _INTERFACE.findall(script())}
+    assert theirs - ONLY_TYPESCRIPT == set(python_classes())
+
+
+@pytest.mark.parametrize("name", sorted(python_classes()))
+def test_a_message_has_the_same_fields_of_the_same_types(name: str) -> None:
+    body = dict(_INTERFACE.findall(script()))[name]
+    theirs = {key: {part.strip() for part in hint.split("|")} for key, hint in _FIELD.findall(body)}
+    hints = get_type_hints(python_classes()[name])
+    ours = {
+        field.name: in_typescript(hints[field.name])
+        for field in attrs.fields(python_classes()[name])
+    }
+    assert theirs == ours
+
+
+def test_every_command_is_registered_and_has_a_result() -> None:
+    from ullage.lsp.server import COMMANDS
+
+    names = {name for name in vars(protocol) if name.endswith("_COMMAND")}
+    assert {name for name, _ in COMMANDS} == {getattr(protocol, name) for name in names}
+    assert set(re.findall(r"\[(\w+_COMMAND)\]:", script())) == names

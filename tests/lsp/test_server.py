@@ -1,0 +1,271 @@
+"""The language server, over stdio, in the hands of an editor."""
+# ruff: noqa: ASYNC240  # the tests read small files between requests
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from pi_files import MODEL, PiFile, conversation
+
+
+async def test_a_session_of_the_protocol_begins_and_ends_cleanly(editor) -> None:
+    result = await editor.start()
+    capabilities = result.capabilities
+    assert capabilities.execute_command_provider is not None
+    assert set(capabilities.execute_command_provider.commands) >= {
+        "ullage.compact",
+        "ullage.status",
+    }
+    assert capabilities.code_action_provider is not None
+    assert await editor.exit_code() == 0
+
+
+async def test_a_full_context_is_a_warning_at_the_first_line(editor, full_session: Path) -> None:
+    await editor.start()
+    editor.open(full_session)
+    (finding,) = await editor.diagnostics(full_session, count=1)
+    assert finding.severity == types.DiagnosticSeverity.Warning
+    assert (finding.code, finding.source) == ("context-utilization", "ullage")
+    assert finding.message.startswith("Context is 91% full: 182,000 / 200,000")
+    assert finding.range.start == types.Position(0, 0)
+    assert finding.range.end.line == 0
+    assert finding.range.end.character > 0
+
+
+async def test_a_context_with_room_has_no_diagnostics(editor, place) -> None:
+    path = place.write("s.jsonl", conversation(2, usage=40_000, model=MODEL).data)
+    await editor.start()
+    editor.open(path)
+    assert await editor.diagnostics(path, count=0) == []
+
+
+async def test_diagnostics_go_when_the_document_is_closed(editor, full_session: Path) -> None:
+    await editor.start()
+    editor.open(full_session)
+    await editor.diagnostics(full_session, count=1)
+    editor.close(full_session)
+    assert await editor.diagnostics(full_session, count=0) == []
+
+
+async def test_diagnostics_go_when_the_file_goes(editor, full_session: Path) -> None:
+    await editor.start()
+    editor.open(full_session)
+    await editor.diagnostics(full_session, count=1)
+    full_session.unlink()
+    assert await editor.diagnostics(full_session, count=0) == []
+
+
+async def test_diagnostics_come_when_an_open_session_fills(editor, place) -> None:
+    pi = conversation(2, usage=40_000, model=MODEL)
+    path = place.write("s.jsonl", pi.data)
+    await editor.start()
+    editor.open(path)
+    await editor.diagnostics(path, count=0)
+    n_before = len(pi.data)
+    pi.assistant("more", usage=191_000)
+    with path.open("ab") as file:
+        file.write(pi.data[n_before:])
+    (finding,) = await editor.diagnostics(path, count=1)
+    assert finding.severity == types.DiagnosticSeverity.Error
+
+
+async def code_actions(editor, path: Path, findings: list[types.Diagnostic]):
+    place = types.Position(0, 0)
+    return await editor.client.text_document_code_action_async(
+        types.CodeActionParams(
+            text_document=types.TextDocumentIdentifier(path.as_uri()),
+            range=types.Range(place, place),
+            context=types.CodeActionContext(diagnostics=findings),
+        )
+    )
+
+
+async def test_the_quick_fix_of_the_finding_compacts_the_session(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    editor.open(full_session)
+    findings = await editor.diagnostics(full_session, count=1)
+    (action,) = await code_actions(editor, full_session, findings)
+    print(repr(action))
+    before = full_session.read_bytes()
+    editor.answer = "Compact"
+    result = await editor.command("ullage.compact", str(full_session))
+    assert result.outcome == "compacted"
+    assert len(editor.questions) == 1
+    assert full_session.read_bytes().startswith(before)
+    assert full_session.read_bytes().count(b"\n") == before.count(b"\n") + 1
+    assert await editor.diagnostics(full_session, count=0) == []
+
+
+@pytest.mark.parametrize("answer", [None, "Something else"])
+async def test_without_a_confirmation_nothing_is_compacted(
+    editor, full_session: Path, answer: str | None
+) -> None:
+    await editor.start()
+    before = full_session.read_bytes()
+    editor.answer = answer
+    result = await editor.command("ullage.compact", str(full_session))
+    assert result.outcome == "cancelled"
+    assert len(editor.questions) == 1
+    assert full_session.read_bytes() == before
+
+
+async def test_a_session_that_is_small_already_is_not_asked_about(editor, place) -> None:
+    path = place.write("s.jsonl", conversation(1, model=MODEL).data)
+    await editor.start()
+    result = await editor.command("ullage.compact", str(path))
+    assert result.outcome == "nothing"
+    assert editor.questions == []
+
+
+async def test_other_findings_get_no_quick_fix(editor, full_session: Path) -> None:
+    await editor.start()
+    editor.open(full_session)
+    (finding,) = await editor.diagnostics(full_session, count=1)
+    other = types.Diagnostic(range=finding.range, message="from another server", code="x")
+    assert not await code_actions(editor, full_session, [other])
+    assert not await code_actions(editor, full_session, [])
+
+
+async def test_the_gauge_shows_the_newest_session_of_the_workspace(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    _, path = workspace_session
+    await editor.start(editor.place.cwd)
+    gauge = await editor.gauge(lambda gauge: gauge.session is not None)
+    assert (gauge.text, gauge.level) == ("42%", "normal")
+    assert gauge.session.agent == "openclaw"
+    assert gauge.session.path == str(path)
+    assert gauge.label == "Context 42% used, 84,000 of 200,000 tokens, normal"
+    assert "84,000 / 200,000" in gauge.tooltip
+
+
+async def test_the_gauge_follows_a_session_that_grows(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    n_before = len(pi.data)
+    pi.assistant("one more", usage=164_000)
+    with path.open("ab") as file:
+        file.write(pi.data[n_before:])
+    gauge = await editor.gauge(lambda gauge: gauge.text == "82%")
+    assert gauge.level == "warning"
+
+
+async def test_the_gauge_goes_over_to_a_newer_session(
+    editor, workspace_session: tuple[PiFile, Path], make_idle: Callable
+) -> None:
+    _, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    newer = conversation(2, usage=20_000, cwd=str(editor.place.cwd), model=MODEL)
+    editor.place.write(str(path.with_name("newer.jsonl")), newer.data, age_s=1)
+    gauge = await editor.gauge(lambda gauge: gauge.text == "10%")
+    assert gauge.session.path.endswith("newer.jsonl")
+
+
+async def test_the_first_session_of_a_workspace_is_found_when_it_comes(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    path.unlink()
+    path.parent.rmdir()
+    await editor.start(editor.place.cwd)
+    editor.place.write(str(path), pi.data, age_s=1)
+    gauge = await editor.gauge(lambda gauge: gauge.session is not None)
+    assert gauge.text == "42%"
+
+
+async def test_the_gauge_is_empty_again_when_the_session_is_gone(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    _, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    path.unlink()
+    gauge = await editor.gauge(lambda gauge: gauge.session is None)
+    assert gauge.text == "?"
+
+
+async def test_an_open_transcript_is_gauged_where_the_workspace_has_none(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    editor.open(full_session)
+    gauge = await editor.gauge(lambda gauge: gauge.session is not None)
+    assert gauge.session.path == str(full_session)
+
+
+async def test_the_status_command_gives_the_text_of_the_command_line(
+    editor, workspace_session: tuple[PiFile, Path], place
+) -> None:
+    _, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    by_gauge = await editor.command("ullage.status")
+    by_path = await editor.command("ullage.status", str(path))
+    printed = place.run("context", "status", "--session", path).stdout
+    assert by_gauge.text == by_path.text == printed.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (None, "no session of an agent in this workspace"),
+        ("missing.jsonl", "does not exist"),
+        ("text.jsonl", "is not a session of an agent"),
+        (".", "is a folder"),
+    ],
+    ids=str,
+)
+async def test_a_users_error_is_an_answer_with_its_message(
+    editor, place, name: str | None, words: str
+) -> None:
+    place.write("text.jsonl", b"hello\n")
+    await editor.start()
+    for command in ("ullage.status", "ullage.compact"):
+        with pytest.raises(JsonRpcException) as caught:
+            await editor.command(command, name and str(place.cwd / name))
+        assert words in caught.value.message
+        assert caught.value.code == types.LSPErrorCodes.RequestFailed
+        assert "Traceback" not in str(caught.value.data)
+
+
+@pytest.mark.parametrize("argument", [7, [], {"a": 1}], ids=repr)
+async def test_a_wrong_argument_is_refused_and_the_server_lives(editor, argument: object) -> None:
+    await editor.start()
+    with pytest.raises(JsonRpcException) as caught:
+        await editor.command("ullage.status", argument)
+    assert "Traceback" not in f"{caught.value.message}{caught.value.data}"
+    with pytest.raises(JsonRpcException, match="no session"):
+        await editor.command("ullage.status")
+
+
+async def test_a_document_that_is_no_transcript_gets_no_diagnostics(editor, place) -> None:
+    path = place.write("notes.md", b"# Notes\n")
+    await editor.start()
+    editor.open(path)
+    assert not await code_actions(editor, path, [])
+
+
+async def test_two_compactions_at_once_make_one(editor, full_session: Path) -> None:
+    await editor.start()
+    editor.answer = "Compact"
+    before = full_session.read_bytes()
+    results = await asyncio.gather(
+        editor.command("ullage.compact", str(full_session)),
+        editor.command("ullage.compact", str(full_session)),
+        return_exceptions=True,
+    )
+    outcomes = [r.outcome for r in results if not isinstance(r, JsonRpcException)]
+    assert outcomes == ["compacted"]
+    (error,) = [r for r in results if isinstance(r, JsonRpcException)]
+    assert "changed meanwhile" in error.message or "being written to" in error.message
+    assert full_session.read_bytes().count(b"\n") == before.count(b"\n") + 1
