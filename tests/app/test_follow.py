@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_files import ClaudeFile, claude_files
-from pi_files import PiFile, damaged_pi_files, pi_files
+from pi_files import PiFile, pi_files
 from ullage.app.follow import Followed, start, update
 from ullage.app.load import Loaded, Settings, load
 from ullage.app.sessions import open_session
@@ -56,7 +56,7 @@ def begin(path: Path, data: bytes, places: Places) -> Followed:
 
 
 @given(
-    made=st.one_of(pi_files(), damaged_pi_files(), claude_files()),
+    made=st.one_of(pi_files(), claude_files()),
     cuts=st.lists(st.floats(0, 1), max_size=6),
 )
 @settings(deadline=None, max_examples=150)
@@ -82,6 +82,25 @@ def test_a_file_that_grows_in_any_pieces_reads_like_one_that_was_always_whole(
                 file.write(data[file.tell() : end])
             followed = step(followed, places)
             check(followed, path, places)
+
+
+def test_an_id_that_comes_again_stands_for_its_last_line(
+    pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    followed = begin(path, pi.data, places)
+    pi.raw(
+        {
+            "type": "message",
+            "id": pi.ids[0],
+            "parentId": pi.ids[-1],
+            "timestamp": "2026-02-03T11:00:00.000Z",
+            "message": {"role": "user", "content": "again", "timestamp": 1},
+        }
+    )
+    path.write_bytes(pi.data)
+    followed = step(followed, places)
+    check(followed, path, places)
 
 
 def test_nothing_is_read_where_nothing_was_written(

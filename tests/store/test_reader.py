@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ullage.core.lines import AppendedLines
 from ullage.core.transcript import Line, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store import reader
@@ -33,24 +32,6 @@ def test_a_file_has_the_lines_of_its_bytes_in_both_directions(
         for line in MemoryLines(data).forward():
             assert lines.read_line(line.offset, len(line.raw)) == line
             assert list(lines.forward(line.offset)) == list(MemoryLines(data).forward(line.offset))
-
-
-@given(contents)
-def test_backward_is_the_reverse_of_forward_and_joins_to_the_bytes(data: bytes) -> None:
-    lines = list(MemoryLines(data).forward())
-    assert list(MemoryLines(data).backward()) == lines[::-1]
-    assert b"".join(line.raw for line in lines) == data
-    assert all(line.raw.count(b"\n") == (not line.is_torn) for line in lines)
-
-
-@given(contents, contents)
-def test_appended_lines_read_like_the_longer_file(base: bytes, appended: bytes) -> None:
-    base = base if base.endswith(b"\n") else base + b"\n"
-    lines = AppendedLines(MemoryLines(base), appended)
-    whole = MemoryLines(base + appended)
-    assert list(lines.forward()) == list(whole.forward())
-    assert list(lines.backward()) == list(whole.backward())
-    assert lines.size_bytes == whole.size_bytes
 
 
 def test_lines_that_are_written_later_are_not_read(tmp_path: Path) -> None:

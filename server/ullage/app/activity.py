@@ -94,7 +94,5 @@ def _report(session: Session, settings: Settings, places: Places) -> SessionRepo
         utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
         compaction_count=len(loaded.context.compactions),
         gauge=gauge_text(gauge),
-        subagents=[
-            _report(child, settings, places) for child in subagent_sessions(session, places)
-        ],
+        subagents=[_report(child, settings, places) for child in children],
     )

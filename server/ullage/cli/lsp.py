@@ -8,4 +8,4 @@ def lsp() -> None:
     """Run the language server for an editor, over standard input and output."""
     from ullage.lsp.server import serve
 
-    serve()
+    raise click.exceptions.Exit(serve())

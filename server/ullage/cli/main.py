@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from typing import cast
 
 import click
 
@@ -49,11 +50,9 @@ def main() -> None:
     use_any_encoding()
     stdout = sys.stdout
     try:
-        ullage.main(standalone_mode=False)
+        exit_code = cast(object, ullage.main(standalone_mode=False))
     except UllageError as error:
         fail(str(error), error.exit_code)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
     except SystemExit as leaving:
         # click wraps the output and ends with 1 where the reader, such as `head`, has gone.
         sys.exit(leaving.code if sys.stdout is stdout else 0)
@@ -69,6 +68,9 @@ def main() -> None:
             f" {DEBUG_VARIABLE}=1 shows where it happened",
             1,
         )
+    else:
+        # click gives the code of a command that ended with one, and what others returned.
+        sys.exit(exit_code if isinstance(exit_code, int) else 0)
 
 
 def fail(message: str, exit_code: int) -> None:

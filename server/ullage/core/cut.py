@@ -1,11 +1,11 @@
 """Where a context may be cut: what a summary replaces, and what stays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall, ToolResult
+from ullage.core.message import Block, ToolCall, ToolResult
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,30 +45,33 @@ def find_cut(
 def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
     """List the positions before which a context may be cut, in order.
 
-    Never inside a call and its result, never at a summary, which always goes into the next one.
+    Never between a call and its result, never at a summary, which always goes into the next one.
     """
-    open_calls: set[str] = set()
+    answered = {block.call_id for block in _blocks(items) if isinstance(block, ToolResult)}
+    waiting: set[str] = set()
     cuts: list[int] = []
     for at, item in enumerate(items):
         is_result = any(isinstance(block, ToolResult) for block in item.message.blocks)
-        is_blockless = not item.message.blocks and item.category == "tool results"
-        if not open_calls and not is_result and not is_blockless and item.category != "summary":
+        if not waiting and not is_result and item.category not in ("summary", "tool results"):
             cuts.append(at)
         for block in item.message.blocks:
-            if isinstance(block, ToolCall):
-                open_calls.add(block.call_id)
+            if isinstance(block, ToolCall) and block.call_id in answered:
+                waiting.add(block.call_id)
             elif isinstance(block, ToolResult):
-                open_calls.discard(block.call_id)
+                waiting.discard(block.call_id)
     return tuple(cuts)
 
 
 def open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
-    """List the tool calls that wait for their result."""
-    calls: dict[str, ToolCall] = {}
+    """List the calls that still wait for their result: none that the user went on after."""
+    last_asked = max((at for at, i in enumerate(items) if i.category == "user"), default=0)
+    answered = {block.call_id for block in _blocks(items) if isinstance(block, ToolResult)}
+    recent = _blocks(items[last_asked:])
+    return tuple(
+        block for block in recent if isinstance(block, ToolCall) and block.call_id not in answered
+    )
+
+
+def _blocks(items: Sequence[ContextItem]) -> Iterator[Block]:
     for item in items:
-        for block in item.message.blocks:
-            if isinstance(block, ToolCall):
-                calls[block.call_id] = block
-            elif isinstance(block, ToolResult):
-                calls.pop(block.call_id, None)
-    return tuple(calls.values())
+        yield from item.message.blocks

@@ -34,12 +34,26 @@ def measure(context: Context, window: Window, count: Count) -> Gauge:
     last = next((i for i in reversed(range(len(items))) if _tells_usage(items[i])), None)
     if last is not None:
         usage = items[last].message.usage
-        return _gauge("reported", usage.n_total if usage else 0, items[last + 1 :], window, count)
+        tail = _written_after_request(items, last)
+        return _gauge("reported", usage.n_total if usage else 0, tail, window, count)
     boundary = context.boundary
     if boundary is not None and boundary.n_tokens_after is not None:
         tail = tuple(item for item in items if _follows_boundary(item, boundary.entry_id))
         return _gauge("estimated", boundary.n_tokens_after, tail, window, count)
     return _gauge("counted", 0, items, window, count)
+
+
+def _written_after_request(items: tuple[ContextItem, ...], last: int) -> tuple[ContextItem, ...]:
+    """List what an answer's usage does not hold.
+
+    An answer may stand on several entries with results of its calls between them: those came
+    after the request that the usage tells of.
+    """
+    answer_id = items[last].message.answer_id
+    if answer_id is None:
+        return items[last + 1 :]
+    first = next(at for at in range(last + 1) if items[at].message.answer_id == answer_id)
+    return tuple(item for item in items[first:] if item.message.answer_id != answer_id)
 
 
 def _tells_usage(item: ContextItem) -> bool:

@@ -23,5 +23,8 @@ def folder_name(session_key: str) -> str:
     )
     if is_kept:
         return name
+    if _RESERVED.match(name):
+        # Windows looks at what stands before the first dot only.
+        name = name.replace(".", "_")
     digest = hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{name[:MAX_NAME_CHARS]}-{digest}"

@@ -33,6 +33,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     index: Index
 
 
+def shows_unfinished(reading: Reading) -> bool:
+    """Whether an unfinished line is part of a reading; it must be read anew to take it out."""
+    return reading.context.n_entries != reading.index.n_entries
+
+
 def lasting_problems(reading: Reading) -> tuple[Problem, ...]:
     """List the problems of finished lines; that of an unfinished one goes with its end."""
     covered = reading.index.covered_bytes

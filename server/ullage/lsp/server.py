@@ -45,13 +45,13 @@ def make_server() -> UllageServer:
     return server
 
 
-def serve() -> None:
-    """Serve one client over standard input and output until it leaves."""
+def serve() -> int:
+    """Serve one client over standard input and output until it leaves; give the exit code."""
     stdout = claim_stdout()
     start_log()
     server = make_server()
     server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
-    sys.exit(0 if server.is_shut_down else 1)
+    return 0 if server.is_shut_down else 1
 
 
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:

@@ -56,8 +56,10 @@ def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:
         raise SessionLive(
             f"an agent holds {lock.name}: end the agent's session first, or compact in the agent"
         )
-    while (age_s := time.time() - fingerprint.mtime_ns / 1e9) < QUIET_S:
-        time.sleep(min(POLL_S, max(0.0, QUIET_S - age_s)))
+    age_s = time.time() - fingerprint.mtime_ns / 1e9
+    deadline = time.monotonic() + QUIET_S - max(0.0, age_s)
+    while (rest_s := deadline - time.monotonic()) > 0:
+        time.sleep(min(POLL_S, rest_s))
         if look_at(path) != fingerprint:
             raise SessionLive(
                 f"{path.name} is being written to: end the agent's session first, or compact in"
@@ -92,7 +94,7 @@ def append_lines(path: Path, expected: Fingerprint, data: bytes) -> Fingerprint:
             write_all(fd, data)
             os.fsync(fd)
         except OSError as error:
-            _take_back(fd, expected.size_bytes, len(data))
+            _take_back(fd, expected.size_bytes, data)
             raise StorageError(
                 f"cannot write {path}: {error.strerror}; nothing was changed. Free some space"
             ) from None
@@ -101,7 +103,9 @@ def append_lines(path: Path, expected: Fingerprint, data: bytes) -> Fingerprint:
     return look_at(path)
 
 
-def _take_back(fd: int, size_bytes: int, n_written: int) -> None:
+def _take_back(fd: int, size_bytes: int, data: bytes) -> None:
     """Cut off our own bytes after a failed write, unless someone else wrote behind them."""
-    if os.fstat(fd).st_size <= size_bytes + n_written:
+    os.lseek(fd, size_bytes, os.SEEK_SET)
+    written = os.read(fd, len(data) + 1)
+    if data.startswith(written):
         os.ftruncate(fd, size_bytes)

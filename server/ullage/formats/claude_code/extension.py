@@ -9,12 +9,14 @@ from ullage.core.message import ToolCall
 from ullage.core.transcript import Line, Problem
 from ullage.formats.claude_code.items import cleared_calls, item_of
 from ullage.formats.claude_code.records import is_boundary, read_entry, read_stub
-from ullage.formats.format import Reading, lasting_problems
+from ullage.formats.format import Reading, lasting_problems, shows_unfinished
 
 
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
     """Follow the thread as long as each record goes on from the one before it."""
     context = reading.context
+    if shows_unfinished(reading):
+        return None
     is_sidechain = context.header.parent_session_id is not None
     items: list[ContextItem] = []
     problems: list[Problem] = []

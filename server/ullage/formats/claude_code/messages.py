@@ -157,7 +157,7 @@ def _usage(native: JsonObject) -> Usage | None:
         )
     )
     n_total = n_input + n_output + n_read + n_write
-    if n_total == 0:
+    if n_total <= 0:
         return None
     return Usage(
         n_input=n_input,

@@ -8,7 +8,7 @@ from ullage.core.transcript import Entry, Line, Problem
 from ullage.formats.codex.assembly import Assembly, last_usage
 from ullage.formats.codex.history import tells
 from ullage.formats.codex.records import entry_id_of, read_entry, read_stub
-from ullage.formats.format import Reading, lasting_problems
+from ullage.formats.format import Reading, lasting_problems, shows_unfinished
 
 
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
@@ -17,8 +17,7 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
     Right after a compaction, only the lines above it tell whether a figure is a stale one.
     """
     context = reading.context
-    if context.n_entries != reading.index.n_entries:
-        # The context holds a last line whose end was not written; it would come again.
+    if shows_unfinished(reading):
         return None
     assembly = Assembly.resumed(context)
     is_figure_open = context.boundary is not None and last_usage(context) is None

@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.context import ContextItem
 from ullage.core.transcript import Entry, Line, Problem
-from ullage.formats.format import Reading, lasting_problems
+from ullage.formats.format import Reading, lasting_problems, shows_unfinished
 from ullage.formats.gemini.items import is_user, items_of_record
 from ullage.formats.gemini.parts import answered_ids, listed, parts_of
 from ullage.formats.gemini.records import read_entry, read_stub
@@ -16,8 +16,8 @@ from ullage.formats.json_line import text_of
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
     """Add messages and new versions of the last one; all else changes what stands before it."""
     context = reading.context
-    if context.n_entries != reading.index.n_entries:
-        # A document is written anew as a whole, and a last line without its end comes again.
+    if shows_unfinished(reading):
+        # So is a single document, which is written anew as a whole.
         return None
     items = list(context.items)
     problems: list[Problem] = []

@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.context import ContextItem
 from ullage.core.transcript import Line, Problem
-from ullage.formats.format import Reading, lasting_problems
+from ullage.formats.format import Reading, lasting_problems, shows_unfinished
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.openclaw.path import names_model
@@ -24,12 +24,13 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
     context = reading.context
     version = context.header.version
     is_linear = context.header.dialect == EVENTS
-    if version < 2 and not is_linear:
+    if (version < 2 and not is_linear) or shows_unfinished(reading):
         return None
     items: list[ContextItem] = []
     problems: list[Problem] = []
     n_new = 0
     leaf_id, model = context.leaf_id, context.model
+    known_ids = {item.entry_id for item in context.items}
     for line in lines:
         entry = read_entry(line, version)
         if isinstance(entry, Problem):
@@ -38,6 +39,9 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
         if entry is None:
             continue
         n_new += 1
+        # The last line of an id stands for it, also where it is the parent of another.
+        if entry.entry_id in known_ids and not is_linear:
+            return None
         if entry.kind in CHANGING_KINDS or not entry.entry_id:
             return None
         if entry.parent_id != leaf_id and not is_linear:

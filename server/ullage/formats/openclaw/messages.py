@@ -115,7 +115,7 @@ def _usage(native: JsonObject) -> Usage | None:
         int_of(usage, key) or 0 for key in ("input", "output", "cacheRead", "cacheWrite")
     )
     n_total = int_of(usage, "totalTokens") or n_input + n_output + n_read + n_write
-    if n_total == 0:
+    if n_total <= 0:
         return None
     return Usage(
         n_input=n_input,

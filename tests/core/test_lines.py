@@ -1,0 +1,48 @@
+"""Lines of bytes, in both directions, and of bytes that are not written yet."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.core.lines import AppendedLines
+from ullage.core.transcript import Line, MemoryLines
+
+pieces = st.sampled_from([b"\n", b"\n\n", b"\r\n", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9])
+contents = st.lists(pieces, max_size=12).map(b"".join)
+
+
+@given(contents)
+def test_backward_is_the_reverse_of_forward_and_joins_to_the_bytes(data: bytes) -> None:
+    lines = list(MemoryLines(data).forward())
+    assert list(MemoryLines(data).backward()) == lines[::-1]
+    assert b"".join(line.raw for line in lines) == data
+    assert all(line.raw.count(b"\n") == (not line.is_torn) for line in lines)
+    assert not any(line.is_torn for line in lines[:-1])
+
+
+@given(contents, contents)
+def test_appended_lines_read_like_the_longer_file(base: bytes, appended: bytes) -> None:
+    base += b"\n"
+    lines = AppendedLines(MemoryLines(base), appended)
+    whole = MemoryLines(base + appended)
+    assert list(lines.forward()) == list(whole.forward())
+    assert list(lines.backward()) == list(whole.backward())
+    assert lines.size_bytes == whole.size_bytes
+    for line in whole.forward():
+        assert list(lines.forward(line.offset)) == list(whole.forward(line.offset))
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", []),
+        (b"a", [Line(0, b"a")]),
+        (b"a\n", [Line(0, b"a\n")]),
+        (b"a\n\nb", [Line(0, b"a\n"), Line(2, b"\n"), Line(3, b"b")]),
+        (b"a\r\nb\r\n", [Line(0, b"a\r\n"), Line(3, b"b\r\n")]),
+        ("a\u2028b\n".encode(), [Line(0, "a\u2028b\n".encode())]),
+        (b"a\x0bb\x0cc\x1cd\n", [Line(0, b"a\x0bb\x0cc\x1cd\n")]),
+    ],
+)
+def test_only_a_line_feed_ends_a_line(data: bytes, expected: list[Line]) -> None:
+    assert list(MemoryLines(data).forward()) == expected

@@ -1,0 +1,33 @@
+"""Layers point downwards: import-linter holds the contracts of pyproject.toml."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_no_layer_imports_what_it_may_not() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from importlinter.cli import lint_imports_command; lint_imports_command()",
+            "--no-cache",
+        ],
+        cwd=ROOT,
+        env=dict(os.environ) | {"COLUMNS": "200"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_every_package_says_what_it_is() -> None:
+    for path in (ROOT / "server" / "ullage").rglob("*.py"):
+        first = path.read_text("utf-8").lstrip().split("\n", 1)[0]
+        assert first.startswith('"""'), path
