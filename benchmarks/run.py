@@ -51,7 +51,9 @@ def compare_sizes(folder: Path, sizes: list[int]) -> None:
         write_session(path, size_mb * 1_000_000)
         pi = None
         if size_mb <= PI_LIMIT_MB and (PEER / "node_modules").is_dir():
-            pi = run(["node", str(PEER / "context.mjs"), str(path)], environment(folder, "pi"))
+            pi = run(
+                ["node", str(PEER / "context.mjs"), "0.73.1", str(path)], environment(folder, "pi")
+            )
             print_row(size_mb, "pi 0.73.1", pi, None)
         first = run(ullage("context", "status", path), environment(folder, f"new-{size_mb}"))
         print_row(size_mb, "status, first time", first, pi)

@@ -138,7 +138,7 @@ async def editor(place: Place) -> AsyncIterator[Editor]:
 @pytest.fixture
 def full_session(place: Place) -> Path:
     """A session at 91 % of its window, with enough behind the protected part to compact."""
-    pi = conversation(12, chars=6000, usage=182_000, cwd=str(place.cwd), model=MODEL)
+    pi = conversation(12, chars=6000, usage=116_480, cwd=str(place.cwd))
     return place.write("full.jsonl", pi.data)
 
 

@@ -30,7 +30,7 @@ async def test_a_full_context_is_a_warning_at_the_first_line(editor, full_sessio
     (finding,) = await editor.diagnostics(full_session, count=1)
     assert finding.severity == types.DiagnosticSeverity.Warning
     assert (finding.code, finding.source) == ("context-utilization", "ullage")
-    assert finding.message.startswith("Context is 91% full: 182,000 / 200,000")
+    assert finding.message.startswith("Context is 91% full: 116,480 / 128,000")
     assert finding.range.start == types.Position(0, 0)
     assert finding.range.end.line == 0
     assert finding.range.end.character > 0
