@@ -329,7 +329,7 @@ MIGRATION = '''"""add_refresh_tokens
 
 Revision ID: b7d41c09e2aa
 Revises: 5f0c33d81b64
-Create Date: 2026-03-12 11:21:40.113902
+Create Date: 2026-03-12 10:31:40.113902
 
 Number: 0018
 """

@@ -167,7 +167,16 @@ from app.db import dispose_engine
 from app.errors import install_error_handlers
 from app.events import EventBus
 from app.rate_limit import RateLimitMiddleware
-from app.routers import carriers, parcels, scans, shipments, webhooks
+from app.routers import (
+    carriers,
+    customers,
+    depots,
+    labels,
+    parcels,
+    scans,
+    shipments,
+    webhooks,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -197,7 +206,7 @@ def create_app() -> FastAPI:
     )
     app.add_middleware(RateLimitMiddleware, limit=settings.ratelimit_per_minute)
     install_error_handlers(app)
-    for module in (parcels, shipments, webhooks, carriers, scans):
+    for module in (parcels, shipments, webhooks, carriers, scans, customers, depots, labels):
         app.include_router(module.router)
 
     @app.get("/healthz", include_in_schema=False)

@@ -190,4 +190,81 @@ SCAN = Resource(
     ),
 )  # fmt: skip
 
-RESOURCES = (PARCEL, SHIPMENT, WEBHOOK, CARRIER, SCAN)
+CUSTOMER = Resource(
+    name="customer",
+    plural="customers",
+    title="Customer",
+    about="A shop or a company that sends parcels with us",
+    fields=(
+        _text("account_number", "Number on its invoices", "C-100417", chars=16, indexed=True),
+        _text("legal_name", "Name in the contract", "Example Goods Ltd", chars=120),
+        _text("billing_email", "Address for invoices", "billing@shop.example", chars=160),
+        _text("vat_number", "Number for the value added tax", "DE000000000", chars=20, indexed=True),
+        _text("tier", "Price list that applies", "standard", chars=16, indexed=True),
+        _typed("credit_limit", "decimal", "Credit in euros", 'Decimal("2500.00")'),
+        _typed("payment_days", "int", "Days until an invoice is due", "30"),
+        _typed("is_blocked", "bool", "Whether new shipments are refused", "False"),
+        _typed("contract_from", "date", "First day of the contract", "CONTRACT_START"),
+        _typed("last_order_at", "datetime", "Time of the last shipment", "NOON", optional=True),
+    ),
+    states=(
+        ("prospect", ("active", "rejected")),
+        ("active", ("overdue", "closed")),
+        ("overdue", ("active", "closed")),
+        ("closed", ()),
+        ("rejected", ()),
+    ),
+)  # fmt: skip
+
+DEPOT = Resource(
+    name="depot",
+    plural="depots",
+    title="Depot",
+    about="A building in which parcels are sorted",
+    fields=(
+        _text("code", "Short name on the labels", "HH1", chars=6, indexed=True),
+        _text("street", "Street and number", "Dock Street 4"),
+        _text("postal_code", "Postal code as the country writes it", "20457", chars=12, indexed=True),
+        _text("city", "City", "Port Example", chars=80),
+        _text("country", "ISO 3166-1 alpha-2 code", "DE", chars=2, indexed=True),
+        _typed("n_lanes", "int", "Lanes of the sorter", "24"),
+        _typed("parcels_per_hour", "int", "What the sorter manages", "9000"),
+        _typed("opens_minute", "int", "Minute of the day at which it opens", "300"),
+        _typed("closes_minute", "int", "Minute of the day at which it closes", "1380"),
+        _typed("is_automatic", "bool", "Whether it sorts without people", "True"),
+        _typed("inspected_at", "datetime", "Time of the last inspection", "NOON", optional=True),
+    ),
+    states=(
+        ("planned", ("open",)),
+        ("open", ("congested", "closed")),
+        ("congested", ("open", "closed")),
+        ("closed", ("open",)),
+    ),
+)  # fmt: skip
+
+LABEL = Resource(
+    name="label",
+    plural="labels",
+    title="Label",
+    about="A printed label, and the printer that made it",
+    fields=(
+        _text("barcode", "What the scanners read", "00340434161094042557", chars=40, indexed=True),
+        _typed("parcel_id", "uuid", "Parcel that it is for", "PARCEL_ID"),
+        _text("printer_id", "Printer that made it", "zt-411-03", chars=40, indexed=True),
+        _text("template_name", "Layout", "a6-return", chars=40),
+        _text("language", "Language of the text", "de", chars=5),
+        _typed("width_mm", "int", "Width in millimeters", "105"),
+        _typed("height_mm", "int", "Height in millimeters", "148"),
+        _typed("n_reprints", "int", "How often it was printed again", "0"),
+        _typed("is_return", "bool", "Whether it is for the way back", "False"),
+        _typed("printed_at", "datetime", "Time of the first print", "NOON", optional=True),
+    ),
+    states=(
+        ("queued", ("printed", "failed")),
+        ("failed", ("queued", "voided")),
+        ("printed", ("voided",)),
+        ("voided", ()),
+    ),
+)  # fmt: skip
+
+RESOURCES = (PARCEL, SHIPMENT, WEBHOOK, CARRIER, SCAN, CUSTOMER, DEPOT, LABEL)

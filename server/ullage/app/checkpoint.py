@@ -2,12 +2,14 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from ullage.app.load import Loaded
 from ullage.core.checkpoint import Checkpoint, build
 from ullage.core.cut import open_calls
+from ullage.core.secrets import mask
 from ullage.store.checkpoints import checkpoint_folder, next_id, read_latest, save
 from ullage.store.places import Places
 
@@ -46,4 +48,25 @@ def write_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Written
         agent_id=loaded.session.header.agent,
         is_split_turn=bool(open_calls(loaded.context.items)),
     )
+    checkpoint = _masked(checkpoint, loaded.known_secrets)
     return Written(checkpoint=checkpoint, path=save(checkpoint, folder))
+
+
+def _masked(checkpoint: Checkpoint, known: tuple[str, ...]) -> Checkpoint:
+    """Mask secrets in every text of a checkpoint but its metadata, which is ours."""
+    fields = cast(dict[str, object], msgspec.to_builtins(checkpoint))
+    masked = {
+        name: value if name == "meta" else _masked_value(value, known)
+        for name, value in fields.items()
+    }
+    return msgspec.convert(masked, Checkpoint)
+
+
+def _masked_value(value: object, known: tuple[str, ...]) -> object:
+    if isinstance(value, str):
+        return mask(value, known)
+    if isinstance(value, dict):
+        return {k: _masked_value(v, known) for k, v in cast(dict[str, object], value).items()}
+    if isinstance(value, list | tuple):
+        return [_masked_value(item, known) for item in cast(list[object], value)]
+    return value

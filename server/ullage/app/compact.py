@@ -12,6 +12,7 @@ from ullage.core.gauge import Gauge
 from ullage.core.lines import AppendedLines
 from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
+from ullage.core.secrets import mask
 from ullage.core.summary import summarize
 from ullage.errors import ChangedMeanwhile
 from ullage.store.append import append_lines, session_lock, wait_until_quiet
@@ -56,11 +57,14 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
     )
     if isinstance(selection, Unneeded):
         return selection
-    summary = summarize(
-        selection.replaced,
-        focus=request.focus,
-        budget_tokens=selection.summary_budget_tokens,
-        count=loaded.count,
+    summary = mask(
+        summarize(
+            selection.replaced,
+            focus=request.focus,
+            budget_tokens=selection.summary_budget_tokens,
+            count=loaded.count,
+        ),
+        loaded.known_secrets,
     )
     n_summary_tokens = loaded.count(summary)
     loaded.count.save()

@@ -59,7 +59,7 @@ def update(followed: Followed, settings: Settings, places: Places) -> Followed:
     if whole is None or shown is None:
         return start(path, settings, places, count_text)
     longer = Session(header=session.header, format=session.format, lines=source)
-    loaded = measured(longer, shown, settings, followed.loaded.count)
+    loaded = measured(longer, shown, settings, followed.loaded.count, followed.loaded.known_secrets)
     return Followed(loaded=loaded, whole=whole, mark=appended.mark)
 
 

@@ -9,6 +9,7 @@ from ullage.core.context import Context
 from ullage.core.gauge import measure
 from ullage.core.index import EMPTY_INDEX
 from ullage.core.policy import Policy
+from ullage.core.secrets import known_secrets
 from ullage.core.status import Status, assess
 from ullage.core.window import find_row, resolve
 from ullage.formats.format import Reading
@@ -35,6 +36,9 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     reading: Reading
     count: TokenCounts
     """Counts with the encoding of the session's model; to be saved after use."""
+
+    known_secrets: tuple[str, ...]
+    """Values of the environment that must not leave the transcript."""
 
     @property
     def path(self) -> Path:
@@ -65,10 +69,16 @@ def load(
     reading = read(session, places)
     row = find_row(model_table(), reading.context.model)
     count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder, count_text)
-    return measured(session, reading, settings, count)
+    return measured(session, reading, settings, count, known_secrets(places.env))
 
 
-def measured(session: Session, reading: Reading, settings: Settings, count: TokenCounts) -> Loaded:
+def measured(
+    session: Session,
+    reading: Reading,
+    settings: Settings,
+    count: TokenCounts,
+    secrets: tuple[str, ...],
+) -> Loaded:
     """Measure a context that was read."""
     context = reading.context
     window = resolve(
@@ -80,4 +90,6 @@ def measured(session: Session, reading: Reading, settings: Settings, count: Toke
     gauge = measure(context, window, count)
     count.save()
     status = assess(context, gauge, settings.policy)
-    return Loaded(session=session, status=status, reading=reading, count=count)
+    return Loaded(
+        session=session, status=status, reading=reading, count=count, known_secrets=secrets
+    )

@@ -40,6 +40,16 @@ def measure(context: Context, window: Window, count: Count) -> Gauge:
     if boundary is not None and boundary.n_tokens_after is not None:
         tail = tuple(item for item in items if _follows_boundary(item, boundary.entry_id))
         return _gauge("estimated", boundary.n_tokens_after, tail, window, count)
+    if boundary is not None and not boundary.summary:
+        # The summary is not to be read, as with Codex's encrypted ones: nothing can be counted.
+        return Gauge(
+            used_tokens=None,
+            used_source="unknown",
+            n_reported=0,
+            n_counted=0,
+            window=window,
+            utilization=None,
+        )
     return _gauge("counted", 0, items, window, count)
 
 

@@ -48,7 +48,8 @@ vscode=$build/node_modules/code-server/lib/vscode
 cd "$vscode"
 step vscode-dependencies npm install --omit=dev --ignore-scripts   # pinned by the shrinkwrap that ships with it
 cd "$build"
-step argon2 npm rebuild argon2                                     # imported at start-up, even without a password
+# Imported at start-up, even without a password. Run by npm, its own settings forbid scripts.
+step argon2 npm rebuild --ignore-scripts=false argon2
 mkdir -p "$vscode/node_modules/@vscode/ripgrep/bin"
 ln -sfn "$(command -v rg)" "$vscode/node_modules/@vscode/ripgrep/bin/rg"
 # @vscode/spdlog is left unbuilt (90 s): without it only the Output panel is empty.

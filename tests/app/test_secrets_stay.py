@@ -1,0 +1,54 @@
+"""A secret that was typed, read or run stays in the transcript: canaries over what we write."""
+
+from pathlib import Path
+
+import pytest
+
+from pi_files import PiFile
+from ullage.app.checkpoint import write_checkpoint
+from ullage.app.compact import Plan, Request, compact, plan_compaction
+from ullage.app.load import Settings, load
+from ullage.app.sessions import open_session
+from ullage.core.policy import Policy
+from ullage.store.demo import make_idle
+from ullage.store.places import Places
+
+TYPED = "sk-ant-api03-CANARYtyped0123456789abcdefghij"
+ANSWERED = "ghp_CANARYanswered0123456789abcdefghijklm"
+PRINTED = "AKIACANARYPRINTED123"
+KNOWN = "canary-of-the-environment"
+SMALL = Settings(policy=Policy(summarize_protect_tokens=200))
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    pi = PiFile()
+    for number in range(30):
+        pi.user(f"Never deploy with {TYPED} again, rule {number}. Keep {KNOWN} out of it.")
+        pi.assistant(f"We decided to use {ANSWERED} because of {number}.", usage=9000 + number)
+        pi.result("c1", f"export AWS_KEY={PRINTED}\nError: {KNOWN} refused at step {number}")
+    pi.user("And now the last question about the deployment, please?")
+    pi.assistant("The answer is that it works.", usage=9900)
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(pi.data)
+    make_idle(path)
+    return path
+
+
+def test_no_secret_is_in_a_checkpoint_or_a_summary(session: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    places = Places(cwd=tmp_path, home=tmp_path, env={"SHOP_TOKEN": KNOWN}, state_folder=state)
+    loaded = load(open_session(session), SMALL, places)
+    written = write_checkpoint(loaded, places, trigger="manual")
+    assert "rule" in written.path.read_text("utf-8")
+    n_before = session.stat().st_size
+    plan = plan_compaction(loaded, Request(), SMALL)
+    assert isinstance(plan, Plan)
+    assert "[REDACTED:anthropic:" in plan.summary
+    compact(plan, SMALL, places)
+    appended = session.read_bytes()[n_before:]
+    files = [path for path in state.rglob("*") if path.is_file()]
+    assert len(files) >= 3
+    for data in (appended, *(path.read_bytes() for path in files)):
+        for canary in (TYPED, ANSWERED, PRINTED, KNOWN):
+            assert canary.encode() not in data
