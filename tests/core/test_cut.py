@@ -1,5 +1,6 @@
 """Cuts: a call stays with its result, the recent share stays, the summary always goes."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +9,11 @@ from factories import assistant, numbered, summary, tool_result, user
 from ullage.core.context import ContextItem
 from ullage.core.cut import find_cut, legal_cuts, open_calls
 from ullage.core.message import ToolCall, ToolResult
+
+
+def reminder() -> ContextItem:
+    """What an agent adds by itself, even between a call and its result."""
+    return msgspec.structs.replace(user("reminder"), category="injected")
 
 
 @st.composite
@@ -20,11 +26,17 @@ def conversations(draw: st.DrawFn, *, is_finished: bool = True) -> list[ContextI
         for _ in range(draw(st.integers(0, 3))):
             ids = [f"c{n_calls + n}" for n in range(draw(st.integers(0, 3)))]
             n_calls += len(ids)
-            items.append(assistant("a", [(call_id, "bash", {}) for call_id in ids]))
+            calls = [(call_id, "bash", {}) for call_id in ids]
+            if draw(st.booleans()):
+                items.append(assistant("a", calls))
+            else:  # Claude Code: an answer has a line for each of its blocks
+                items += [assistant("", [call]) for call in calls]
             answered = draw(st.permutations(ids))
             if not is_finished and ids and draw(st.booleans()):
                 answered = answered[:-1]
-            items += [tool_result("r", call_id) for call_id in answered]
+            for call_id in answered:
+                items += [reminder()] * draw(st.integers(0, 1))
+                items.append(tool_result("r", call_id))
     return list(numbered(items))
 
 

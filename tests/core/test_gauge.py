@@ -18,9 +18,9 @@ def gauge(session: PiFile | ClaudeFile) -> Gauge:
 
 def figures(session: PiFile | ClaudeFile) -> tuple[str, int, int]:
     found = gauge(session)
-    assert found.used_tokens == found.n_reported + found.n_counted
+    assert found.used_tokens == found.n_reported + found.n_noted + found.n_counted
     assert found.utilization == found.used_tokens / 1000
-    return found.used_source, found.n_reported, found.n_counted
+    return found.used_source, found.n_reported + found.n_noted, found.n_counted
 
 
 def test_the_last_answer_reports_and_what_follows_is_counted() -> None:
@@ -210,6 +210,7 @@ def made(used: int | None, source: str = "reported", window: int = 200_000) -> G
         used_tokens=used,
         used_source=source,  # type: ignore[arg-type]
         n_reported=used or 0,
+        n_noted=0,
         n_counted=0,
         window=Window(n_tokens=window, source="default", detail=""),
         utilization=None if used is None else used / window,

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from ullage.core.lines import AppendedLines
 from ullage.core.transcript import Line, MemoryLines
 
-pieces = st.sampled_from([b"\n", b"\n\n", b"\r\n", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9])
+pieces = st.sampled_from(
+    [b"\n", b"\n\n", b"\r\n", b"\r", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9]
+)
 contents = st.lists(pieces, max_size=12).map(b"".join)
 
 
@@ -39,6 +41,7 @@ def test_appended_lines_read_like_the_longer_file(base: bytes, appended: bytes) 
         (b"a", [Line(0, b"a")]),
         (b"a\n", [Line(0, b"a\n")]),
         (b"a\n\nb", [Line(0, b"a\n"), Line(2, b"\n"), Line(3, b"b")]),
+        (b"a\rb\n", [Line(0, b"a\rb\n")]),
         (b"a\r\nb\r\n", [Line(0, b"a\r\n"), Line(3, b"b\r\n")]),
         ("a\u2028b\n".encode(), [Line(0, "a\u2028b\n".encode())]),
         (b"a\x0bb\x0cc\x1cd\n", [Line(0, b"a\x0bb\x0cc\x1cd\n")]),

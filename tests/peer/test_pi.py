@@ -15,6 +15,8 @@ from ullage.app.load import Settings, load, read
 from ullage.app.reports import report_context
 from ullage.app.sessions import open_session
 from ullage.app.undo import undo
+from ullage.core.compaction import Unneeded
+from ullage.core.policy import Policy
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 
@@ -103,6 +105,25 @@ def test_pi_opens_a_compacted_session_with_the_context_that_was_previewed(
     (answer,) = ask_pi(version, demo_session)
     assert answer["messages"] == previewed
     assert previewed[0]["role"] == "compactionSummary"
+
+
+def test_pi_still_has_its_system_message_after_a_compaction(tmp_path: Path, places: Places) -> None:
+    sample = next(path for path in SAMPLES if "0.87.1" in path.name)
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(sample.read_bytes())
+    make_idle(path)
+    settings = Settings(policy=Policy(summarize_protect_tokens=1))
+    loaded = load(open_session(path), settings, places)
+    plan = plan_compaction(loaded, Request(), settings)
+    if isinstance(plan, Unneeded):
+        pytest.fail(plan.reason)
+    compact(plan, settings, places)
+    (answer,) = ask_pi("0.87.1", path)
+    messages = cast(list[dict[str, object]], answer["messages"])
+    assert [message["role"] for message in messages[:2]] == ["system", "compactionSummary"]
+    (before,) = ask_pi("0.87.1", sample)
+    old = cast(list[dict[str, object]], before["messages"])[0]
+    assert {**messages[0], "timestamp": 0} == {**old, "timestamp": 0}
 
 
 @pytest.mark.parametrize("version", NODES)

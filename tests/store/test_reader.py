@@ -13,7 +13,9 @@ from ullage.errors import NotATranscript, Unreadable
 from ullage.store import reader
 from ullage.store.reader import FileLines, look_at
 
-pieces = st.sampled_from([b"\n", b"\n\n", b"\r\n", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9])
+pieces = st.sampled_from(
+    [b"\n", b"\n\n", b"\r\n", b"\r", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9]
+)
 contents = st.lists(pieces, min_size=1, max_size=12).map(b"".join)
 
 

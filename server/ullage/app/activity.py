@@ -14,6 +14,9 @@ from ullage.store.append import QUIET_S
 from ullage.store.places import Places
 from ullage.store.processes import running_sessions
 
+SHORT_ID_CHARS = 13
+"""Enough to tell sessions apart and to name one by, few enough for 80 columns (chosen)."""
+
 
 class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
     """One session in the answer of `ullage sessions --json`."""
@@ -55,10 +58,12 @@ def sessions_text(report: SessionsReport) -> str:
     """Write one line a session, subagents below the session that they work for."""
     if not report.sessions:
         return f"No session of an agent in {report.cwd}."
-    lines = [f"{'Used':>6}  {'Tokens':>11}  {'Agent':<12}{'State':<6}{'Written':<22}Session"]
+    lines = [f"{'Used':>6}  {'Tokens':>11}  {'Agent':<12}{'State':<6}{'Written (UTC)':<18}Session"]
     for session in report.sessions:
-        lines.append(_line(session, session.session_id))
-        lines += [_line(child, f"└ {child.session_id}") for child in session.subagents]
+        lines.append(_line(session, session.session_id[:SHORT_ID_CHARS]))
+        lines += [
+            _line(child, f"└ {child.session_id[:SHORT_ID_CHARS]}") for child in session.subagents
+        ]
     return "\n".join(lines)
 
 
@@ -71,8 +76,8 @@ def is_running(session: Session, places: Places) -> bool:
 def _line(one: SessionReport, name: str) -> str:
     used = "?" if one.used_tokens is None else short_tokens(one.used_tokens)
     tokens = f"{used}/{short_tokens(one.window_tokens)}"
-    written = (one.written_at or "")[:19].replace("T", " ")
-    return f"{one.gauge:>6}  {tokens:>11}  {one.agent:<12}{one.activity:<6}{written:<22}{name}"
+    written = (one.written_at or "")[:16].replace("T", " ")
+    return f"{one.gauge:>6}  {tokens:>11}  {one.agent:<12}{one.activity:<6}{written:<18}{name}"
 
 
 def _report(session: Session, settings: Settings, places: Places) -> SessionReport:

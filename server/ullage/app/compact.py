@@ -14,6 +14,7 @@ from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
 from ullage.core.secrets import mask
 from ullage.core.summary import summarize
+from ullage.core.tokens import count_items
 from ullage.errors import ChangedMeanwhile
 from ullage.store.append import append_lines, session_lock, wait_until_quiet
 from ullage.store.places import Places
@@ -67,21 +68,28 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
         loaded.known_secrets,
     )
     n_summary_tokens = loaded.count(summary)
-    loaded.count.save()
     reason = refuse_summary(selection, n_summary_tokens, summary)
     if reason is not None:
         return Unneeded(reason=reason)
-    n_after = selection.n_tokens_hidden + n_summary_tokens + selection.cut.n_tokens_kept
-    line = target.appender.compaction_line(
-        loaded.context,
-        entry_id=new_entry_id(),
-        timestamp=now_text(),
-        summary=summary,
-        first_kept_id=selection.kept[0].entry_id,
-        n_tokens_before=selection.n_tokens_before,
-        details=_details(selection, n_after, request),
-    )
-    appended = target.after_line_end(line)
+    entry_id, timestamp = new_entry_id(), now_text()
+
+    def appended_with(n_after: int | None) -> bytes:
+        line = target.appender.compaction_line(
+            loaded.context,
+            entry_id=entry_id,
+            timestamp=timestamp,
+            summary=summary,
+            first_kept_id=selection.kept[0].entry_id,
+            n_tokens_before=selection.n_tokens_before,
+            details=_details(selection, n_after, request),
+        )
+        return target.after_line_end(line)
+
+    # What will be in the context is known only by the agent's rule; its size goes into the line.
+    draft = _context_after(loaded, appended_with(None))
+    n_after = selection.n_tokens_hidden + count_items(draft.items, loaded.count)
+    loaded.count.save()
+    appended = appended_with(n_after)
     return Plan(
         loaded=loaded,
         selection=selection,
@@ -118,7 +126,7 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Compacted:
     )
 
 
-def _details(selection: Selection, n_after: int, request: Request) -> JsonObject:
+def _details(selection: Selection, n_after: int | None, request: Request) -> JsonObject:
     """Note S0's fields of a CompactionEvent beside the summary."""
     details: JsonObject = {
         "by": "ullage",

@@ -10,6 +10,9 @@ from ullage.core.breakdown import Breakdown, EntryTokens, Share, break_down, lar
 from ullage.core.forecast import Forecast, forecast
 from ullage.core.status import rfc3339
 
+INSPECT_BAR_CHARS = 30
+"""So that a row fits into 80 columns."""
+
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
@@ -80,7 +83,8 @@ def inspection_text(found: Inspection) -> str:
     window = found.loaded.status.gauge.window.n_tokens
     lines = [status_text(found.loaded), "", "What fills the window", RULE]
     lines += [
-        f"{share.category:<22}{share.n_tokens:>10,}  {share.ratio:>5.1%}  {bar(share.ratio)}"
+        f"{share.category:<22}{share.n_tokens:>10,}  {share.ratio:>5.1%}  "
+        f"{bar(share.ratio, INSPECT_BAR_CHARS)}"
         for share in found.breakdown.shares
     ]
     free = found.breakdown.n_free
@@ -97,8 +101,8 @@ def inspection_text(found: Inspection) -> str:
     if guess is not None:
         lines += [
             "",
-            f"Forecast: {guess.turns_low} to {guess.turns_high} turns until {guess.trigger}"
-            f" (in 80 % of cases, by {guess.tokens_a_turn:,} tokens a turn over"
-            f" {guess.n_observed} turns)",
+            f"Forecast: {guess.turns_low} to {guess.turns_high} turns until {guess.trigger}",
+            f"  in 80 % of cases, by {guess.tokens_a_turn:,} tokens a turn"
+            f" over {guess.n_observed} turns",
         ]
     return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Load a session: its context, measured."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -20,12 +21,23 @@ from ullage.store.reader import FileLines
 from ullage.store.token_counts import CountText, TokenCounts
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
 
+WINDOW_VARIABLE = "ULLAGE_CONTEXT_WINDOW"
+MIN_WINDOW_TOKENS = 1000
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What a user may set."""
 
     window_tokens: int | None = None
     policy: Policy = Policy()
+
+
+def settings_from(env: Mapping[str, str], window_tokens: int | None = None) -> Settings:
+    """Take the window that was asked for, else that of the environment, if it is a number."""
+    text = env.get(WINDOW_VARIABLE, "")
+    if window_tokens is None and text.isdecimal() and int(text) >= MIN_WINDOW_TOKENS:
+        window_tokens = int(text)
+    return Settings(window_tokens=window_tokens)
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):

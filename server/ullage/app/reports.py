@@ -32,11 +32,15 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     used_source: UsedSource
     reported_tokens: int
     """What the provider reported, part of `used_tokens`."""
+    noted_tokens: int
+    """What the last compaction noted of its result, part of `used_tokens`."""
     counted_tokens: int
     """What was counted behind it, part of `used_tokens`."""
     window_tokens: int
     window_source: WindowSource
     window_detail: str
+    reserve_tokens: int
+    """Kept free for the answer; compaction starts somewhat before it is touched."""
     utilization: float | None
     """0 to 1; above 1 where the context overflows."""
     band: Band
@@ -73,10 +77,12 @@ def report_status(loaded: Loaded) -> StatusReport:
         used_tokens=used,
         used_source=gauge.used_source,
         reported_tokens=gauge.n_reported,
+        noted_tokens=gauge.n_noted,
         counted_tokens=gauge.n_counted,
         window_tokens=gauge.window.n_tokens,
         window_source=gauge.window.source,
         window_detail=gauge.window.detail,
+        reserve_tokens=status.reserve_tokens,
         utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
         band=status.band,
         next_trigger=None

@@ -36,6 +36,7 @@ def status_text(loaded: Loaded) -> str:
         *([] if gauge.utilization is None else [row("", bar(gauge.utilization))]),
         row("Used", used_text(gauge)),
         row("Window", window_text(gauge.window)),
+        row("Reserve", f"{status.reserve_tokens:,} kept for the answer"),
         row("Next Trigger", trigger_text(status)),
         row("Compaction Count", str(status.degradation.n_compactions)),
     ]
@@ -66,16 +67,16 @@ def window_text(window: Window) -> str:
 
 def used_text(gauge: Gauge) -> str:
     """Say where the figure of the used tokens comes from."""
-    counted = f"{gauge.n_counted:,} counted by tokenizer"
+    counted = f"{gauge.n_counted:,} counted"
     match gauge.used_source:
         case "reported":
             base = f"{gauge.n_reported:,} reported by the provider"
             return f"{base} + {counted} since" if gauge.n_counted else base
         case "estimated":
-            base = f"{gauge.n_reported:,} noted by the last compaction"
+            base = f"{gauge.n_noted:,} noted by the last compaction"
             return f"{base} + {counted} since" if gauge.n_counted else base
         case "counted":
-            return f"{counted}; the agent's system prompt and tools come on top"
+            return f"{counted} by tokenizer; system prompt and tools not included"
         case "unknown":
             return "unknown until the next answer"
 
@@ -91,10 +92,10 @@ def row(label: str, value: str) -> str:
     return f"{label + ':' if label else '':<{LABEL_CHARS}}{value}"
 
 
-def bar(ratio: float) -> str:
+def bar(ratio: float, n_chars: int = BAR_CHARS) -> str:
     """Draw a share of the window; a full bar for everything above 1."""
-    n_filled = min(BAR_CHARS, round(ratio * BAR_CHARS))
-    return "█" * n_filled + "░" * (BAR_CHARS - n_filled)
+    n_filled = min(n_chars, round(ratio * n_chars))
+    return "█" * n_filled + "░" * (n_chars - n_filled)
 
 
 def ago(at_ms: int | None) -> str:

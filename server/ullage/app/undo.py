@@ -23,8 +23,7 @@ def undo(session: Session, settings: Settings, places: Places) -> Loaded:
     compaction = context.boundary
     if compaction is None:
         raise Refused(f"{session.path.name} has no compaction to undo")
-    after = (item.entry_id for item in context.items if item.is_after_boundary)
-    if any(entry_id != compaction.entry_id for entry_id in after):
+    if context.leaf_id != compaction.entry_id:
         raise Refused(
             f"{session.path.name} went on after its last compaction, and undoing it would hide"
             " what followed: go back in the agent itself (pi: /tree)"

@@ -34,7 +34,7 @@ def writable(session: Session) -> Writable:
     appender = appender_for(header.agent)
     if appender is None or not isinstance(session.lines, FileLines):
         raise WriteNotSupported(
-            f"Ullage does not write into sessions of {header.agent} yet: use /compact in the agent"
+            f"Ullage only reads sessions of {header.agent}: compact, and take back, in the agent"
         )
     refusal = appender.refuse_write(header)
     if refusal is not None:

@@ -56,6 +56,9 @@ def main() -> None:
     except SystemExit as leaving:
         # click wraps the output and ends with 1 where the reader, such as `head`, has gone.
         sys.exit(leaving.code if sys.stdout is stdout else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
     except click.ClickException as error:
         fail(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):

@@ -5,11 +5,9 @@ from typing import TypeVar
 
 import click
 
-from ullage.app.load import Settings
+from ullage.app.load import MIN_WINDOW_TOKENS, WINDOW_VARIABLE, Settings
 
 F = TypeVar("F", bound=Callable[..., None])
-
-WINDOW_VARIABLE = "ULLAGE_CONTEXT_WINDOW"
 
 
 def session_option(command: F) -> F:
@@ -23,7 +21,7 @@ def session_option(command: F) -> F:
 def window_option(command: F) -> F:
     return click.option(
         "--window",
-        type=click.IntRange(min=1000),
+        type=click.IntRange(min=MIN_WINDOW_TOKENS),
         envvar=WINDOW_VARIABLE,
         metavar="TOKENS",
         help=f"Size of the model's context window, also from {WINDOW_VARIABLE}.",

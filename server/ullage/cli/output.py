@@ -1,8 +1,10 @@
 """Printing: text for people, JSON for programs, and nothing that a terminal would obey."""
 
 import json
+import math
 import re
 import sys
+from typing import cast
 
 import click
 import msgspec
@@ -14,7 +16,21 @@ _UNSAFE = re.compile(
 
 def print_json(report: msgspec.Struct) -> None:
     """Print a report as JSON; characters beyond ASCII are escaped, lone surrogates too."""
-    click.echo(json.dumps(msgspec.to_builtins(report), indent=2))
+    value = cast(object, msgspec.to_builtins(report))
+    try:
+        text = json.dumps(value, indent=2, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), indent=2)
+    click.echo(text)
+
+
+def _finite(value: object) -> object:
+    """Make infinite numbers null, as JavaScript does; JSON has none."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in cast(dict[str, object], value).items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in cast(list[object], value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def answer(text: str, report: msgspec.Struct, as_json: bool) -> None:

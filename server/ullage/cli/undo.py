@@ -20,4 +20,7 @@ def undo(session: str | None, window: int | None) -> None:
     found = find_session(session, places)
     before = load(found, settings(window), places).status.gauge
     after = take_back(found, settings(window), places).status.gauge
-    click.echo(f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window")
+    click.echo(
+        "✓ Undone: the context is the one before the last compaction again,"
+        f" {gauge_text(before)} → {gauge_text(after)} of the window"
+    )

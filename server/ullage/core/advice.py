@@ -78,7 +78,7 @@ def _repeated_reads(items: Sequence[ContextItem], tokens: dict[str, int]) -> Adv
     repeated = {key: sizes for key, sizes in results.items() if len(sizes) > 1}
     n_calls = sum(len(sizes) - 1 for sizes in repeated.values())
     return Advice(
-        text=f"{n_calls} results of calls that were made again later stand in the context",
+        text=f"{n_calls} results of calls that were repeated later",
         n_tokens=sum(sum(sizes[:-1]) for sizes in repeated.values()),
     )
 

@@ -11,7 +11,7 @@ from ullage.core.tokens import Count, count_message
 
 UNSEEN = "not in the transcript"
 """What the agent sends beside the transcript: its system prompt and the tools' descriptions."""
-LABEL_CHARS = 60
+LABEL_CHARS = 44
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,7 +54,8 @@ def select(
             reason=f"nothing to compact: the context beyond the summary is smaller than the"
             f" {protect:,} tokens that stay as they are"
         )
-    n_hidden = max(0, gauge.n_reported + gauge.n_counted - sum(n_tokens)) if gauge.n_reported else 0
+    is_known = gauge.used_source in ("reported", "estimated") and gauge.used_tokens is not None
+    n_hidden = max(0, (gauge.used_tokens or 0) - sum(n_tokens)) if is_known else 0
     budget = min(
         MAX_SUMMARY_TOKENS, max(MIN_SUMMARY_TOKENS, cut.n_tokens_replaced // SUMMARY_SHARE)
     )

@@ -51,6 +51,8 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that the summary replaced."""
     details: JsonObject
     """What the writer of the compaction noted beside the summary, in its own shape."""
+    is_opaque: bool = False
+    """Whether what it left is not to be read, so that its size is unknown."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,8 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     used_source: UsedSource
     n_reported: int
     """Tokens that the provider reported, part of `used_tokens`."""
+    n_noted: int
+    """Tokens that the last compaction noted of its result, part of `used_tokens`."""
     n_counted: int
     """Tokens that we counted in what followed, part of `used_tokens`."""
     window: Window
@@ -40,12 +42,13 @@ def measure(context: Context, window: Window, count: Count) -> Gauge:
     if boundary is not None and boundary.n_tokens_after is not None:
         tail = tuple(item for item in items if _follows_boundary(item, boundary.entry_id))
         return _gauge("estimated", boundary.n_tokens_after, tail, window, count)
-    if boundary is not None and not boundary.summary:
-        # The summary is not to be read, as with Codex's encrypted ones: nothing can be counted.
+    if boundary is not None and boundary.is_opaque:
+        # What the compaction left cannot be read, as with Codex's encrypted ones.
         return Gauge(
             used_tokens=None,
             used_source="unknown",
             n_reported=0,
+            n_noted=0,
             n_counted=0,
             window=window,
             utilization=None,
@@ -94,7 +97,8 @@ def _gauge(
     return Gauge(
         used_tokens=used,
         used_source=source,
-        n_reported=n_base,
+        n_reported=n_base if source == "reported" else 0,
+        n_noted=n_base if source == "estimated" else 0,
         n_counted=n_counted,
         window=window,
         utilization=used / window.n_tokens,

@@ -15,6 +15,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     gauge: Gauge
     degradation: Degradation
     band: Band
+    reserve_tokens: int
     next_trigger: Trigger | None
     """None above the last trigger, or where the gauge is unknown."""
 
@@ -26,6 +27,7 @@ def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
         gauge=gauge,
         degradation=evaluate(len(context.compactions)),
         band=band_of(gauge.utilization, policy),
+        reserve_tokens=policy.reserve_tokens,
         next_trigger=None if used is None else next_trigger(used, gauge.window.n_tokens, policy),
     )
 
@@ -35,8 +37,11 @@ def last_compaction_ms(context: Context) -> int | None:
 
 
 def rfc3339(at_ms: int | None) -> str | None:
-    """Write a time in UTC, to the millisecond; None stays None."""
+    """Write a time in UTC, to the millisecond; None for none and for what no calendar has."""
     if at_ms is None:
         return None
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    try:
+        at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -30,15 +30,19 @@ async def follow(ls: UllageServer) -> None:
         loop.call_soon_threadsafe(noticed.set)
 
     watch = FolderWatch(on_change)
+    next_look = loop.time()
     try:
         while True:
             noticed.clear()
-            await discover(ls)
+            if loop.time() >= next_look:
+                # Looking for sessions reads whole folders: never once for every written line.
+                await discover(ls)
+                watch.watch(_folders(ls))
+                next_look = loop.time() + LOOK_S
             for path in ls.followed_paths():
                 await refresh(ls, path)
-            watch.watch(_folders(ls))
             try:
-                await asyncio.wait_for(noticed.wait(), LOOK_S)
+                await asyncio.wait_for(noticed.wait(), max(0.0, next_look - loop.time()))
             except TimeoutError:
                 continue
     finally:

@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
 from ullage.store.files import write_all
-from ullage.store.places import Places, make_folder
+from ullage.store.places import Places, make_folder, unwritable
 from ullage.store.reader import Fingerprint, look_at
 
 QUIET_S = 5.0
@@ -31,24 +31,31 @@ def session_lock(path: Path, places: Places) -> Generator[None]:
 
     Raises:
         SessionLive: another Ullage works on the same session.
+        StateUnwritable: the state folder does not take a lock.
     """
     folder = places.state_folder / "locks"
     make_folder(folder)
     name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
     lock = FileLock(folder / f"{name}.lock", mode=0o600)
     try:
-        with lock.acquire(timeout=LOCK_TIMEOUT_S):
-            yield
+        lock.acquire(timeout=LOCK_TIMEOUT_S)
     except Timeout:
         raise SessionLive(
             f"another Ullage is working on {path.name}: wait for it, then try again"
         ) from None
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:
     """Wait until a transcript has not grown for some seconds.
 
     Raises:
+        ChangedMeanwhile: it is not as it was when it was read.
         SessionLive: it is being written to, or the agent holds a lock beside it.
     """
     lock = path.with_name(f"{path.name}.lock")
@@ -56,15 +63,18 @@ def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:
         raise SessionLive(
             f"an agent holds {lock.name}: end the agent's session first, or compact in the agent"
         )
-    age_s = time.time() - fingerprint.mtime_ns / 1e9
+    now = look_at(path)
+    age_s = time.time() - now.mtime_ns / 1e9
+    if now != fingerprint and age_s >= QUIET_S:
+        raise ChangedMeanwhile(f"{path.name} changed meanwhile; nothing was written: try again")
     deadline = time.monotonic() + QUIET_S - max(0.0, age_s)
     while (rest_s := deadline - time.monotonic()) > 0:
-        time.sleep(min(POLL_S, rest_s))
         if look_at(path) != fingerprint:
             raise SessionLive(
                 f"{path.name} is being written to: end the agent's session first, or compact in"
                 " the agent"
             )
+        time.sleep(min(POLL_S, rest_s))
 
 
 def append_lines(path: Path, expected: Fingerprint, data: bytes) -> Fingerprint:
@@ -83,10 +93,11 @@ def append_lines(path: Path, expected: Fingerprint, data: bytes) -> Fingerprint:
         ) from None
     try:
         found = os.fstat(fd)
-        is_same = (found.st_dev, found.st_ino, found.st_size) == (
+        is_same = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) == (
             expected.device,
             expected.inode,
             expected.size_bytes,
+            expected.mtime_ns,
         )
         if not is_same:
             raise ChangedMeanwhile(f"{path.name} changed meanwhile; nothing was written: try again")

@@ -38,8 +38,11 @@ def make_folder(folder: Path) -> None:
     Raises:
         StateUnwritable: the system does not let us.
     """
+    missing = [folder, *folder.parents]
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        missing = missing[: next(at for at, path in enumerate(missing) if path.is_dir())]
+        for path in reversed(missing):
+            path.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error) from None
 

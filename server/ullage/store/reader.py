@@ -1,6 +1,7 @@
 """Transcripts on disk, read in blocks from either end and never held open."""
 
 import stat
+from collections import deque
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
@@ -12,6 +13,9 @@ from ullage.errors import NotATranscript, Unreadable
 
 BLOCK_BYTES = 256 * 1024
 """Read at a time: large enough that the calls cost nothing beside the copying (measured)."""
+
+MAX_HELD_BYTES = 64 * 1024 * 1024
+"""A longer line is not kept whole: memory stays below 300 MB at any size (C9)."""
 
 
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,34 +55,33 @@ class FileLines:
 
     def forward(self, start: int = 0) -> Iterator[Line]:
         offset = start
-        pending = bytearray()
+        held = _Held()
         for block in self._blocks(range(start, self.size_bytes, BLOCK_BYTES)):
-            pending += block
-            *whole, rest = pending.split(b"\n")
-            for piece in whole:
-                raw = bytes(piece) + b"\n"
-                yield Line(offset, raw)
-                offset += len(raw)
-            pending = rest
-        if pending:
-            yield Line(offset, bytes(pending))
+            begin = 0
+            while (at := block.find(b"\n", begin)) >= 0:
+                held.add_behind(block[begin : at + 1])
+                yield Line(offset, held.take())
+                begin = at + 1
+                offset = offset + held.n_taken
+            held.add_behind(block[begin:])
+        if held.n_bytes:
+            yield Line(offset, held.take())
 
     def backward(self) -> Iterator[Line]:
         """Yield the lines from the last to the first; a long line is joined from its blocks."""
         end = self.size_bytes
-        carried: list[bytes] = []
+        held = _Held()
         starts = range((self.size_bytes - 1) // BLOCK_BYTES * BLOCK_BYTES, -1, -BLOCK_BYTES)
         for start, block in zip(starts, self._blocks(starts), strict=True):
             stop = len(block)
             while (at := block.rfind(b"\n", 0, max(0, min(stop, end - 1 - start)))) >= 0:
-                carried.append(block[at + 1 : stop])
-                yield Line(start + at + 1, b"".join(reversed(carried)))
-                carried.clear()
+                held.add_before(block[at + 1 : stop])
+                yield Line(start + at + 1, held.take())
                 stop = at + 1
                 end = start + stop
-            carried.append(block[:stop])
+            held.add_before(block[:stop])
         if end > 0:
-            yield Line(0, b"".join(reversed(carried)))
+            yield Line(0, held.take())
 
     def read_line(self, offset: int, size_bytes: int) -> Line:
         with open_to_read(self.path) as file:
@@ -89,6 +92,49 @@ class FileLines:
             for start in starts:
                 n_bytes = min(BLOCK_BYTES, self.size_bytes - start)
                 yield _read(file, start, n_bytes, self.path)
+
+
+class _Held:
+    """The pieces of one line, of which no more than a bounded beginning is kept.
+
+    A longer line is given as its beginning and its line end: enough to tell its place, too
+    little to be taken for whole.
+    """
+
+    def __init__(self) -> None:
+        self.n_bytes = 0
+        """Length of the line so far, whatever is kept of it."""
+        self.n_taken = 0
+        """Length of the line that was taken last."""
+        self._pieces: deque[bytes] = deque()
+        self._n_kept = 0
+        self._is_ended = False
+
+    def add_behind(self, piece: bytes) -> None:
+        self.n_bytes += len(piece)
+        self._is_ended = piece.endswith(b"\n")
+        if self._n_kept < MAX_HELD_BYTES:
+            self._pieces.append(piece)
+            self._n_kept += len(piece)
+
+    def add_before(self, piece: bytes) -> None:
+        if not self.n_bytes:
+            self._is_ended = piece.endswith(b"\n")
+        self.n_bytes += len(piece)
+        self._pieces.appendleft(piece)
+        self._n_kept += len(piece)
+        while len(self._pieces) > 1 and self._n_kept - len(self._pieces[-1]) >= MAX_HELD_BYTES:
+            self._n_kept -= len(self._pieces.pop())
+
+    def take(self) -> bytes:
+        """Give the line and begin a new one."""
+        if self._n_kept < self.n_bytes and self._is_ended:
+            self._pieces.append(b"\n")
+        raw = b"".join(self._pieces)
+        self.n_taken = self.n_bytes
+        self.n_bytes = self._n_kept = 0
+        self._pieces.clear()
+        return raw
 
 
 def look_at(path: Path) -> Fingerprint:

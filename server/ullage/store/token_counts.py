@@ -18,8 +18,8 @@ from ullage.store.tokenizer import count_tokens
 
 DIGEST_BYTES = 16
 BUSY_TIMEOUT_S = 1.0
-MAX_ROWS = 1_000_000
-"""At some 40 bytes a row; beyond it the cache starts anew (chosen)."""
+MAX_CACHE_BYTES = 64 * 1024 * 1024
+"""About a million texts; beyond it the cache starts anew (chosen)."""
 _CREATE = (
     "CREATE TABLE IF NOT EXISTS counts"
     " (encoding TEXT, digest BLOB, n_tokens INTEGER, PRIMARY KEY (encoding, digest)) WITHOUT ROWID"
@@ -28,7 +28,6 @@ CountText: TypeAlias = Callable[[str, str], int]
 """Counts a text with a named encoding."""
 
 _SELECT = "SELECT n_tokens FROM counts WHERE encoding = ? AND digest = ?"
-_COUNT_ROWS = "SELECT count(*) FROM counts"
 
 
 class TokenCounts:
@@ -40,7 +39,8 @@ class TokenCounts:
         self.count_text = count_text
         self._encoding = encoding
         self._path = state_folder / "index" / "tokens.sqlite"
-        self._known: dict[bytes, int] = {}
+        self._known: dict[str, int] = {}
+        """By the text itself: a text keeps its hash, so that it is looked up and not read."""
         self._new: dict[bytes, int] = {}
         self._lock = Lock()
         self._reader: sqlite3.Connection | None = None
@@ -49,15 +49,15 @@ class TokenCounts:
     def __call__(self, text: str) -> int:
         if not text:
             return 0
-        data = text.encode("utf-8", "surrogatepass")
-        digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
         with self._lock:
-            n_tokens = self._known.get(digest)
+            n_tokens = self._known.get(text)
             if n_tokens is None:
+                data = text.encode("utf-8", "surrogatepass")
+                digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
                 n_tokens = self._read(digest)
                 if n_tokens is None:
                     n_tokens = self._new[digest] = self.count_text(text, self._encoding)
-                self._known[digest] = n_tokens
+                self._known[text] = n_tokens
         return n_tokens
 
     def save(self) -> None:
@@ -67,7 +67,7 @@ class TokenCounts:
                 self._reader.close()
                 self._reader = None
             if self._new:
-                with suppress(UllageError, sqlite3.Error):
+                with suppress(UllageError, OSError, sqlite3.Error):
                     self._write()
                 self._new.clear()
 
@@ -91,9 +91,8 @@ class TokenCounts:
     def _write(self) -> None:
         make_folder(self._path.parent)
         rows = [(self._encoding, digest, n_tokens) for digest, n_tokens in self._new.items()]
+        if self._path.is_file() and self._path.stat().st_size > MAX_CACHE_BYTES:
+            self._path.unlink()
         with closing(sqlite3.connect(self._path, timeout=BUSY_TIMEOUT_S)) as writer, writer:
             writer.execute(_CREATE)
-            (n_rows,) = cast(tuple[int], writer.execute(_COUNT_ROWS).fetchone())
-            if n_rows > MAX_ROWS:
-                writer.execute("DELETE FROM counts")
             writer.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?, ?)", rows)

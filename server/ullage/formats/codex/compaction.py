@@ -36,11 +36,13 @@ def to_compaction(
     payload = payload_of(boundary)
     usage = object_of(object_of(payload, "latest_token_usage_record") or {}, "usage") or {}
     found = next((plain_text(i.message) for i in items if i.category == "summary"), "")
+    summary = text_of(payload, "message") or found
     return Compaction(
         entry_id=boundary.entry_id,
         parent_id=None,
         at_ms=ms_of(boundary.native),
-        summary=text_of(payload, "message") or found,
+        summary=summary,
+        is_opaque=not summary and isinstance(payload.get("replacement_history"), list),
         first_kept_id=None,
         # The request that asked for the summary, and so the old context and little more.
         n_tokens_before=int_of(usage, "total_tokens"),

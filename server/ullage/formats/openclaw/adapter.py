@@ -4,6 +4,8 @@ pi 0.73.1 builds the same from every file that it can write itself: what differs
 0.84 to 0.87 (`context_edit`, system messages, `compaction.systemMessage`).
 """
 
+import msgspec
+
 from ullage.core.context import Compaction, Context
 from ullage.core.index import CompactionRef, Index, chain, linear_chain
 from ullage.core.message import JsonObject
@@ -81,7 +83,7 @@ def read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     entry = None if line is None else read_entry(line, EVENTS_VERSION)
     if not isinstance(entry, Entry) or entry.kind != "compaction":
         return None
-    return to_compaction(entry)
+    return msgspec.structs.replace(to_compaction(entry), entry_id=ref.entry_id)
 
 
 def to_compaction(entry: Entry) -> Compaction:

@@ -3,7 +3,7 @@
 from ullage.core.context import Compaction, Context
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Header
-from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
+from ullage.formats.json_line import compact_json, iso_ms, object_of, objects_of, text_of, texts_of
 
 WRITABLE_VERSION = 3
 UNDO_TYPE = "ullage.undo"
@@ -37,19 +37,21 @@ def compaction_line(
     `fromHook` tells pi that the summary is not its own. pi drops its lists of files then, so
     they are carried on here under its own names.
     """
-    return _line(
-        {
-            "type": "compaction",
-            "id": entry_id,
-            "parentId": context.leaf_id,
-            "timestamp": timestamp,
-            "summary": summary,
-            "firstKeptEntryId": first_kept_id,
-            "tokensBefore": n_tokens_before,
-            "details": _file_lists(context, first_kept_id) | details,
-            "fromHook": True,
-        }
-    )
+    entry: JsonObject = {
+        "type": "compaction",
+        "id": entry_id,
+        "parentId": context.leaf_id,
+        "timestamp": timestamp,
+        "summary": summary,
+        "firstKeptEntryId": first_kept_id,
+        "tokensBefore": n_tokens_before,
+        "details": _file_lists(context, first_kept_id) | details,
+        "fromHook": True,
+    }
+    system = _current_system_message(context)
+    if system is not None:
+        entry["systemMessage"] = system | {"timestamp": iso_ms(timestamp)}
+    return _line(entry)
 
 
 def undo_line(compaction: Compaction, *, entry_id: str, timestamp: str) -> bytes:
@@ -64,6 +66,41 @@ def undo_line(compaction: Compaction, *, entry_id: str, timestamp: str) -> bytes
             "timestamp": timestamp,
         }
     )
+
+
+def _current_system_message(context: Context) -> JsonObject | None:
+    """Fold the system messages into the one in force, as pi 0.87 does when it compacts.
+
+    pi sends no system message of the kept range again, so the compaction itself has to hold it.
+    """
+    natives = [item.native for item in context.items if item.native.get("role") == "system"]
+    if not natives:
+        return None
+    texts: list[str] = []
+    sections: JsonObject = {}
+    tools: JsonObject = {}
+    for native in natives:
+        texts.append(text_of(native, "content") or _joined_text(native))
+        for name, value in (object_of(native, "sections") or {}).items():
+            if value is None:
+                sections.pop(name, None)
+            else:
+                sections[name] = value
+        for tool in objects_of(native, "toolsRemoved"):
+            tools.pop(text_of(tool, "name") or "", None)
+        for tool in objects_of(native, "toolsAdded"):
+            tools[text_of(tool, "name") or ""] = tool
+    message: JsonObject = {"role": "system", "content": "\n\n".join(t for t in texts if t)}
+    if sections:
+        message["sections"] = sections
+    if tools:
+        message["toolsAdded"] = list(tools.values())
+    return message
+
+
+def _joined_text(native: JsonObject) -> str:
+    blocks = objects_of(native, "content")
+    return "\n".join(text_of(b, "text") or "" for b in blocks if b.get("type") == "text")
 
 
 def _file_lists(context: Context, first_kept_id: str) -> JsonObject:

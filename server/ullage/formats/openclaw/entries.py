@@ -1,12 +1,20 @@
 """Lines of a pi session file as entries, in the shape of version 3."""
 
+import re
 from collections.abc import Iterator
 
 import msgspec
 
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
-from ullage.formats.json_line import decode_object, int_of, is_blank, object_of, text_of
+from ullage.formats.json_line import (
+    MAX_LINE_BYTES,
+    decode_object,
+    int_of,
+    is_blank,
+    object_of,
+    text_of,
+)
 from ullage.formats.openclaw.seed_entries import (
     FLAT,
     FLAT_VERSION,
@@ -30,6 +38,10 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     append_mode: str | None = None
 
 
+_HEAD = re.compile(
+    rb'\{"type":"(\w{1,40})","id":"([\w-]{1,64})","parentId":(?:"([\w-]{1,64})"|null),'
+)
+"""How pi begins an entry: enough to go on along the path through a line that is too long."""
 _decode_stub = msgspec.json.Decoder(Stub).decode
 
 
@@ -77,7 +89,14 @@ def read_stub(line: Line) -> Stub | Problem | None:
     except (msgspec.DecodeError, ValueError, RecursionError):
         native = decode_object(line)
         if isinstance(native, str):
-            return Problem(offset=line.offset, message=native)
+            head = _HEAD.match(line.raw) if len(line.raw) > MAX_LINE_BYTES else None
+            if head is None:
+                return Problem(offset=line.offset, message=native)
+            return Stub(
+                type=head[1].decode(),
+                id=head[2].decode(),
+                parent_id=head[3].decode() if head[3] else None,
+            )
         stub = Stub(
             type=text_of(native, "type") or "",
             id=text_of(native, "id"),

@@ -38,8 +38,7 @@ Add JWT authentication to parcel-api and make the tracking endpoint survive carr
 - [ ] JWT authentication: key pair and settings are in place, nothing is signed yet
 
 ## Key Decisions
-- **RS256 instead of HS256**: the warehouse scanners verify tokens themselves and must not hold
-  a secret that signs.
+- **RS256 instead of HS256**: the warehouse scanners verify tokens themselves.
 - **Redis for the refresh token allow-list**: Postgres would add 9 ms to every login.
 
 ## Next Steps
