@@ -110,9 +110,19 @@ def test_pi_opens_a_compacted_session_with_the_context_that_was_previewed(
 def test_pi_still_has_its_system_message_after_a_compaction(tmp_path: Path, places: Places) -> None:
     sample = next(path for path in SAMPLES if "0.87.1" in path.name)
     path = tmp_path / "session.jsonl"
-    path.write_bytes(sample.read_bytes())
+    parent = ask_ullage(sample, places)["leafId"]
+    lines: list[bytes] = []
+    for number in range(40):
+        role = "assistant" if number % 2 else "user"
+        content = [{"type": "text", "text": f"sentence {number} of a talk about parcels. " * 9}]
+        message = {"role": role, "content": content, "timestamp": 1}
+        entry = {"type": "message", "id": f"a0a0a0{number:02}", "parentId": parent}
+        stamp = {"timestamp": "2026-11-21T03:00:00.000Z", "message": message}
+        lines.append(json.dumps(entry | stamp).encode() + b"\n")
+        parent = entry["id"]
+    path.write_bytes(sample.read_bytes() + b"".join(lines))
     make_idle(path)
-    settings = Settings(policy=Policy(summarize_protect_tokens=1))
+    settings = Settings(policy=Policy(summarize_protect_tokens=300))
     loaded = load(open_session(path), settings, places)
     plan = plan_compaction(loaded, Request(), settings)
     if isinstance(plan, Unneeded):

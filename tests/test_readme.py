@@ -1,0 +1,33 @@
+"""What the README says to run is what CI runs, and what it points to exists."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_there_are_two_set_up_commands_of_one_line_each() -> None:
+    commands = re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)
+    assert len(commands) == 2
+    assert all("\n" not in command for command in commands)
+    assert commands[0].endswith("ullage demo")
+
+
+def test_ci_runs_the_test_command_of_the_readme_to_the_letter() -> None:
+    command = re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)[1]
+    assert command in (ROOT / ".ci/run").read_text("utf-8")
+
+
+def test_every_link_of_the_documents_leads_somewhere() -> None:
+    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+        text = (ROOT / name).read_text("utf-8")
+        links = re.findall(r"\]\(([^)#:]+)\)", text)
+        assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_every_invariant_names_a_test_that_exists() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## Invariants")[2]
+    names = re.findall(r"`(tests/[^`]+)`", table)
+    assert len(names) > 10
+    assert [name for name in names if not (ROOT / name).exists()] == []
