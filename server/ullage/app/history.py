@@ -63,13 +63,13 @@ def history_text(report: HistoryReport) -> str:
         noted = " · ".join(part for part in (one.trigger, one.layer) if part)
         lines.append(f"{number:>3}. {one.at or 'unknown time'}  {tokens}{ratio}  {noted}".rstrip())
         first = next((line for line in one.summary.split("\n") if _tells(line)), "")
-        lines.append(f"     {first.strip()[:90]}")
+        lines.append(f"     {first.strip()[:74]}")
     degradation = report.degradation
     risk = degradation.risk.capitalize()
     lines += [
         "",
         f"Degradation Risk: {risk}, about {degradation.loss_percent} % lost"
-        " (10 % a compaction, by their number alone)",
+        " (by their number alone)",
     ]
     if report.is_death_spiral:
         lines.append("More than 3 compactions: start a fresh session soon.")
