@@ -26,7 +26,7 @@ _NOT_BLOCK = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|^[
 PyYAML would change U+0085 in single-quoted and literal style; double quotes escape it.
 """
 _INTEGER = re.compile(r"-?\d{1,18}")
-_FLOAT = re.compile(r"-?\d{1,18}\.\d{1,18}(?:[eE][-+]?\d{1,3})?|-?\d{1,18}[eE][-+]?\d{1,3}")
+_FLOAT = re.compile(r"-?\d{1,18}\.\d{1,30}(?:[eE][-+]?\d{1,3})?|-?\d{1,18}[eE][-+]?\d{1,3}")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
