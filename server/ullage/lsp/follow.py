@@ -35,9 +35,10 @@ async def follow(ls: UllageServer) -> None:
         while True:
             noticed.clear()
             if loop.time() >= next_look:
+                # Watched before they are read: what is written in between is noticed.
+                watch.watch(_folders(ls))
                 # Looking for sessions reads whole folders: never once for every written line.
                 await discover(ls)
-                watch.watch(_folders(ls))
                 next_look = loop.time() + LOOK_S
             for path in ls.followed_paths():
                 await refresh(ls, path)
