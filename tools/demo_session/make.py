@@ -1,11 +1,12 @@
 """Make the session of `ullage demo`: the story told by made-up but plausible tool results.
 
-Run as `python tools/demo_session/make.py`; the same bytes come out every time.
+Run as `python tools/demo_session/make.py [TARGET]`; the same bytes come out every time.
 """
 
 import gzip
 import json
 import random
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -93,6 +94,7 @@ class Session:
 
 def main() -> None:
     """Scale the results until the context has the size that is aimed at, and write the file."""
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
     low, high = 0.2, 6.0
     for _ in range(12):
         scale = (low + high) / 2
@@ -100,9 +102,8 @@ def main() -> None:
         low, high = (scale, high) if session.n_tokens < AIM_TOKENS else (low, scale)
     session = tell(low)
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in session.lines)
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    print(f"{len(session.lines)} lines, {len(text):,} bytes, {TARGET.stat().st_size:,} packed,")
+    target.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    print(f"{len(session.lines)} lines, {len(text):,} bytes, {target.stat().st_size:,} packed,")
     print(f"context of {session.n_tokens:,} tokens")
 
 
