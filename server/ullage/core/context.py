@@ -31,7 +31,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     """The message in the agent's own shape."""
     at_ms: int | None
     is_after_boundary: bool
-    """Whether the entry was written after the last compaction, not kept by it."""
+    """Whether the entry was written after the last compaction or prune, not kept by it."""
 
 
 class Compaction(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +55,17 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what it left is not to be read, so that its size is unknown."""
 
 
+class PruneRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A prune on disk as the transcript records it."""
+
+    entry_id: str
+    at_ms: int | None
+    n_tokens_before: int | None
+    n_tokens_after: int | None
+    n_pruned: int
+    """Outputs and images that a placeholder stands for."""
+
+
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     header: Header
     items: tuple[ContextItem, ...]
@@ -72,3 +83,5 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     window_tokens: int | None = None
     """The context window by the agent's own record."""
+    pruned: PruneRecord | None = None
+    """The last prune on disk since the boundary; a usage from before it says nothing."""

@@ -9,8 +9,12 @@ Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 """How near the next trigger is: below the gauge line, above it, at a layer, at the last one."""
 
 
+PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
+"""Their output is never pruned; a user may add tools, not take these away (S2 §Options)."""
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """Defaults of S0 (§Layer Configuration), S1 (§6.3) and S4 (§27.2.2)."""
+    """Defaults of S0 (§Layer Configuration), S1 (§6.3), S2 (§Options) and S4 (§27.2.2)."""
 
     gauge_ratio: float = 0.70
     checkpoint_ratio: float = 0.80
@@ -19,6 +23,21 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     full_ratio: float = 0.95
     summarize_protect_tokens: int = 25_000
     full_protect_tokens: int = 15_000
+    is_prune_enabled: bool = True
+    prune_protect_tokens: int = 40_000
+    """Recent tool output that is never pruned."""
+    prune_minimum_tokens: int = 20_000
+    """A smaller gain is not worth a change."""
+    prune_tool_tokens: int = 50_000
+    """Tool output above which the prune layer is due (S0: `toolOutputTokens > 50_000`)."""
+    protected_tools: tuple[str, ...] = ()
+    """Beside those that are always protected."""
+    is_auto_enabled: bool = True
+    notifies_before_auto: bool = True
+    max_auto_compactions: int = 5
+    warn_at_compaction: int = 3
+    is_read_only: bool = False
+    """A sandbox that cannot be written to: pruning in memory alone (S4 §27.7)."""
     reserve_tokens: int = 20_000
     """`reserveTokensFloor`: kept free for the answer."""
     soft_tokens: int = 4_000

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from ullage.core.context import Compaction, Context
+from ullage.core.edit import CompactionEdit, FileChange, LineChange, PruneEdit
 from ullage.core.index import CompactionRef, Index
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Agent, Header, Line, Lines, Problem, Transcript
@@ -100,6 +101,45 @@ class Format(Protocol):
     @staticmethod
     def parse(data: bytes) -> Transcript:
         """Parse a whole transcript without losing a byte."""
+        ...
+
+
+class Editor(Protocol):
+    """Works edits of a context into an agent's files; a module is an editor."""
+
+    @staticmethod
+    def refuse_edit(header: Header) -> str | None:
+        """Say why a session's files cannot be changed; None where they can."""
+        ...
+
+    @staticmethod
+    def compact(lines: Lines, context: Context, edit: CompactionEdit) -> FileChange:
+        """Put a summary in the place of what stands before the first kept message."""
+        ...
+
+    @staticmethod
+    def prune(lines: Lines, context: Context, edit: PruneEdit) -> FileChange:
+        """Put placeholders in the place of old output."""
+        ...
+
+    @staticmethod
+    def undo_compaction(
+        lines: Lines, context: Context, compaction: Compaction, *, entry_id: str, timestamp: str
+    ) -> FileChange:
+        """Make the context from before the last compaction current again."""
+        ...
+
+    @staticmethod
+    def undo_prune(lines: Lines, originals: Sequence[LineChange]) -> FileChange | None:
+        """Put the original lines of a prune back; None where they are not in the file any more.
+
+        `originals` are the changes that the prune made. What was written since stays.
+        """
+        ...
+
+    @staticmethod
+    def resume_command(header: Header, path: Path) -> str:
+        """Give the command by which a user goes on with a session."""
         ...
 
 

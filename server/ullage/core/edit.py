@@ -1,0 +1,85 @@
+"""Edits: what is done to a context, and what that changes in an agent's files.
+
+A format turns an edit of the context into a change of files, and `store` alone makes it.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.message import JsonObject
+
+PRUNED_OUTPUT = "[output pruned for context]"
+"""Stands for a tool's output that was pruned (S2 §Phase 1, rule 4)."""
+PRUNED_IMAGE = "[image pruned for context]"
+
+
+class Replacement(msgspec.Struct, frozen=True, kw_only=True):
+    """Something old in a message that a placeholder stands for from now on."""
+
+    entry_id: str
+    what: Literal["output", "images"]
+    """The whole output of a tool, or each image of the message."""
+    call_id: str | None
+    """The call whose result it is; None for the images of a message that is no result."""
+
+
+class CompactionEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """A summary takes the place of all items before `first_kept_id`."""
+
+    entry_id: str
+    timestamp: str
+    """RFC 3339 in UTC, to the millisecond."""
+    summary: str
+    first_kept_id: str
+    n_tokens_before: int
+    n_tokens_after: int | None
+    """None in the draft from which the figure is taken."""
+    details: JsonObject
+    """S0's fields of a CompactionEvent, and what the audit found."""
+
+
+class PruneEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """Placeholders take the place of old tool output and images."""
+
+    entry_id: str
+    timestamp: str
+    replacements: tuple[Replacement, ...]
+    n_tokens_before: int
+    n_tokens_after: int | None
+    """None in the draft from which the figure is taken."""
+
+
+class Append(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines go to the end of the transcript."""
+
+    data: bytes
+    """Whole lines; begins with a line end where the last line of the transcript has none."""
+
+
+class LineChange(msgspec.Struct, frozen=True, kw_only=True):
+    offset: int
+    old: bytes
+    """The line as it stands there, its end included."""
+    new: bytes
+    """What takes its place, its end included; empty where the line goes."""
+
+
+class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
+    """Some lines change, all others are copied byte for byte; the old file is kept beside it."""
+
+    changes: tuple[LineChange, ...]
+    """In the order of their offsets."""
+    appended: bytes
+
+
+class NewSession(msgspec.Struct, frozen=True, kw_only=True):
+    """The session goes on in a file of its own; the old one is not touched."""
+
+    session_id: str
+    name: str
+    """Of the new file, which lies in the folder of the old one."""
+    data: bytes
+
+
+FileChange: TypeAlias = Append | Rewrite | NewSession
