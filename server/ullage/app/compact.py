@@ -5,9 +5,10 @@ import msgspec
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.load import Loaded, Settings, load
 from ullage.app.sessions import open_session
-from ullage.app.write import new_entry_id, now_text, writable
+from ullage.app.write import appended_by, new_entry_id, now_text, writable
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
 from ullage.core.context import Context
+from ullage.core.edit import CompactionEdit
 from ullage.core.gauge import Gauge
 from ullage.core.lines import AppendedLines
 from ullage.core.message import JsonObject
@@ -74,16 +75,16 @@ def plan_compaction(loaded: Loaded, request: Request, settings: Settings) -> Pla
     entry_id, timestamp = new_entry_id(), now_text()
 
     def appended_with(n_after: int | None) -> bytes:
-        line = target.appender.compaction_line(
-            loaded.context,
+        edit = CompactionEdit(
             entry_id=entry_id,
             timestamp=timestamp,
             summary=summary,
             first_kept_id=selection.kept[0].entry_id,
             n_tokens_before=selection.n_tokens_before,
-            details=_details(selection, n_after, request),
+            n_tokens_after=n_after,
+            details=_details(selection, request),
         )
-        return target.after_line_end(line)
+        return appended_by(target.editor.compact(target.lines, loaded.context, edit))
 
     # What will be in the context is known only by the agent's rule; its size goes into the line.
     draft = _context_after(loaded, appended_with(None))
@@ -126,7 +127,7 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Compacted:
     )
 
 
-def _details(selection: Selection, n_after: int | None, request: Request) -> JsonObject:
+def _details(selection: Selection, request: Request) -> JsonObject:
     """Note S0's fields of a CompactionEvent beside the summary."""
     details: JsonObject = {
         "by": "ullage",
@@ -135,7 +136,6 @@ def _details(selection: Selection, n_after: int | None, request: Request) -> Jso
         "layer": selection.layer,
         "messagesCompacted": len(selection.replaced),
         "tokensBefore": selection.n_tokens_before,
-        "tokensAfter": n_after,
         "boundaryMessageId": selection.replaced[-1].entry_id,
     }
     if request.focus:

@@ -2,7 +2,7 @@
 
 from ullage.app.load import Loaded, Settings, load, read
 from ullage.app.sessions import Session, open_session
-from ullage.app.write import new_entry_id, now_text, writable
+from ullage.app.write import appended_by, new_entry_id, now_text, writable
 from ullage.errors import Refused
 from ullage.store.append import append_lines, session_lock, wait_until_quiet
 from ullage.store.places import Places
@@ -28,8 +28,11 @@ def undo(session: Session, settings: Settings, places: Places) -> Loaded:
             f"{session.path.name} went on after its last compaction, and undoing it would hide"
             " what followed: go back in the agent itself (pi: /tree)"
         )
-    line = target.appender.undo_line(compaction, entry_id=new_entry_id(), timestamp=now_text())
+    change = target.editor.undo_compaction(
+        target.lines, context, compaction, entry_id=new_entry_id(), timestamp=now_text()
+    )
+    appended = appended_by(change)
     with session_lock(session.path, places):
         wait_until_quiet(session.path, target.lines.fingerprint)
-        append_lines(session.path, target.lines.fingerprint, target.after_line_end(line))
+        append_lines(session.path, target.lines.fingerprint, appended)
         return load(open_session(session.path), settings, places)

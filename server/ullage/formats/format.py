@@ -141,31 +141,3 @@ class Editor(Protocol):
     def resume_command(header: Header, path: Path) -> str:
         """Give the command by which a user goes on with a session."""
         ...
-
-
-class Appender(Protocol):
-    """Makes the lines that are appended to an idle session; a module is an appender."""
-
-    @staticmethod
-    def refuse_write(header: Header) -> str | None:
-        """Say why a session cannot be appended to; None where it can."""
-        ...
-
-    @staticmethod
-    def compaction_line(
-        context: Context,
-        *,
-        entry_id: str,
-        timestamp: str,
-        summary: str,
-        first_kept_id: str,
-        n_tokens_before: int,
-        details: JsonObject,
-    ) -> bytes:
-        """Render a compaction that follows the leaf."""
-        ...
-
-    @staticmethod
-    def undo_line(compaction: Compaction, *, entry_id: str, timestamp: str) -> bytes:
-        """Render an entry after which a compaction is no longer on the path."""
-        ...

@@ -1,7 +1,9 @@
 """One line of JSON as an object, whatever stands in it, and its fields by shape."""
 
 import json
+import math
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NoReturn, cast
 
@@ -16,6 +18,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT")
 _decode_any = msgspec.json.Decoder().decode
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def is_blank(line: Line) -> bool:
@@ -104,6 +107,40 @@ def compact_json(value: object) -> str:
         return msgspec.json.encode(value).decode()
     except (ValueError, RecursionError):
         return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def with_value(line: bytes, keys: Sequence[str], value: object) -> bytes:
+    """Put a value at a path of keys into a line; what stands beside it is copied byte for byte.
+
+    Only a line that msgspec refuses, such as one with a lone surrogate, is written anew.
+    """
+    text = line.rstrip()
+    ending = line[len(text) :]
+    try:
+        return _with_value(text, keys, compact_json(value).encode()) + ending
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        decoded = text.removeprefix(_BOM).decode("utf-8", "replace")
+        found = cast(JsonObject, json.loads(decoded, parse_float=_finite))
+    *outer, last = keys
+    target = found
+    for key in outer:
+        target = cast(JsonObject, target[key])
+    target[last] = value
+    return json.dumps(found, separators=(",", ":")).encode() + ending
+
+
+def _with_value(text: bytes, keys: Sequence[str], value: bytes) -> bytes:
+    fields = _decode_fields(text)
+    key, *inner = keys
+    new = _with_value(bytes(fields[key]), inner, value) if inner else value
+    fields[key] = msgspec.Raw(new)
+    return msgspec.json.encode(fields)
+
+
+def _finite(text: str) -> float | None:
+    """Read a number; one beyond all bounds is written back as null, as JavaScript does."""
+    number = float(text)
+    return number if math.isfinite(number) else None
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -3,10 +3,10 @@
 from ullage.core.transcript import Agent, Header, Lines
 from ullage.formats.claude_code import adapter as claude_code
 from ullage.formats.codex import adapter as codex
-from ullage.formats.format import Appender, Format
+from ullage.formats.format import Editor, Format
 from ullage.formats.gemini import adapter as gemini
 from ullage.formats.openclaw import adapter as openclaw
-from ullage.formats.openclaw import append as openclaw_append
+from ullage.formats.openclaw import edit as openclaw_edit
 from ullage.formats.opencode import adapter as opencode
 
 FORMATS: tuple[Format, ...] = (openclaw, claude_code, codex, gemini, opencode)
@@ -21,6 +21,6 @@ def recognize(lines: Lines) -> tuple[Format, Header] | None:
     return None
 
 
-def appender_for(agent: Agent) -> Appender | None:
-    """Give the module that makes lines for an agent's sessions, None where we write none."""
-    return openclaw_append if agent == "openclaw" else None
+def editor_for(agent: Agent) -> Editor | None:
+    """Give the module that works edits into an agent's files, None where we change none."""
+    return openclaw_edit if agent == "openclaw" else None

@@ -23,7 +23,6 @@ from ullage.formats.format import Reading, index_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub
 from ullage.formats.openclaw.extension import extend
-from ullage.formats.openclaw.path import read_path
 from ullage.formats.openclaw.places import (
     live_folders,
     session_folders,
@@ -32,7 +31,7 @@ from ullage.formats.openclaw.places import (
 )
 from ullage.formats.openclaw.projection import model_of, project
 from ullage.formats.openclaw.seed_entries import EVENTS, EVENTS_VERSION
-from ullage.formats.openclaw.seed_path import read_events
+from ullage.formats.openclaw.seed_path import read_active_path
 
 __all__ = [
     "AGENT",
@@ -55,7 +54,7 @@ HAS_NESTED_FOLDERS: bool = False
 
 def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     is_linear = header.dialect == EVENTS
-    path = read_events(lines, known) if is_linear else read_path(lines, header, known)
+    path = read_active_path(lines, header, known)
     boundary = None
     if path.boundary is not None and path.boundary.kind == "compaction":
         boundary = to_compaction(path.boundary)

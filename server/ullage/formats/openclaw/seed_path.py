@@ -1,15 +1,22 @@
-"""The context of S0's linear files, by the boundary rule of S0 §Boundary-Based Session Loading."""
+"""The active path of any session, S0's linear ones by S0 §Boundary-Based Session Loading."""
 
 from collections.abc import Iterator
 
 import msgspec
 
 from ullage.core.index import CompactionRef, Index
-from ullage.core.transcript import Entry, Line, Lines, Problem
+from ullage.core.transcript import Entry, Header, Line, Lines, Problem
 from ullage.formats.json_line import ms_of, text_of
 from ullage.formats.openclaw.entries import read_entry
-from ullage.formats.openclaw.path import Path
-from ullage.formats.openclaw.seed_entries import EVENTS_VERSION
+from ullage.formats.openclaw.path import Path, read_path
+from ullage.formats.openclaw.seed_entries import EVENTS, EVENTS_VERSION
+
+
+def read_active_path(lines: Lines, header: Header, known: Index) -> Path:
+    """Read the path of a session in any of the formats."""
+    if header.dialect == EVENTS:
+        return read_events(lines, known)
+    return read_path(lines, header, known)
 
 
 def read_events(lines: Lines, known: Index) -> Path:

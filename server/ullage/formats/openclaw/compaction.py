@@ -1,71 +1,36 @@
-"""Lines that are appended to an idle pi session, in the shape that pi reads."""
+"""Compactions in the shape that pi reads."""
 
-from ullage.core.context import Compaction, Context
+from ullage.core.context import Context
+from ullage.core.edit import CompactionEdit
 from ullage.core.message import JsonObject
-from ullage.core.transcript import Header
-from ullage.formats.json_line import compact_json, iso_ms, object_of, objects_of, text_of, texts_of
+from ullage.formats.json_line import iso_ms, object_of, objects_of, text_of, texts_of
 
-WRITABLE_VERSION = 3
-UNDO_TYPE = "ullage.undo"
 _READ_TOOLS = ("read",)
 _CHANGE_TOOLS = ("write", "edit")
 
 
-def refuse_write(header: Header) -> str | None:
-    """Say why a session cannot be appended to; None where it can."""
-    if header.dialect:
-        return "Ullage does not append to this kind of session yet; it was not written by pi"
-    if header.version == WRITABLE_VERSION:
-        return None
-    if header.version > WRITABLE_VERSION:
-        return "OpenClaw keeps such sessions itself: compact there with /compact"
-    return "this pi session has an old format: open it once in pi, which brings it up to date"
-
-
-def compaction_line(
-    context: Context,
-    *,
-    entry_id: str,
-    timestamp: str,
-    summary: str,
-    first_kept_id: str,
-    n_tokens_before: int,
-    details: JsonObject,
-) -> bytes:
-    """Render a compaction that follows the leaf.
+def compaction_entry(context: Context, edit: CompactionEdit) -> JsonObject:
+    """Make a compaction that follows the leaf.
 
     `fromHook` tells pi that the summary is not its own. pi drops its lists of files then, so
     they are carried on here under its own names.
     """
+    noted: JsonObject = {"tokensAfter": edit.n_tokens_after}
     entry: JsonObject = {
         "type": "compaction",
-        "id": entry_id,
+        "id": edit.entry_id,
         "parentId": context.leaf_id,
-        "timestamp": timestamp,
-        "summary": summary,
-        "firstKeptEntryId": first_kept_id,
-        "tokensBefore": n_tokens_before,
-        "details": _file_lists(context, first_kept_id) | details,
+        "timestamp": edit.timestamp,
+        "summary": edit.summary,
+        "firstKeptEntryId": edit.first_kept_id,
+        "tokensBefore": edit.n_tokens_before,
+        "details": _file_lists(context, edit.first_kept_id) | edit.details | noted,
         "fromHook": True,
     }
     system = _current_system_message(context)
     if system is not None:
-        entry["systemMessage"] = system | {"timestamp": iso_ms(timestamp)}
-    return _line(entry)
-
-
-def undo_line(compaction: Compaction, *, entry_id: str, timestamp: str) -> bytes:
-    """Render an entry that follows the one before a compaction, so that this is off the path."""
-    return _line(
-        {
-            "type": "custom",
-            "customType": UNDO_TYPE,
-            "data": {"compaction": compaction.entry_id},
-            "id": entry_id,
-            "parentId": compaction.parent_id,
-            "timestamp": timestamp,
-        }
-    )
+        entry["systemMessage"] = system | {"timestamp": iso_ms(edit.timestamp)}
+    return entry
 
 
 def _current_system_message(context: Context) -> JsonObject | None:
@@ -120,7 +85,3 @@ def _file_lists(context: Context, first_kept_id: str) -> JsonObject:
             elif block.get("name") in _CHANGE_TOOLS:
                 modified.add(path)
     return {"readFiles": sorted(read - modified), "modifiedFiles": sorted(modified)}
-
-
-def _line(entry: JsonObject) -> bytes:
-    return compact_json(entry).encode() + b"\n"
