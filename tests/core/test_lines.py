@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.lines import AppendedLines
+from ullage.core.edit import Append, LineChange, NewSession, Rewrite
+from ullage.core.lines import AppendedLines, changed_lines
 from ullage.core.transcript import Line, MemoryLines
 
 pieces = st.sampled_from(
@@ -32,6 +33,39 @@ def test_appended_lines_read_like_the_longer_file(base: bytes, appended: bytes) 
     assert lines.size_bytes == whole.size_bytes
     for line in whole.forward():
         assert list(lines.forward(line.offset)) == list(whole.forward(line.offset))
+
+
+@given(contents, st.data())
+def test_rewritten_lines_read_like_the_new_file(base: bytes, data: st.DataObject) -> None:
+    base += b"\n"
+    old = list(MemoryLines(base).forward())
+    new_of = {
+        line.offset: data.draw(st.sampled_from([b"", b"y\n", b"longer than before\n"]))
+        for line in data.draw(st.lists(st.sampled_from(old), unique=True))
+    }
+    change = Rewrite(
+        changes=tuple(
+            LineChange(offset=line.offset, old=line.raw, new=new_of[line.offset])
+            for line in old
+            if line.offset in new_of
+        ),
+        appended=data.draw(st.sampled_from([b"", b"receipt\n"])),
+    )
+    rewritten = b"".join(new_of.get(line.offset, line.raw) for line in old) + change.appended
+    lines, whole = changed_lines(MemoryLines(base), change), MemoryLines(rewritten)
+    assert lines.size_bytes == len(rewritten)
+    assert list(lines.forward()) == list(whole.forward())
+    assert list(lines.backward()) == list(whole.backward())
+    for line in whole.forward():
+        assert list(lines.forward(line.offset)) == list(whole.forward(line.offset))
+
+
+def test_each_change_reads_like_the_file_that_it_leads_to() -> None:
+    base = MemoryLines(b"a\nb\n")
+    appended = changed_lines(base, Append(data=b"c\n"))
+    new = changed_lines(base, NewSession(session_id="s", name="s.jsonl", data=b"d\n"))
+    assert [line.raw for line in appended.forward()] == [b"a\n", b"b\n", b"c\n"]
+    assert [line.raw for line in new.forward()] == [b"d\n"]
 
 
 @pytest.mark.parametrize(

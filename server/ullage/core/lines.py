@@ -1,10 +1,22 @@
-"""Lines that are not on disk yet, behind those that are."""
+"""Transcripts as they will be once a change is made, read like those on disk."""
 
 from collections.abc import Iterator
 
 import msgspec
 
+from ullage.core.edit import Append, FileChange, LineChange, NewSession, Rewrite
 from ullage.core.transcript import Line, Lines, MemoryLines
+
+
+def changed_lines(base: Lines, change: FileChange) -> Lines:
+    """Give the lines of the file that a change leads to."""
+    match change:
+        case Append():
+            return AppendedLines(base, change.data)
+        case Rewrite():
+            return AppendedLines(RewrittenLines(base, change.changes), change.appended)
+        case NewSession():
+            return MemoryLines(change.data)
 
 
 class AppendedLines(msgspec.Struct, frozen=True):
@@ -29,3 +41,47 @@ class AppendedLines(msgspec.Struct, frozen=True):
         for line in MemoryLines(self.appended).backward():
             yield Line(self.base.size_bytes + line.offset, line.raw)
         yield from self.base.backward()
+
+
+class RewrittenLines(msgspec.Struct, frozen=True):
+    """A transcript as it will be once some of its lines are replaced."""
+
+    base: Lines
+    changes: tuple[LineChange, ...]
+    """In the order of their offsets."""
+
+    @property
+    def size_bytes(self) -> int:
+        return self.base.size_bytes + sum(_growth(change) for change in self.changes)
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        """Yield the lines from the one that begins at `start` of the rewritten file on."""
+        n_grown = 0
+        ahead = 0
+        while ahead < len(self.changes):
+            change = self.changes[ahead]
+            if change.offset + n_grown >= start:
+                break
+            n_grown += _growth(change)
+            ahead += 1
+        at = {change.offset: change for change in self.changes[ahead:]}
+        for line in self.base.forward(start - n_grown):
+            change = at.get(line.offset)
+            raw = line.raw if change is None else change.new
+            if raw:
+                yield Line(line.offset + n_grown, raw)
+            n_grown += 0 if change is None else _growth(change)
+
+    def backward(self) -> Iterator[Line]:
+        at = {change.offset: change for change in self.changes}
+        n_grown = sum(_growth(change) for change in self.changes)
+        for line in self.base.backward():
+            change = at.get(line.offset)
+            n_grown -= 0 if change is None else _growth(change)
+            raw = line.raw if change is None else change.new
+            if raw:
+                yield Line(line.offset + n_grown, raw)
+
+
+def _growth(change: LineChange) -> int:
+    return len(change.new) - len(change.old)
