@@ -1,0 +1,109 @@
+"""Changes of a session: worked out to the last byte, shown, then made in one order.
+
+The order is that of SPEC §7: lock, compare, checkpoint, receipt, change, read back, compare. What
+is read back is read by the agent's own rule, and must be the context that was previewed.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from ullage.app.activity import is_running
+from ullage.app.checkpoint import session_key, write_checkpoint
+from ullage.app.load import Loaded, Settings, load
+from ullage.app.sessions import Session, open_session
+from ullage.core.context import Context
+from ullage.core.edit import Append, FileChange, NewSession
+from ullage.core.index import EMPTY_INDEX
+from ullage.core.lines import changed_lines
+from ullage.core.tokens import count_items
+from ullage.core.transcript import Header
+from ullage.errors import ChangedMeanwhile, SessionLive, WriteNotSupported
+from ullage.formats.format import Editor
+from ullage.formats.registry import editor_for
+from ullage.store.places import Places
+from ullage.store.reader import FileLines
+
+
+class Changeable(msgspec.Struct, frozen=True, kw_only=True):
+    """A session whose files may be changed, and what works edits into them."""
+
+    editor: Editor
+    lines: FileLines
+
+
+class ChangePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that is worked out to the last byte, and not made yet."""
+
+    loaded: Loaded
+    change_id: str
+    file_change: FileChange
+    n_tokens_before: int
+    n_tokens_after: int
+    context_after: Context
+    """The context as the agent's own rule will build it from the changed files."""
+
+    @property
+    def path_after(self) -> Path:
+        """Where the session goes on."""
+        path = self.loaded.path
+        change = self.file_change
+        return path.with_name(change.name) if isinstance(change, NewSession) else path
+
+
+def changeable(session: Session) -> Changeable:
+    """Give what is needed to change a session.
+
+    Raises:
+        WriteNotSupported: this kind of session is not ours to write to.
+    """
+    header = session.header
+    editor = editor_for(header.agent)
+    if editor is None or not isinstance(session.lines, FileLines):
+        raise WriteNotSupported(
+            f"Ullage only reads sessions of {header.agent}: compact, and take back, in the agent"
+        )
+    refusal = editor.refuse_edit(header)
+    if refusal is not None:
+        raise WriteNotSupported(f"{session.path.name}: {refusal}")
+    return Changeable(editor=editor, lines=session.lines)
+
+
+def plan_change(
+    loaded: Loaded,
+    render: Callable[[int | None], FileChange],
+    *,
+    change_id: str,
+    n_tokens_before: int,
+    n_tokens_hidden: int,
+) -> ChangePlan:
+    """Work out a change of files and the context that it leads to.
+
+    What will be in the context is known only by the agent's rule, and its size is noted in the
+    file: so `render` is called with None for a draft, then with the size that the draft showed.
+    """
+    draft = context_after(loaded, render(None))
+    n_after = n_tokens_hidden + count_items(draft.items, loaded.count)
+    loaded.count.save()
+    file_change = render(n_after)
+    return ChangePlan(
+        loaded=loaded,
+        change_id=change_id,
+        file_change=file_change,
+        n_tokens_before=n_tokens_before,
+        n_tokens_after=n_after,
+        context_after=context_after(loaded, file_change),
+    )
+
+
+def context_after(loaded: Loaded, file_change: FileChange) -> Context:
+    """Read the context from a file as it will be once it is changed."""
+    session = loaded.session
+    lines = changed_lines(session.lines, file_change)
+    if isinstance(file_change, Append):
+        return session.format.read_context(lines, session.header, loaded.reading.index).context
+    header = session.format.read_header(lines) or session.header
+    return session.format.read_context(lines, header, EMPTY_INDEX).context
