@@ -1,5 +1,7 @@
 """Plans for compactions: what a summary would replace and what the context would be then."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ullage.core.context import Context, ContextItem
@@ -40,12 +42,9 @@ def select(
 ) -> Selection | Unneeded:
     """Select what a layer replaces, if there is anything to gain."""
     items = context.items
-    waiting = open_calls(items)
-    if waiting:
-        return Unneeded(
-            reason=f"the last tool call ({waiting[-1].name}) has no result yet:"
-            " let the agent finish its step first"
-        )
+    waiting = refuse_open_calls(items)
+    if waiting is not None:
+        return waiting
     n_tokens = [count_message(item.message, count) for item in items]
     protect = protected_tokens(layer, gauge.window.n_tokens, policy)
     cut = find_cut(items, n_tokens, protect)
@@ -54,8 +53,7 @@ def select(
             reason=f"nothing to compact: the context beyond the summary is smaller than the"
             f" {protect:,} tokens that stay as they are"
         )
-    is_known = gauge.used_source in ("reported", "estimated") and gauge.used_tokens is not None
-    n_hidden = max(0, (gauge.used_tokens or 0) - sum(n_tokens)) if is_known else 0
+    n_hidden = hidden_tokens(gauge, sum(n_tokens))
     budget = min(
         MAX_SUMMARY_TOKENS, max(MIN_SUMMARY_TOKENS, cut.n_tokens_replaced // SUMMARY_SHARE)
     )
@@ -68,6 +66,23 @@ def select(
         n_tokens_hidden=n_hidden,
         summary_budget_tokens=budget,
     )
+
+
+def refuse_open_calls(items: Sequence[ContextItem]) -> Unneeded | None:
+    """Say why nothing is done while the agent is in the middle of a step; None where it is not."""
+    waiting = open_calls(items)
+    if not waiting:
+        return None
+    return Unneeded(
+        reason=f"the last tool call ({waiting[-1].name}) has no result yet:"
+        " let the agent finish its step first"
+    )
+
+
+def hidden_tokens(gauge: Gauge, n_counted: int) -> int:
+    """Give what the agent adds to the context unseen by us: its system prompt and tools."""
+    is_known = gauge.used_source in ("reported", "estimated") and gauge.used_tokens is not None
+    return max(0, (gauge.used_tokens or 0) - n_counted) if is_known else 0
 
 
 def refuse_summary(selection: Selection, n_summary_tokens: int, summary: str) -> str | None:
