@@ -30,6 +30,8 @@ SHELLS = frozenset(
 _PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (\S[^\n]{0,300})", re.MULTILINE)
 _REDIRECT = re.compile(r"(?<![<>&\d=-])>{1,2}\s{0,3}([\w./~@+-]{1,300})")
 _PIECE_END = re.compile(r"&&|\|\||[;|\n]")
+_SHELL_SYNTAX = re.compile(r"[;|&<>`$\n]")
+"""What lets a command line do more than its first word says."""
 _CHANGERS = frozenset("tee rm mv cp touch sed chmod rmdir unlink truncate".split())
 _LOOKERS = frozenset("cat head tail less more nl wc bat".split())
 _HAS_SUFFIX = re.compile(r"[^/\s]\.[A-Za-z0-9_]{1,10}$")
@@ -50,6 +52,14 @@ class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Steps of the agent's own to-do list, and whether each is done."""
 
 
+class FileRead(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that does nothing but show files."""
+
+    paths: tuple[str, ...]
+    part: str
+    """What of them it shows, equal for the same part; empty for all."""
+
+
 def read_call(call: ToolCall) -> CallFacts:
     """Read what a call does from its name and its arguments."""
     arguments = _decode(call.arguments)
@@ -63,6 +73,22 @@ def read_call(call: ToolCall) -> CallFacts:
     if "todo" in name or name == "update_plan":
         return CallFacts(touches=(), command=None, plan=tuple(_plan_steps(arguments)))
     return CallFacts(touches=tuple(_path_touches(name, arguments)), command=None, plan=())
+
+
+def file_read(call: ToolCall) -> FileRead | None:
+    """Read which files a call shows; None where it does anything else, or may do."""
+    arguments = _decode(call.arguments)
+    name = call.name.rsplit("__", 1)[-1].lower()
+    if name in SHELLS:
+        return _shell_read(_command_text(arguments) or "")
+    action = arguments.get("command")
+    _, is_reader = _intent(action.lower() if isinstance(action, str) else name)
+    paths = tuple(dict.fromkeys(touch.path for touch in _path_touches(name, arguments)))
+    if not is_reader or not paths:
+        return None
+    rest = {key: value for key, value in arguments.items() if key not in (*_PATH_KEYS, "command")}
+    part = msgspec.json.encode(rest, order="sorted").decode() if rest else ""
+    return FileRead(paths=paths, part=part)
 
 
 def new_texts(call: ToolCall) -> Iterator[str]:
@@ -147,6 +173,17 @@ def _strings(value: object) -> Iterator[str]:
 def _clean(path: str) -> str:
     path = path.strip().removeprefix("file://").strip("\"'`")
     return path.removeprefix("./") if 0 < len(path) <= 400 and "\n" not in path else ""
+
+
+def _shell_read(command: str) -> FileRead | None:
+    words = command.split()
+    if not words or words[0] not in _LOOKERS or _SHELL_SYNTAX.search(command.strip()):
+        return None
+    touches = tuple(dict.fromkeys(_piece_touches(words)))
+    if not touches:
+        return None
+    is_whole = words[0] == "cat" and len(touches) == len(words) - 1
+    return FileRead(paths=tuple(t.path for t in touches), part="" if is_whole else command)
 
 
 def _patch_touches(patch: str) -> Iterator[Touch]:

@@ -1,5 +1,6 @@
 """When something is done about a filling context: thresholds, layers, limits."""
 
+import math
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -11,6 +12,9 @@ Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 
 PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
 """Their output is never pruned; a user may add tools, not take these away (S2 §Options)."""
+
+PRUNE_ROUNDS = 10
+READ_ONLY_PRUNE_ROUNDS = 3
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +42,16 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     warn_at_compaction: int = 3
     is_read_only: bool = False
     """A sandbox that cannot be written to: pruning in memory alone (S4 §27.7)."""
+    prune_after_rounds: int | None = None
+    """`pruneAfterRounds`: user turns after which read-only mode leaves tool results out;
+    None for the seed's figures, see `prune_rounds`."""
+    warn_at_tokens: int | None = None
+    """`warnAtTokenThreshold`: where read-only mode warns; None for where a compaction would be
+    due (S4 §27.7.3 has 150,000 as an example)."""
     reserve_tokens: int = 20_000
     """`reserveTokensFloor`: kept free for the answer."""
+    turn_reserve_tokens: int = 16_384
+    """`reserveTokens` of S3 §Compaction Settings, where it is larger than the floor."""
     soft_tokens: int = 4_000
     """`softThresholdTokens`: how much before the reserve a compaction starts."""
 
@@ -59,22 +71,48 @@ def band_of(utilization: float | None, policy: Policy) -> Band:
     return "warning" if utilization < policy.full_ratio else "critical"
 
 
+def ratio_at(window_tokens: int, ratio: float) -> int:
+    """Give the least number of tokens that is at least a share of the window."""
+    # Floats miss whole products by a hair, as 100 * 0.55 does: 55.00000000000001.
+    return math.ceil(round(window_tokens * ratio, 6))
+
+
+def reserve_at(window_tokens: int, policy: Policy) -> int | None:
+    """Give the size at which the reserve is touched; None where the window is all reserve.
+
+    What comes first of `tokens >= window - reserveTokensFloor - softThresholdTokens` (S4 §27.2.1:
+    176,000 of 200,000) and `tokens > window - reserveTokens`, bumped up to the floor (S3
+    §Auto-Compaction Triggers).
+    """
+    soft_at = window_tokens - policy.reserve_tokens - policy.soft_tokens
+    turn_at = window_tokens - max(policy.turn_reserve_tokens, policy.reserve_tokens) + 1
+    at_tokens = min(soft_at, turn_at)
+    return at_tokens if at_tokens > 0 else None
+
+
 def triggers(window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:
     """List what is due at which size of the context, nearest first."""
-    reserve_at = window_tokens - policy.reserve_tokens - policy.soft_tokens
     found = [
-        Trigger(name="checkpoint", at_tokens=round(window_tokens * policy.checkpoint_ratio)),
-        Trigger(name="summarize", at_tokens=round(window_tokens * policy.summarize_ratio)),
-        Trigger(name="full compaction", at_tokens=round(window_tokens * policy.full_ratio)),
+        Trigger(name="checkpoint", at_tokens=ratio_at(window_tokens, policy.checkpoint_ratio)),
+        Trigger(name="summarize", at_tokens=ratio_at(window_tokens, policy.summarize_ratio)),
+        Trigger(name="full compaction", at_tokens=ratio_at(window_tokens, policy.full_ratio)),
     ]
-    if reserve_at > 0:
-        found.append(Trigger(name="reserve", at_tokens=reserve_at))
+    at_reserve = reserve_at(window_tokens, policy)
+    if at_reserve is not None:
+        found.append(Trigger(name="reserve", at_tokens=at_reserve))
     return tuple(sorted(found, key=lambda trigger: trigger.at_tokens))
 
 
 def next_trigger(used_tokens: int, window_tokens: int, policy: Policy) -> Trigger | None:
     ahead = (t for t in triggers(window_tokens, policy) if t.at_tokens > used_tokens)
     return next(ahead, None)
+
+
+def prune_rounds(policy: Policy) -> int:
+    """Give after how many user turns results go: the user's figure, else S4 §27.7.3's."""
+    if policy.prune_after_rounds is not None:
+        return policy.prune_after_rounds
+    return READ_ONLY_PRUNE_ROUNDS if policy.is_read_only else PRUNE_ROUNDS
 
 
 def protected_tokens(layer: Layer, window_tokens: int, policy: Policy) -> int:

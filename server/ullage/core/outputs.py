@@ -1,0 +1,148 @@
+"""Outputs of tools in a context: whose they are, what they take, which are beyond reach."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.arguments import read_call
+from ullage.core.context import ContextItem
+from ullage.core.edit import PRUNED_OUTPUT
+from ullage.core.message import Image, ToolCall, ToolResult, result_text
+from ullage.core.policy import PROTECTED_TOOLS, Policy
+from ullage.core.prose import gist
+from ullage.core.tokens import IMAGE_TOKENS, Count
+
+LABEL_CHARS = 60
+PLACEHOLDERS = frozenset((PRUNED_OUTPUT, "[Old tool result content cleared]"))
+"""Outputs that went before: ours, and that of Claude Code, opencode and OpenClaw."""
+_SEPARATORS = ("__", ".", "/", ":")
+"""Between a server and its tool: `mcp__docs__search`, `docs.search`, `docs/search`."""
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """One result of a tool and where it stands."""
+
+    at: int
+    """Position of its item in the context."""
+    entry_id: str
+    result: ToolResult
+    call: ToolCall | None
+    """The call that it answers; None where the context does not hold it any more."""
+    n_tokens: int
+    is_spared: bool
+    """Never pruned: a protected tool's, a placeholder, or not to be told from another."""
+
+
+def tool_output_tokens(items: Sequence[ContextItem], count: Count) -> int:
+    """Count all output of tools in a context (S0's `toolOutputTokens`)."""
+    return sum(
+        result_tokens(block, count)
+        for item in items
+        for block in item.message.blocks
+        if isinstance(block, ToolResult)
+    )
+
+
+def result_tokens(result: ToolResult, count: Count) -> int:
+    return sum(
+        IMAGE_TOKENS if isinstance(part, Image) else count(part.text) for part in result.content
+    )
+
+
+def tool_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> tuple[Output, ...]:
+    """List the outputs of a context in its order.
+
+    A call id is a name only within its agent's habits: some count anew in each answer. So an
+    output belongs to the last call of its id before it, and where one entry has two outputs of
+    the same id, both are spared, since a replacement would strike both.
+    """
+    n_same = Counter(
+        (item.entry_id, block.call_id)
+        for item in items
+        for block in item.message.blocks
+        if isinstance(block, ToolResult)
+    )
+    protected = protected_names(policy)
+    calls: dict[str, ToolCall] = {}
+    found: list[Output] = []
+    for at, item in enumerate(items):
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall):
+                calls[block.call_id] = block
+            elif isinstance(block, ToolResult):
+                call = calls.get(block.call_id)
+                is_spared = (
+                    is_protected(block.name or (call.name if call else ""), protected)
+                    or is_placeholder(block)
+                    or n_same[item.entry_id, block.call_id] > 1
+                )
+                found.append(
+                    Output(
+                        at=at,
+                        entry_id=item.entry_id,
+                        result=block,
+                        call=call,
+                        n_tokens=result_tokens(block, count),
+                        is_spared=is_spared,
+                    )
+                )
+    return tuple(found)
+
+
+def prunable_range(items: Sequence[ContextItem], n_turns: int) -> range:
+    """Give the positions between the last summary and the last user turns (S2 rules 1 and 2).
+
+    The last turns begin with the `n_turns`-th user message from the end; with fewer messages
+    than that, all of the context is recent. Nothing before a summary is looked at, and a summary
+    of a branch counts like that of a compaction: what it stands for is gone.
+    """
+    asked = [at for at, item in enumerate(items) if item.category == "user"]
+    end = asked[-n_turns] if len(asked) >= n_turns > 0 else 0
+    summaries = (at for at in range(len(items) - 1, -1, -1) if items[at].category == "summary")
+    return range(next(summaries, -1) + 1, end)
+
+
+def protected_names(policy: Policy) -> frozenset[str]:
+    return frozenset(_plain(name) for name in (*PROTECTED_TOOLS, *policy.protected_tools))
+
+
+def is_protected(tool: str, protected: frozenset[str]) -> bool:
+    """Whether a tool is one of the protected, by whatever name its agent calls it.
+
+    Case, `_` and `-` do not count, nor does the server before the name: `Skill`,
+    `mcp__x__memory_search` and `MemorySearch` are protected by default. Where in doubt this
+    protects too much, which costs tokens; the other mistake costs what a user wanted to keep.
+    A configured name with its server, `mcp__x__search`, protects only that server's tool.
+    """
+    bare = tool
+    for separator in _SEPARATORS:
+        bare = bare.rsplit(separator, 1)[-1]
+    return _plain(tool) in protected or _plain(bare) in protected
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").strip().casefold()
+
+
+def is_placeholder(result: ToolResult) -> bool:
+    has_image = any(isinstance(part, Image) for part in result.content)
+    return not has_image and result_text(result).strip() in PLACEHOLDERS
+
+
+def tool_name(output: Output) -> str:
+    return output.result.name or (output.call.name if output.call else "")
+
+
+def describe(call: ToolCall | None) -> str:
+    """Say what a call was about in a few words: its command, its paths, or its arguments."""
+    if call is None:
+        return ""
+    facts = read_call(call)
+    if facts.command:
+        return gist(facts.command, LABEL_CHARS)
+    paths = tuple(dict.fromkeys(touch.path for touch in facts.touches))
+    if paths:
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        return gist(paths[0], LABEL_CHARS) + more
+    return gist(call.arguments, LABEL_CHARS)

@@ -1,0 +1,274 @@
+"""Prune: which old output of tools a placeholder may stand for, by rule and without a model."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.message import Block, Image, Text, ToolResult
+from ullage.core.outputs import Output, describe, prunable_range, tool_name, tool_outputs
+from ullage.core.policy import Policy, prune_rounds
+from ullage.core.stale import duplicates, superseded_reads
+from ullage.core.tokens import IMAGE_TOKENS, Count
+
+Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old image"]
+
+PROTECTED_USER_TURNS = 2
+"""S2 rule 1."""
+RULE_REASONS: tuple[Reason, ...] = ("old output",)
+"""What S2's rules prune, and so all that is pruned without being asked for."""
+ALL_REASONS: tuple[Reason, ...] = ("old output", "superseded read", "duplicate", "old image")
+
+
+class PruneItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One output or the images of one message, and what a placeholder would free."""
+
+    item_id: str
+    """Names the item in every later plan for the same context."""
+    replacement: Replacement
+    tool: str
+    """Empty for the images of a message that is no result."""
+    label: str
+    """What it was in a few words, from the transcript: a path, a command."""
+    reason: Reason
+    n_tokens: int
+    """Of what goes."""
+    n_freed: int
+    """What goes without what comes in its place; always above 0."""
+    is_chosen: bool
+
+
+class PrunePlan(msgspec.Struct, frozen=True, kw_only=True):
+    items: tuple[PruneItem, ...]
+    """All that may be pruned, in the order of the context, chosen or not."""
+    replacements: tuple[Replacement, ...]
+    """Those of the chosen items."""
+    n_freed: int
+    """By the chosen items."""
+    refusal: str | None
+    """Why nothing is chosen, in words for the user."""
+    unknown_ids: tuple[str, ...]
+    """Asked for, but not to be pruned: gone, pruned before, or protected."""
+
+
+def plan_prune(
+    items: Sequence[ContextItem],
+    policy: Policy,
+    count: Count,
+    *,
+    chosen: Collection[str] | None = None,
+    reasons: Collection[Reason] = RULE_REASONS,
+) -> PrunePlan:
+    """Plan a prune by the six rules of S2 §Phase 1.
+
+    1. Nothing from the second user message from the end onwards is touched.
+    2. Nothing before the last summary is looked at.
+    3. Backwards from there, outputs are protected as long as they fit together into
+       `prune_protect_tokens`. The sum starts outside the two turns: S2 says that results are kept
+       "even outside the 2-turn window", which would not hold if two busy turns could use the
+       share up. An output that fits only in part is not protected, as with the recent share of
+       S0 (§Layered Compaction Logic) and in opencode, whose published rule S2 describes: else one
+       huge output at the edge would make the share as large as itself.
+    4. All older outputs are marked for the placeholder.
+    5. Protected tools are skipped and take nothing of the protected share.
+    6. The marked outputs are pruned if they have at least `prune_minimum_tokens` together.
+
+    An output that is no longer than the placeholder stays: nothing would be gained. It and what
+    was pruned before are no items, so that a second plan finds nothing of the first.
+
+    Beside rule 4's there are items of other reasons (`stale`, old images), also from within
+    rule 3's share, where S2 keeps recent results intact. Its wording wins: they are offered, and
+    chosen only where the caller names their `reasons`. `chosen` names single items instead; then
+    the minimum does not apply, since the user asked.
+    """
+    outputs = tool_outputs(items, policy, count)
+    within = prunable_range(items, PROTECTED_USER_TURNS)
+    old = _beyond_share(outputs, within, policy.prune_protect_tokens)
+    offered = tuple(_offer(items, outputs, within, old, count))
+    if chosen is not None:
+        known = {item.item_id for item in offered}
+        return _plan(
+            offered,
+            {item_id for item_id in chosen if item_id in known},
+            "nothing was chosen",
+            tuple(item_id for item_id in chosen if item_id not in known),
+        )
+    picked = [item for item in offered if item.reason in reasons]
+    n_tokens = sum(item.n_tokens for item in picked)
+    if not policy.is_prune_enabled:
+        return _plan(offered, (), "pruning is turned off (`prune: false`)")
+    if n_tokens < policy.prune_minimum_tokens:
+        return _plan(
+            offered,
+            (),
+            f"pruning would remove {n_tokens:,} tokens, fewer than the minimum of"
+            f" {policy.prune_minimum_tokens:,}",
+        )
+    return _plan(offered, {item.item_id for item in picked}, "nothing to prune")
+
+
+def plan_rounds(items: Sequence[ContextItem], policy: Policy, count: Count) -> PrunePlan:
+    """Plan what read-only mode leaves out of a request: results older than N turns (S4 §27.7).
+
+    In memory alone, so that no minimum and no share of recent output apply. Protected tools
+    and what stands before a summary are left alone here too.
+    """
+    outputs = tool_outputs(items, policy, count)
+    within = prunable_range(items, prune_rounds(policy))
+    old = {output.at: output for output in outputs if output.at in within}
+    offered = tuple(
+        item
+        for output in outputs
+        if output.at in old and not output.is_spared
+        for item in _output_item(output, "old output", count)
+    )
+    return _plan(offered, {item.item_id for item in offered}, "no tool output is that old")
+
+
+def pruned(
+    items: Iterable[ContextItem], replacements: Iterable[Replacement]
+) -> tuple[ContextItem, ...]:
+    """Put placeholders into the messages; the agents' own shapes stay as they are.
+
+    Every result stays with its call. What the provider reported of later answers stays too: it
+    tells of the context as it was.
+    """
+    found = {(one.entry_id, one.call_id, one.what) for one in replacements}
+    entry_ids = {entry_id for entry_id, _, _ in found}
+    return tuple(
+        _pruned_item(item, found) if item.entry_id in entry_ids else item for item in items
+    )
+
+
+def _pruned_item(item: ContextItem, found: set[tuple[str, str | None, str]]) -> ContextItem:
+    def replaced(block: Block) -> Block:
+        if isinstance(block, ToolResult):
+            if (item.entry_id, block.call_id, "output") in found:
+                return msgspec.structs.replace(block, content=(Text(text=PRUNED_OUTPUT),))
+            if (item.entry_id, block.call_id, "images") in found:
+                content = tuple(
+                    Text(text=PRUNED_IMAGE) if isinstance(part, Image) else part
+                    for part in block.content
+                )
+                return msgspec.structs.replace(block, content=content)
+        elif isinstance(block, Image) and (item.entry_id, None, "images") in found:
+            return Text(text=PRUNED_IMAGE)
+        return block
+
+    blocks = tuple(replaced(block) for block in item.message.blocks)
+    return msgspec.structs.replace(
+        item, message=msgspec.structs.replace(item.message, blocks=blocks)
+    )
+
+
+def _beyond_share(outputs: Sequence[Output], within: range, protect_tokens: int) -> set[int]:
+    """Find the outputs that rule 4 marks, by their positions among the outputs."""
+    n_recent = 0
+    marked: set[int] = set()
+    for n in range(len(outputs) - 1, -1, -1):
+        if outputs[n].at in within and not outputs[n].is_spared:
+            n_recent += outputs[n].n_tokens
+            if n_recent > protect_tokens:
+                marked.add(n)
+    return marked
+
+
+def _offer(
+    items: Sequence[ContextItem],
+    outputs: Sequence[Output],
+    within: range,
+    old: set[int],
+    count: Count,
+) -> Iterator[PruneItem]:
+    repeated, superseded = duplicates(outputs), superseded_reads(outputs)
+    n = 0
+    for at in within:
+        yield from _message_images(items, at, count)
+        while n < len(outputs) and outputs[n].at < at:
+            n += 1
+        while n < len(outputs) and outputs[n].at == at:
+            output = outputs[n]
+            if not output.is_spared:
+                if n in old:
+                    yield from _output_item(output, "old output", count)
+                elif n in repeated:
+                    yield from _output_item(output, "duplicate", count)
+                elif n in superseded:
+                    yield from _output_item(output, "superseded read", count)
+                else:
+                    yield from _result_images(output, count)
+            n += 1
+
+
+def _output_item(output: Output, reason: Reason, count: Count) -> Iterator[PruneItem]:
+    n_freed = output.n_tokens - count(PRUNED_OUTPUT)
+    if n_freed > 0:
+        yield PruneItem(
+            item_id=f"{output.entry_id}/{output.result.call_id}",
+            replacement=Replacement(
+                entry_id=output.entry_id, what="output", call_id=output.result.call_id
+            ),
+            tool=tool_name(output),
+            label=describe(output.call),
+            reason=reason,
+            n_tokens=output.n_tokens,
+            n_freed=n_freed,
+            is_chosen=False,
+        )
+
+
+def _result_images(output: Output, count: Count) -> Iterator[PruneItem]:
+    n_images = sum(isinstance(part, Image) for part in output.result.content)
+    if n_images:
+        yield _images_item(
+            Replacement(entry_id=output.entry_id, what="images", call_id=output.result.call_id),
+            tool_name(output),
+            n_images,
+            count,
+        )
+
+
+def _message_images(items: Sequence[ContextItem], at: int, count: Count) -> Iterator[PruneItem]:
+    item = items[at]
+    n_images = sum(isinstance(block, Image) for block in item.message.blocks)
+    # Where the neighbor has the same entry, a replacement would strike its images too.
+    is_alone = all(
+        items[near].entry_id != item.entry_id for near in (at - 1, at + 1) if 0 <= near < len(items)
+    )
+    if n_images and is_alone:
+        replacement = Replacement(entry_id=item.entry_id, what="images", call_id=None)
+        yield _images_item(replacement, "", n_images, count)
+
+
+def _images_item(replacement: Replacement, tool: str, n_images: int, count: Count) -> PruneItem:
+    return PruneItem(
+        item_id=f"{replacement.entry_id}/{replacement.call_id or ''}/images",
+        replacement=replacement,
+        tool=tool,
+        label="1 image" if n_images == 1 else f"{n_images} images",
+        reason="old image",
+        n_tokens=n_images * IMAGE_TOKENS,
+        n_freed=n_images * (IMAGE_TOKENS - count(PRUNED_IMAGE)),
+        is_chosen=False,
+    )
+
+
+def _plan(
+    offered: tuple[PruneItem, ...],
+    chosen: Collection[str],
+    refusal: str,
+    unknown_ids: tuple[str, ...] = (),
+) -> PrunePlan:
+    items = tuple(
+        msgspec.structs.replace(item, is_chosen=item.item_id in chosen) for item in offered
+    )
+    picked = [item for item in items if item.is_chosen]
+    return PrunePlan(
+        items=items,
+        replacements=tuple(item.replacement for item in picked),
+        n_freed=sum(item.n_freed for item in picked),
+        refusal=None if picked else refusal,
+        unknown_ids=unknown_ids,
+    )

@@ -1,0 +1,74 @@
+"""Stale outputs: files read again or changed since, and the same output twice."""
+
+from collections.abc import Sequence
+
+from ullage.core.arguments import file_read, read_call
+from ullage.core.message import Image, ToolCall, ToolResult, result_text
+from ullage.core.outputs import Output, is_placeholder
+
+
+def duplicates(outputs: Sequence[Output]) -> set[int]:
+    """Find outputs that a later run of the same call repeated to the letter, by position.
+
+    The last of them is never among these.
+    """
+    last: dict[tuple[str, str, tuple[str, ...]], int] = {}
+    found: set[int] = set()
+    for n in range(len(outputs) - 1, -1, -1):
+        output = outputs[n]
+        if output.call is None or not output.n_tokens:
+            continue
+        key = (output.call.name, output.call.arguments, _content_key(output.result))
+        if key in last:
+            found.add(n)
+        else:
+            last[key] = n
+    return found
+
+
+def superseded_reads(outputs: Sequence[Output]) -> set[int]:
+    """Find reads of files that do not tell the file's content any more, by position.
+
+    Such a file was read again, the same part of it or with the old text in the new one, or the
+    agent changed it after the read. A read of several files is stale when it is for each. What
+    failed supersedes nothing, nor does a second answer of less than half the length: agents
+    answer "unchanged since the last read" in place of the content.
+    """
+    later_reads: dict[str, list[tuple[str, str]]] = {}
+    changed: set[str] = set()
+    found: set[int] = set()
+    for n in range(len(outputs) - 1, -1, -1):
+        output = outputs[n]
+        if output.call is None or output.result.is_error or is_placeholder(output.result):
+            continue
+        read = file_read(output.call)
+        text = result_text(output.result)
+        if read is None:
+            changed |= _changed_paths(output.call)
+            continue
+        if all(
+            path in changed or _is_repeated(read.part, text, later_reads.get(path, []))
+            for path in read.paths
+        ):
+            found.add(n)
+        for path in read.paths:
+            later_reads.setdefault(path, []).append((read.part, text))
+    return found
+
+
+def _changed_paths(call: ToolCall) -> set[str]:
+    return {touch.path for touch in read_call(call).touches if touch.is_modified}
+
+
+def _is_repeated(part: str, text: str, later: Sequence[tuple[str, str]]) -> bool:
+    return any(
+        (part == later_part and 2 * len(later_text) >= len(text)) or text in later_text
+        for later_part, later_text in later
+    )
+
+
+def _content_key(result: ToolResult) -> tuple[str, ...]:
+    return tuple(
+        f"image {part.media_type} {part.size_bytes}" if isinstance(part, Image) else part.text
+        for part in result.content
+    )
