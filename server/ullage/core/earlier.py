@@ -6,6 +6,7 @@ from itertools import islice
 
 import msgspec
 
+from ullage.core.pins import without_pins
 from ullage.core.prose import gist
 
 SECTIONS = (
@@ -28,6 +29,7 @@ OMITTED = "(left out: "
 """How a line begins that says what the budget left out; not carried forward."""
 _MAX_FOREIGN_CHARS = 12_000
 _MAX_FOREIGN_LINES = 120
+_FIRST_HEADING = re.compile(rf"^## {SECTIONS[0]}\n", re.MULTILINE)
 _HEADING = re.compile(
     r"(?:#{1,4}\s{1,3}|\*\*|\d{1,2}\.\s{1,3}(?:\*\*)?)([^\n*:#]{3,60}?)(?:\*\*)?:?(?:\*\*)?\s{0,3}"
     r"(?:$|(?<=[:*])(?P<rest>.*))"
@@ -51,6 +53,11 @@ _FOREIGN_HEADINGS = (
 """Words in the headings of pi's, Claude Code's and OpenClaw's summaries, first match wins."""
 
 
+_INSERTED = ("Constraints", "Decisions", "Remaining", "Files", "Identifiers")
+_NOT_CARRIED = {"Goal": (FOCUS,), SECTIONS[-1]: (OMITTED,)}
+"""How lines begin that are true of one summary alone, by their section."""
+
+
 class Carried(msgspec.Struct, frozen=True, kw_only=True):
     """The lines of an earlier summary, by our sections."""
 
@@ -60,11 +67,21 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_earlier(text: str) -> Carried:
     """Read an earlier summary, ours or another's."""
-    at = text.find(f"## {SECTIONS[0]}\n")
-    is_ours = at >= 0 and all(f"\n## {name}\n" in text for name in SECTIONS[1:])
-    if is_ours:
-        return Carried(is_ours=True, lines=_own_lines(text[at:]))
-    return Carried(is_ours=False, lines=_foreign_lines(text))
+    text = without_pins(text)
+    start = _FIRST_HEADING.search(text)
+    if start is not None and all(f"\n## {name}\n" in text for name in SECTIONS[1:]):
+        return Carried(is_ours=True, lines=_own_lines(text[start.start() :]))
+    inserted, rest = _part_inserted(text)
+    lines = _foreign_lines(rest)
+    return Carried(
+        is_ours=False,
+        lines={name: tuple(dict.fromkeys([*inserted[name], *lines[name]])) for name in SECTIONS},
+    )
+
+
+def section_lines(text: str, section: str) -> tuple[str, ...]:
+    """Give the lines of a summary that belong to one of our sections, whoever wrote it."""
+    return read_earlier(text).lines[section]
 
 
 def _own_lines(text: str) -> dict[str, tuple[str, ...]]:
@@ -77,9 +94,28 @@ def _own_lines(text: str) -> dict[str, tuple[str, ...]]:
             break
         elif line.startswith("- ") and section in lines:
             point = line[2:].strip()
-            if not point.startswith((FOCUS, OMITTED)):
+            if not point.startswith(_NOT_CARRIED.get(section, ())):
                 lines[section].append(point)
     return {name: tuple(found) for name, found in lines.items()}
+
+
+def _part_inserted(text: str) -> tuple[dict[str, list[str]], str]:
+    """Part another's summary into the points below headings that read as ours, and the rest.
+
+    Such points are taken whole and wherever they stand: the audit put them there.
+    """
+    inserted: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    rest: list[str] = []
+    section = ""
+    for line in text.split("\n"):
+        if line.startswith("#"):
+            section = line.removeprefix("## ").rstrip()
+        is_point = line.startswith("- ") and section in _INSERTED
+        if is_point and (section != "Files" or line.startswith(("- modified ", "- read "))):
+            inserted[section].append(line[2:].strip())
+        else:
+            rest.append(line)
+    return inserted, "\n".join(rest)
 
 
 def _foreign_lines(text: str) -> dict[str, tuple[str, ...]]:

@@ -10,6 +10,8 @@ from ullage.core.prose import gist, is_sentence
 from ullage.core.wording import rarity, worded
 
 MAX_EXCERPT_CHARS = 150
+MIN_DATA_SCORE = 0.55
+"""Below this a line of data is mostly noise; tried on sessions."""
 _MAX_LINE_CHARS = 320
 """Longer lines are cut into pieces of this size; chosen."""
 _MAX_PER_SHAPE = 3

@@ -90,7 +90,8 @@ def _carried_lines(facts: Facts) -> Iterator[Line]:
             low, high = _CARRIED_WORTH[section]
             for n_point, known in enumerate(points):
                 point = _brought_up(section, known, facts, touched)
-                if not point or (has_asked and point.startswith(LATEST)):
+                is_old_request = section == GOAL and has_asked and point.startswith(LATEST)
+                if not point or is_old_request:
                     continue
                 worth = low + (high - low) * (n_point + 1) / len(points)
                 if section == GOAL and n_point:

@@ -4,13 +4,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ullage.core.arguments import new_texts
 from ullage.core.context import ContextItem
 from ullage.core.earlier import FOCUS, NONE, OMITTED, SECTIONS
 from ullage.core.facts import Facts, gather
-from ullage.core.identifiers import DataLine, identifiers, is_secret, ranked_lines
-from ullage.core.message import Text, ToolCall, ToolResult, plain_text
-from ullage.core.prose import gist, looks_like_data, one_line, own_words
+from ullage.core.identifiers import (
+    MIN_DATA_SCORE,
+    DataLine,
+    identifiers,
+    is_secret,
+    ranked_lines,
+)
+from ullage.core.prose import gist, one_line
 from ullage.core.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -22,7 +26,8 @@ from ullage.core.sections import (
     Line,
     fact_lines,
 )
-from ullage.core.supersede import whole_value
+from ullage.core.sources import data_sources
+from ullage.core.supersede import retired_patterns
 from ullage.core.wording import is_directive
 
 Count: TypeAlias = Callable[[str], int]
@@ -33,8 +38,6 @@ _BULK_SHARE = 0.4
 """Share of the budget for rules found in pasted documents; chosen."""
 _PROSE_SHARE = 0.3
 """Share of the room for data that sentences without identifiers may take; chosen."""
-_MIN_DATA_SCORE = 0.55
-"""Below this a line of data is mostly noise; tried on sessions."""
 _NOTE_TOKENS = 24
 """Held back for the line that says what was left out."""
 
@@ -45,13 +48,14 @@ def summarize(
     focus: str | None,
     budget_tokens: int,
     count: Callable[[str], int],
+    facts: Facts | None = None,
 ) -> str:
     """Write the summary that stands for the messages, within the budget.
 
     Deterministic; time grows linearly with the text. `count` is called once for each line that
-    may enter.
+    may enter. Facts that were gathered from the items already spare gathering them again.
     """
-    facts = gather(items)
+    facts = gather(items) if facts is None else facts
     lines = fact_lines(facts, focus)
     if focus and focus.strip():
         text = FOCUS + one_line(gist(focus, 200))
@@ -119,12 +123,10 @@ def _data_lines(
     spoken = "\n".join(sentence.text for sentence in facts.sentences)
     shown = {name for line in kept for _, name in identifiers(line.text)}
     shown.update(word for line in kept for word in line.text.split())
-    old = [
-        whole_value(item.value) for item in facts.retired if len(item.value) > 2 and item.has_digit
-    ]
+    old = retired_patterns(facts.retired)
     prose_room = int(room * _PROSE_SHARE)
-    for at, line in enumerate(ranked_lines(_sources(items), spoken)):
-        if room < 8 or line.score < _MIN_DATA_SCORE:
+    for at, line in enumerate(ranked_lines(data_sources(items), spoken)):
+        if room < 8 or line.score < MIN_DATA_SCORE:
             return
         is_known = bool(line.names) and all(name in shown for name in line.names)
         n_limit = room if line.names else prose_room
@@ -144,31 +146,6 @@ def _is_unfit(line: DataLine, old: Sequence[re.Pattern[str]]) -> bool:
     if is_secret(line.text) or is_directive(line.text):
         return True
     return any(pattern.search(line.text) for pattern in old)
-
-
-def _sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
-    """Give the texts that hold data: results, arguments, code and pasted lines."""
-    for n_item, item in enumerate(items):
-        for block in item.message.blocks:
-            if isinstance(block, ToolResult):
-                for part in block.content:
-                    if isinstance(part, Text):
-                        yield part.text, n_item, 1.0
-            elif isinstance(block, ToolCall):
-                yield "\n".join(new_texts(block)), n_item, 0.8
-        if item.category in ("user", "assistant", "injected"):
-            own, foreign = own_words(plain_text(item.message))
-            yield foreign, n_item, 1.0
-            yield "\n".join(_pasted(own)), n_item, 1.3
-
-
-def _pasted(text: str) -> Iterator[str]:
-    is_fenced = False
-    for line in text.split("\n"):
-        if line.lstrip().startswith("```"):
-            is_fenced = not is_fenced
-        elif is_fenced or looks_like_data(line.strip()):
-            yield line
 
 
 def _render(lines: Sequence[Line], note: str) -> str:

@@ -273,6 +273,11 @@ def resolve(
     return changed, effective
 
 
+def retired_patterns(retired: Sequence[Retired]) -> list[re.Pattern[str]]:
+    """Give patterns of the replaced values that are distinct enough to be looked for in data."""
+    return [whole_value(item.value) for item in retired if len(item.value) > 2 and item.has_digit]
+
+
 def masked(text: str, retired: Sequence[Retired]) -> str:
     """Mask replaced values in a text that is shown as a whole."""
     for item in retired:

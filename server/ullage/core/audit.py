@@ -1,0 +1,249 @@
+"""The audit of a summary, whoever wrote it: which facts it holds, lacks, invents or misplaces."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ullage.core.audit_facts import KINDS, Fact, FactKind, wanted_facts
+from ullage.core.context import ContextItem
+from ullage.core.earlier import OMITTED, OPEN_REQUEST, section_lines
+from ullage.core.facts import Facts, gather
+from ullage.core.identifiers import identifiers
+from ullage.core.message import Image, Text, Thinking, ToolCall, ToolResult, plain_text
+from ullage.core.prose import own_words
+from ullage.core.supersede import retired_patterns
+from ullage.core.wording import is_directive, worded
+
+_RESTATED_SHARE = 0.7
+"""Share of a point's words that one line must have to tell it in other words; chosen."""
+_MIN_WORDS = 3
+_MIN_CLAIM_CHARS = 20
+"""A shorter line stands in many places and proves nothing; chosen."""
+_MAX_REPORTED = 50
+_AUTHORITATIVE = ("Constraints", "Decisions", "Remaining")
+"""Sections that text of tool results must not enter (SPEC §6)."""
+_SEPARATOR = re.compile(r"(?<=\d)[,_](?=\d)")
+_FIGURE = re.compile(r"(\d[\d,_]*)\s?[A-Za-z%€$]*\Z")
+
+
+class Audit(msgspec.Struct, frozen=True, kw_only=True):
+    facts: tuple[Fact, ...]
+    """What the replaced messages hold that a summary should."""
+    missing: tuple[Fact, ...]
+    """Those of them that the summary lacks."""
+    invented: tuple[str, ...]
+    """Identifiers, paths and numbers of the summary that stand nowhere in the messages."""
+    misplaced: tuple[str, ...]
+    """Lines among constraints, decisions or open items that only a tool's result speaks for."""
+    stale: tuple[str, ...]
+    """Values that the summary still names although they were replaced."""
+
+    @property
+    def n_found(self) -> int:
+        return len(self.facts)
+
+    @property
+    def n_kept(self) -> int:
+        return len(self.facts) - len(self.missing)
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    kind: FactKind
+    n_found: int
+    n_kept: int
+
+
+def audit(
+    items: Sequence[ContextItem],
+    summary: str,
+    *,
+    pins: Iterable[str] = (),
+    budget_tokens: int,
+    facts: Facts | None = None,
+) -> Audit:
+    """Compare a summary with the messages that it is to replace.
+
+    Rules and pins have to stand verbatim but for white space, identifiers as whole words;
+    decisions and open items may be told in other words. The budget is the summary's; it says
+    how many identifiers are asked for. Facts that were gathered from the items already spare
+    gathering them again. Time grows linearly with the text.
+    """
+    facts = gather(items) if facts is None else facts
+    wanted = tuple(wanted_facts(items, facts, pins, budget_tokens))
+    held = _Held(summary)
+    return Audit(
+        facts=wanted,
+        missing=tuple(fact for fact in wanted if not held.holds(fact)),
+        invented=tuple(_invented(items, summary)),
+        misplaced=tuple(_misplaced(items, summary)),
+        stale=tuple(_stale(facts, held.flat)),
+    )
+
+
+def tallies(audit: Audit) -> tuple[Tally, ...]:
+    """Count the facts of each kind that has any."""
+    found = Counter(fact.kind for fact in audit.facts)
+    missing = Counter(fact.kind for fact in audit.missing)
+    return tuple(
+        Tally(kind=kind, n_found=found[kind], n_kept=found[kind] - missing[kind])
+        for kind in KINDS
+        if found[kind]
+    )
+
+
+class _Held:
+    """A summary made ready to be asked what it holds."""
+
+    def __init__(self, summary: str) -> None:
+        self.flat = flat(summary)
+        self._lines_of: dict[str, list[int]] = {}
+        for n_line, line in enumerate(summary.split("\n")):
+            for word in worded(line).words:
+                self._lines_of.setdefault(word, []).append(n_line)
+
+    def holds(self, fact: Fact) -> bool:
+        match fact.kind:
+            case "pin" | "constraint":
+                return flat(fact.needle) in self.flat
+            case "decision" | "open item":
+                return flat(fact.needle) in self.flat or self._restates(fact.needle)
+            case "identifier":
+                return holds_whole(self.flat, fact.needle)
+            case "file":
+                return any(holds_whole(self.flat, path) for path in _path_forms(fact.needle))
+
+    def _restates(self, text: str) -> bool:
+        """Tell whether one line has most of the words of a point, and all of its figures."""
+        words = {w for w in worded(text).words if len(w) > 3 or any(c.isdigit() for c in w)}
+        if len(words) < _MIN_WORDS:
+            return False
+        figures = {word for word in words if any(char.isdigit() for char in word)}
+        n_shared: Counter[int] = Counter()
+        n_figures: Counter[int] = Counter()
+        for word in words:
+            n_shared.update(self._lines_of.get(word, ()))
+            if word in figures:
+                n_figures.update(self._lines_of.get(word, ()))
+        return any(
+            n_words >= _RESTATED_SHARE * len(words) and n_figures[n_line] == len(figures)
+            for n_line, n_words in n_shared.items()
+        )
+
+
+def flat(text: str) -> str:
+    """Make white space alike, so that a line break more or less is no difference."""
+    return " ".join(text.split())
+
+
+def holds_whole(text: str, value: str) -> bool:
+    """Tell whether a value stands in a text by itself, not as a part of a longer one."""
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not _continues(before, value[0]) and not _continues(after, value[-1]):
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+def _continues(neighbor: str, edge: str) -> bool:
+    # Chinese puts no space before a value, so its letters are no part of a Latin one.
+    is_word = neighbor.isalnum() and (neighbor.isascii() or not edge.isascii())
+    return (is_word or neighbor == "_") and (edge.isalnum() or edge == "_")
+
+
+def _path_forms(path: str) -> tuple[str, ...]:
+    """Give the path and its last two parts: a summary may leave out where the project lies."""
+    parts = path.replace("\\", "/").rsplit("/", 2)
+    return (path, "/".join(parts[-2:])) if len(parts) == 3 else (path,)
+
+
+def _invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
+    """Give what is exact in the summary and stands nowhere in the messages."""
+    told = "\n".join(line for line in summary.split("\n") if OMITTED not in line)
+    named = dict.fromkeys(name for kind, name in identifiers(told) if _is_claim(kind, name, told))
+    if not named:
+        return
+    source = "\n".join(_all_texts(items)).lower()
+    lacking = [name for name in named if _bare(name) not in source]
+    if any(name[0].isdigit() for name in lacking):
+        # One may write 1,200 for 1200, and the other way round.
+        source = _SEPARATOR.sub("", source)
+        lacking = [name for name in lacking if _SEPARATOR.sub("", _bare(name)) not in source]
+    yield from lacking[:_MAX_REPORTED]
+
+
+def _is_claim(kind: str, name: str, told: str) -> bool:
+    """Tell whether a name can be looked for: whole, and not a figure that one may reckon."""
+    # What we cut short ourselves may end within a name.
+    is_cut = f"{name}…" in told or f"…{name}" in told
+    return not is_cut and (kind != "number" or sum(map(str.isdigit, name)) >= 3)
+
+
+def _bare(name: str) -> str:
+    """Give a name as it stands without what a summary may add to it: a unit, call marks."""
+    figure = _FIGURE.match(name)
+    if figure is not None:
+        return figure[1]
+    return name.removesuffix("()").removeprefix("./").rstrip(".").lower()
+
+
+def _all_texts(items: Sequence[ContextItem]) -> Iterator[str]:
+    for item in items:
+        for block in item.message.blocks:
+            match block:
+                case Text() | Thinking():
+                    yield block.text
+                case ToolCall():
+                    yield block.name
+                    yield block.arguments.replace("\\n", "\n").replace("\\\\", "\\")
+                case ToolResult():
+                    yield from (part.text for part in block.content if isinstance(part, Text))
+                case Image():
+                    pass
+
+
+def _misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
+    """Give the lines of authority that stand in a tool's result and in nobody's words.
+
+    An instruction needs the user's own words; anything else may be the agent's.
+    """
+    lines = [
+        (line, flat(line.removeprefix(OPEN_REQUEST)))
+        for name in _AUTHORITATIVE
+        for line in section_lines(summary, name)
+    ]
+    lines = [(line, bare) for line, bare in lines if len(bare) >= _MIN_CLAIM_CHARS]
+    if not lines:
+        return
+    results = flat("\n".join(_result_texts(items)))
+    by_user = flat("\n".join(_words_of(items, ("user", "summary"))))
+    by_agent = flat("\n".join(_words_of(items, ("assistant",))))
+    for line, bare in lines:
+        is_agents = bare in by_agent and not is_directive(bare)
+        if bare in results and bare not in by_user and not is_agents:
+            yield line
+
+
+def _result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
+    for item in items:
+        for block in item.message.blocks:
+            if isinstance(block, ToolResult):
+                yield from (part.text for part in block.content if isinstance(part, Text))
+        if item.category in ("user", "injected"):
+            yield own_words(plain_text(item.message))[1]
+
+
+def _words_of(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iterator[str]:
+    for item in items:
+        if item.category in categories:
+            yield own_words(plain_text(item.message))[0]
+
+
+def _stale(facts: Facts, summary: str) -> Iterator[str]:
+    patterns = retired_patterns(facts.retired)
+    found = (match[0] for pattern in patterns if (match := pattern.search(summary)))
+    yield from list(dict.fromkeys(found))[:_MAX_REPORTED]

@@ -1,0 +1,80 @@
+"""Pins: texts that a user wants to survive every layer, and their section in a summary."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.message import Text, ToolResult
+from ullage.core.prose import one_line
+
+PINNED = "Pinned"
+"""Heading of the section in front of a summary; its lines are written anew each time."""
+MAX_PIN_CHARS = 8_000
+"""Some 2,000 tokens, a third of the largest summary; chosen."""
+MAX_PINNED_CHARS = 24_000
+"""All pins of a session together: they come on top of every summary. Chosen."""
+_SECTION = re.compile(rf"^## {PINNED}\n(?:(?:- | {{2}}).*(?:\n|\Z)|\n(?= {{2}}))*", re.MULTILINE)
+
+
+class Pin(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    """What survives, word for word; of a message its texts as they were when it was pinned."""
+    entry_id: str | None = None
+    """The entry that was pinned; None for a text that the user gave."""
+    label: str | None = None
+
+
+def pinnable_text(item: ContextItem) -> str:
+    """Give what is pinned of a message: its texts and those of its results."""
+    parts: list[str] = []
+    for block in item.message.blocks:
+        if isinstance(block, Text):
+            parts.append(block.text)
+        elif isinstance(block, ToolResult):
+            parts += [part.text for part in block.content if isinstance(part, Text)]
+    return "\n".join(parts).strip()
+
+
+def refuse_pin(pin: Pin, others: Iterable[Pin]) -> str | None:
+    """Say why something cannot be pinned; None where it can."""
+    n_chars = len(pin.text)
+    if not pin.text.strip():
+        return "there is no text to pin"
+    if n_chars > MAX_PIN_CHARS:
+        return (
+            f"{n_chars:,} characters are too many to carry in every summary (at most"
+            f" {MAX_PIN_CHARS:,}): pin the part that matters as a text"
+        )
+    n_all = n_chars + sum(len(other.text) for other in others)
+    if n_all > MAX_PINNED_CHARS:
+        return (
+            f"all pins together would have {n_all:,} characters (at most {MAX_PINNED_CHARS:,}):"
+            " remove one first"
+        )
+    return None
+
+
+def pins_to_carry(
+    pins: Iterable[Pin], configured: Iterable[str], kept: Sequence[ContextItem]
+) -> tuple[str, ...]:
+    """Give the texts that a summary has to hold: a pinned message that stays needs no copy."""
+    staying = {item.entry_id for item in kept}
+    texts = [pin.text for pin in pins if pin.entry_id is None or pin.entry_id not in staying]
+    return tuple(dict.fromkeys(text for text in [*configured, *texts] if text.strip()))
+
+
+def clean_pin(text: str) -> str:
+    """Bring a pin into the form that a summary shows, which differs in white space alone."""
+    return "\n".join(one_line(line).rstrip() for line in text.split("\n")).strip()
+
+
+def pin_lines(pin: str) -> str:
+    """Write a clean pin as a point of a list, its further lines indented."""
+    return "- " + pin.replace("\n", "\n  ")
+
+
+def without_pins(summary: str) -> str:
+    """Take the section of the pins away, which the pins themselves bring back."""
+    return _SECTION.sub("", summary, count=1)

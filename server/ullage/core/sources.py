@@ -1,0 +1,33 @@
+"""Sources of data: the texts of messages that nobody need have spoken."""
+
+from collections.abc import Iterator, Sequence
+
+from ullage.core.arguments import new_texts
+from ullage.core.context import ContextItem
+from ullage.core.message import Text, ToolCall, ToolResult, plain_text
+from ullage.core.prose import looks_like_data, own_words
+
+
+def data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
+    """Give results, arguments, code and pasted lines as (text, number of the item, weight)."""
+    for n_item, item in enumerate(items):
+        for block in item.message.blocks:
+            if isinstance(block, ToolResult):
+                for part in block.content:
+                    if isinstance(part, Text):
+                        yield part.text, n_item, 1.0
+            elif isinstance(block, ToolCall):
+                yield "\n".join(new_texts(block)), n_item, 0.8
+        if item.category in ("user", "assistant", "injected"):
+            own, foreign = own_words(plain_text(item.message))
+            yield foreign, n_item, 1.0
+            yield "\n".join(_pasted(own)), n_item, 1.3
+
+
+def _pasted(text: str) -> Iterator[str]:
+    is_fenced = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            is_fenced = not is_fenced
+        elif is_fenced or looks_like_data(line.strip()):
+            yield line
