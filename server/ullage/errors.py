@@ -9,9 +9,16 @@ UllageError
 ├── Refused                 exit 4: we could, but must not
 │   ├── SessionLive
 │   ├── WriteNotSupported
-│   └── ChangedMeanwhile
-└── StorageError            exit 5: the machine did not let us
-    └── StateUnwritable
+│   ├── ChangedMeanwhile
+│   └── EndpointRefused
+├── StorageError            exit 5: the machine did not let us
+│   └── StateUnwritable
+└── ModelError              exit 6: no summary came from the model; the extractive one still can
+    ├── ModelUnreachable
+    ├── ModelBusy
+    ├── ModelDenied
+    ├── ContextOverflow
+    └── BadAnswer
 """
 
 
@@ -57,9 +64,41 @@ class ChangedMeanwhile(Refused):
     pass
 
 
+class EndpointRefused(Refused):
+    pass
+
+
 class StorageError(UllageError):
     exit_code = 5
 
 
 class StateUnwritable(StorageError):
     pass
+
+
+class ModelError(UllageError):
+    """Its messages hold no text of the model, the server or the session: all may hold secrets."""
+
+    exit_code = 6
+
+
+class ModelUnreachable(ModelError):
+    """No answer, or only a part of one, within the time that we give it."""
+
+
+class ModelBusy(ModelError):
+    """The provider asks us to come back later than we wait."""
+
+
+class ModelDenied(ModelError):
+    """The provider answers, and not to this key, this model or this request."""
+
+
+class ContextOverflow(ModelError):
+    """The prompt is larger than the model's context."""
+
+    kind = "context_overflow"
+
+
+class BadAnswer(ModelError):
+    """An answer came that must not stand for anything."""

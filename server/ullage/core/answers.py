@@ -1,0 +1,145 @@
+"""Answers: when a model's text may stand for a conversation, and the form that it then gets.
+
+Anything odd is a reason to refuse (research/reliability.md §2.3, S3): the extractive summary is
+always there instead.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ullage.core.earlier import NONE, SECTIONS, read_earlier
+from ullage.core.identifiers import identifiers
+from ullage.core.material import Piece, fit_text
+from ullage.core.secrets import mask
+from ullage.core.tokens import Count
+
+MAX_RATIO = 0.5
+"""A summary larger than half of what it replaces is not worth its loss (S2 §4, S3)."""
+_MIN_LIMIT_TOKENS = 300
+"""A summary on the way to the last one may have its headings, however small the part."""
+_REFUSAL_CHARS = 240
+_MIN_CHARS = 20
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+"""Reasoning that some local servers leave in the text."""
+_FENCE = re.compile(r"\A\s*```[a-z]{0,10}\n(.*?)\n?```\s*\Z", re.DOTALL)
+_REFUSAL = re.compile(
+    r"\b(?:i(?:'m| am| apologize)?,? ?(?:very |so |really )?(?:sorry|afraid|apologize)"
+    r"|i (?:can(?:no|')t|could ?n[o']t|am (?:not able|unable)|won't|must decline|don't have)"
+    r"|i'm (?:not able|unable)|as an ai\b|unable to (?:help|assist|comply|summarize)"
+    r"|can(?:no|')t (?:help|assist|comply|fulfill|provide|summarize)"
+    r"|against my|(?:please|could you) provide|how can i (?:help|assist))"
+)
+_EMPTY_HISTORY = re.compile(
+    r"\bno (?:prior|previous|earlier|conversation|chat) (?:history|conversation|context|messages)\b"
+    r"|\b(?:there (?:is|was|are|were) )?nothing to summari[sz]e\b"
+    r"|\b(?:conversation|history|transcript|input) (?:is|was|appears|seems)(?: to be)? empty\b"
+    r"|\bno (?:content|messages|text) (?:to summari[sz]e|(?:was|were|has been) provided)\b"
+)
+"""What openclaw#120663 stored in the place of 77 conversations, and its like."""
+
+
+_MIN_OWN_HEADINGS = 3
+"""With fewer of our headings a text has some other form; chosen."""
+_NAMES = {name.lower(): name for name in SECTIONS}
+_HEADING = re.compile(
+    r"(?:#{1,4}\s{1,3}|\*\*)(?:\d\.\s)?\*{0,2}([A-Za-z ]{3,30}?)\*{0,2}:?\*{0,2}:?"
+)
+_POINT = re.compile(r"\A(?:[-*+•]|\d{1,3}[.)])\s{1,4}")
+
+
+class Material(msgspec.Struct, frozen=True, kw_only=True):
+    """What an answer is held against."""
+
+    names: frozenset[str]
+    """Identifiers in what the model was shown."""
+    last_reply: str
+    """The agent's last text; a model that goes on talking repeats it."""
+
+
+def material_of(pieces: Sequence[Piece], earlier: str) -> Material:
+    names = names_in(piece.text for piece in pieces) | names_in([earlier])
+    replies = (piece.text for piece in reversed(pieces) if piece.origin == "assistant")
+    return Material(names=names, last_reply=next(replies, ""))
+
+
+def names_in(texts: Iterable[str]) -> frozenset[str]:
+    """List the identifiers of texts; bare numbers are in too many of them to prove anything."""
+    return frozenset(name for text in texts for kind, name in identifiers(text) if kind != "number")
+
+
+def cleaned(answer: str, known_secrets: Sequence[str]) -> str:
+    """Take off what is not the summary, and mask what a model may have repeated or made up."""
+    text = _THOUGHT.sub("", fit_text(answer), count=1)
+    whole = _FENCE.match(text)
+    return mask(whole[1] if whole else text, known_secrets).strip()
+
+
+def limit_tokens(n_new_tokens: int, n_earlier_tokens: int) -> int:
+    """Give how long a summary of new messages on top of an earlier one may be."""
+    return max(_MIN_LIMIT_TOKENS, n_earlier_tokens + int(n_new_tokens * MAX_RATIO))
+
+
+def refuse_answer(text: str, material: Material, max_tokens: int, count: Count) -> str | None:
+    """Say why a cleaned answer must not stand for anything; None where it may."""
+    if len(text) < _MIN_CHARS:
+        return "it is empty"
+    begin = text[:_REFUSAL_CHARS].lower().replace("’", "'")
+    is_headed = f"## {SECTIONS[0]}" in text
+    if not is_headed and _REFUSAL.search(begin):
+        return "the model refused or asked back"
+    if _says_nothing(text):
+        return "it says that there was nothing to summarize"
+    if _flat(text) == _flat(material.last_reply):
+        return "it repeats the agent's last reply"
+    if any(text.count(f"## {name}\n") > 1 for name in SECTIONS):
+        return "it repeats itself"
+    n_tokens = count(text)
+    if n_tokens > max_tokens:
+        return f"it is too long: {n_tokens:,} tokens where {max_tokens:,} are worth it"
+    if material.names and not any(name in text for name in material.names):
+        return "it names nothing of the session"
+    return None
+
+
+def _says_nothing(text: str) -> bool:
+    """Tell whether the points of a text are boilerplate or none at all."""
+    points = [
+        line.strip("-* ").lower()
+        for line in text.splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
+    return all(point in (NONE, "none", "n/a") or _EMPTY_HISTORY.search(point) for point in points)
+
+
+def in_sections(text: str) -> str:
+    """Bring a summary into our sections, from which later compactions read it back."""
+    own = _own_points(text)
+    lines = own or read_earlier(text).lines
+    return "\n".join(
+        f"## {name}\n" + ("\n".join(f"- {line}" for line in lines[name]) or NONE) + "\n"
+        for name in SECTIONS
+    )
+
+
+def _own_points(text: str) -> dict[str, Sequence[str]] | None:
+    """Read the points below our headings; None where too few of the headings are ours."""
+    points: dict[str, Sequence[str]] = {}
+    section: list[str] = []
+    for raw in text.split("\n"):
+        line = raw.strip()
+        heading = _HEADING.fullmatch(line)
+        name = _NAMES.get(heading[1].lower()) if heading else None
+        if name:
+            section = []
+            points[name] = section
+        elif points and (point := _POINT.sub("", line).strip()) and point != NONE:
+            section.append(point)
+    if len(points) < _MIN_OWN_HEADINGS:
+        return None
+    return {name: points.get(name, ()) for name in SECTIONS}
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

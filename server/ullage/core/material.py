@@ -1,0 +1,130 @@
+"""Material: what a model sees of a conversation, masked, bounded, and fenced as data."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.message import (
+    Block,
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    plain_text,
+    result_text,
+)
+from ullage.core.prose import one_line, own_words
+from ullage.core.secrets import mask
+
+Origin: TypeAlias = Literal["user", "assistant", "tool call", "tool result", "program"]
+"""Who wrote a text; only a user has the authority to set goals and rules."""
+
+MAX_RESULT_CHARS = 4000
+"""Of a tool's output the model sees its head and its tail; chosen, twice what pi 0.87 shows."""
+MAX_ARGUMENT_CHARS = 1500
+"""Of a call's arguments; the files that it wrote are on disk. Chosen."""
+_HEAD_SHARE = 0.65
+_MAX_NAME_CHARS = 60
+_NOT_NAMES = re.compile(r"[^\w.:/-]+")
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Controls, marks that turn the direction of text, and lone surrogates, which UTF-8 lacks."""
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """One text of a conversation as a model sees it."""
+
+    origin: Origin
+    name: str
+    """Of the tool; empty for others."""
+    text: str
+
+
+def fit_text(text: str) -> str:
+    """Replace what is no text: controls but line ends and tabs, bidi marks, lone surrogates."""
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def pieces_of(items: Iterable[ContextItem], known_secrets: Sequence[str]) -> tuple[Piece, ...]:
+    """List the texts of messages, secrets masked before anything is cut away."""
+    return tuple(
+        msgspec.structs.replace(piece, text=text)
+        for item in items
+        for piece in _pieces(item)
+        if (text := _bounded(piece, fit_text(mask(piece.text, known_secrets))))
+    )
+
+
+def fenced(pieces: Sequence[Piece], nonce: str) -> str:
+    """Write pieces one below the other, each between fences that its text cannot forge.
+
+    `nonce` is to be unpredictable: whoever wrote the text must not have known it.
+    """
+    return "\n".join(
+        f"<<<{nonce} {_label(piece)}\n{piece.text.replace(nonce, '')}\n{nonce}>>>"
+        for piece in pieces
+    )
+
+
+def _label(piece: Piece) -> str:
+    return f"{piece.origin} {piece.name}" if piece.name else piece.origin
+
+
+def _pieces(item: ContextItem) -> Iterator[Piece]:
+    text = plain_text(item.message)
+    if item.category == "user":
+        own, foreign = own_words(text)
+        yield Piece(origin="user", name="", text=own)
+        yield Piece(origin="program", name="", text=foreign)
+    elif item.category == "assistant":
+        yield Piece(origin="assistant", name="", text=text)
+    else:
+        yield Piece(origin="program", name="", text=text)
+    for block in item.message.blocks:
+        yield from _data(block)
+
+
+def _data(block: Block) -> Iterator[Piece]:
+    match block:
+        case ToolCall():
+            yield Piece(origin="tool call", name=_name(block.name), text=block.arguments)
+        case ToolResult():
+            text = result_text(block)
+            n_images = sum(isinstance(part, Image) for part in block.content)
+            text += "\n[image]" * n_images
+            text = f"(failed)\n{text}" if block.is_error else text
+            yield Piece(origin="tool result", name=_name(block.name), text=text)
+        case Image():
+            yield Piece(origin="program", name="", text="[image]")
+        case Text() | Thinking():
+            return
+
+
+def _name(name: str) -> str:
+    """Make a tool's name, which a transcript may invent, a word on one line."""
+    return _NOT_NAMES.sub("_", one_line(name))[:_MAX_NAME_CHARS]
+
+
+def _bounded(piece: Piece, text: str) -> str:
+    text = text.strip()
+    match piece.origin:
+        case "tool result" | "program":
+            return head_and_tail(text, MAX_RESULT_CHARS)
+        case "tool call":
+            return head_and_tail(text, MAX_ARGUMENT_CHARS)
+        case "user" | "assistant":
+            return text
+
+
+def head_and_tail(text: str, n_chars: int) -> str:
+    """Cut the middle out of a text, and say how much that was."""
+    if len(text) <= n_chars:
+        return text
+    n_head = int(n_chars * _HEAD_SHARE)
+    n_cut = len(text) - n_chars
+    return f"{text[:n_head]}\n[… {n_cut:,} characters left out …]\n{text[n_head + n_cut :]}"

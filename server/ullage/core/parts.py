@@ -1,0 +1,112 @@
+"""Parts of a conversation for a model to summarize: shares, chunks, and what is too large."""
+
+from itertools import accumulate, pairwise
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.cut import legal_cuts
+from ullage.core.message import Role
+
+DEFAULT_PARTS = 2
+"""`summarizeInStages` splits into two unless told otherwise (S2 §Phase 2, 1)."""
+MAX_CHUNK_RATIO = 0.4
+"""`maxChunkTokens` as a share of the window (S0 `executeCompactionLayer`)."""
+RESERVE_TOKENS = 4000
+"""`reserveTokens`, kept free for the answer (S0 `executeCompactionLayer`)."""
+OVERSIZED_RATIO = 0.5
+"""A message beyond this share of the window is oversized (S2 §Phase 2, 2)."""
+_COUNT_MARGIN = 1.2
+"""Room for a model whose tokens are smaller than those that we count; chosen."""
+_SMALL_WINDOW_SHARE = 4
+"""A window too small for the reserve keeps a quarter of itself free; chosen."""
+_SEED_ROLES: dict[Role, str] = {"tool": "toolResult"}
+"""Roles that S2 words otherwise than we do."""
+
+
+class Sized(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages, and the tokens of each."""
+
+    items: tuple[ContextItem, ...]
+    n_tokens: tuple[int, ...]
+
+    def between(self, start: int, end: int) -> "Sized":
+        return Sized(items=self.items[start:end], n_tokens=self.n_tokens[start:end])
+
+
+def reserve_tokens(window_tokens: int) -> int:
+    return min(RESERVE_TOKENS, window_tokens // _SMALL_WINDOW_SHARE)
+
+
+def max_chunk_tokens(window_tokens: int, n_fixed_tokens: int) -> int:
+    """Give how many tokens of messages one request may hold.
+
+    `n_fixed_tokens`: what else is in the request, its instructions and the earlier summary.
+    """
+    room = window_tokens - reserve_tokens(window_tokens) - n_fixed_tokens
+    return max(0, int(min(window_tokens * MAX_CHUNK_RATIO, room) / _COUNT_MARGIN))
+
+
+def split_by_share(sized: Sized, n_parts: int) -> tuple[Sized, ...]:
+    """Split messages into parts of about equal tokens, never a call from its result.
+
+    Fewer parts where there are fewer places to split; none is empty.
+    """
+    sums = list(accumulate(sized.n_tokens, initial=0))
+    legal = [at for at in legal_cuts(sized.items) if at > 0]
+    cuts = [0]
+    for n_part in range(1, n_parts):
+        target = sums[-1] * n_part / n_parts
+        ahead = [at for at in legal if at > cuts[-1]]
+        if ahead:
+            cuts.append(min(ahead, key=lambda at: abs(sums[at] - target)))
+    cuts.append(len(sized.items))
+    return tuple(sized.between(start, end) for start, end in pairwise(cuts) if start < end)
+
+
+def chunks(sized: Sized, max_tokens: int) -> tuple[Sized, ...]:
+    """Cut messages into runs of at most so many tokens.
+
+    A call stays with its result unless the two do not fit together; a message that alone is
+    larger is a chunk of its own.
+    """
+    legal = frozenset(legal_cuts(sized.items))
+    cuts = [0]
+    last_legal = 0
+    n_chunk = 0
+    for at, n_message in enumerate(sized.n_tokens):
+        if at in legal:
+            last_legal = at
+        if at > cuts[-1] and n_chunk + n_message > max_tokens:
+            cuts.append(last_legal if last_legal > cuts[-1] else at)
+            n_chunk = sum(sized.n_tokens[cuts[-1] : at])
+            if at > cuts[-1] and n_chunk + n_message > max_tokens:
+                cuts.append(at)
+                n_chunk = 0
+        n_chunk += n_message
+    cuts.append(len(sized.items))
+    return tuple(sized.between(start, end) for start, end in pairwise(cuts) if start < end)
+
+
+def without_oversized(sized: Sized, window_tokens: int) -> tuple[Sized, tuple[str, ...]]:
+    """Take out the messages that are larger than half the window; give a note for each."""
+    limit = window_tokens * OVERSIZED_RATIO
+    pairs = list(zip(sized.items, sized.n_tokens, strict=True))
+    small = [(item, n) for item, n in pairs if n <= limit]
+    notes = tuple(omission_note(item.message.role, n) for item, n in pairs if n > limit)
+    kept = Sized(items=tuple(item for item, _ in small), n_tokens=tuple(n for _, n in small))
+    return kept, notes
+
+
+def omission_note(role: Role, n_tokens: int) -> str:
+    """Word the note that stands for a message too large to be summarized (S2)."""
+    name = _SEED_ROLES.get(role, role)
+    return f"[Large {name} (~{(n_tokens + 500) // 1000}K tokens) omitted from summary]"
+
+
+def plain_note(n_messages: int, n_oversized: int) -> str:
+    """Word the note for messages that nothing could summarize (S2 §Phase 2, fallback 2)."""
+    return (
+        f"Context contained {n_messages} messages ({n_oversized} oversized)."
+        " Summary unavailable due to size limits."
+    )

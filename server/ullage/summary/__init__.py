@@ -1,0 +1,1 @@
+"""Summaries by a model: the only layer that talks to one."""
