@@ -117,7 +117,7 @@ def is_protected(tool: str, protected: frozenset[str]) -> bool:
     """
     bare = tool
     for separator in _SEPARATORS:
-        bare = bare.rsplit(separator, 1)[-1]
+        bare = bare.rpartition(separator)[2]
     return _plain(tool) in protected or _plain(bare) in protected
 
 

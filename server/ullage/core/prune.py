@@ -117,11 +117,10 @@ def plan_rounds(items: Sequence[ContextItem], policy: Policy, count: Count) -> P
     """
     outputs = tool_outputs(items, policy, count)
     within = prunable_range(items, prune_rounds(policy))
-    old = {output.at: output for output in outputs if output.at in within}
     offered = tuple(
         item
         for output in outputs
-        if output.at in old and not output.is_spared
+        if output.at in within and not output.is_spared
         for item in _output_item(output, "old output", count)
     )
     return _plan(offered, {item.item_id for item in offered}, "no tool output is that old")

@@ -1,0 +1,322 @@
+"""The decision: what is done about a context now, from its size, the policy and what was tried.
+
+One pure function for all three triggers. The caller makes what it says, takes the same metric
+again and asks once more with what was tried, until nothing is due. What the seeds ask for
+meets here like this:
+
+- Prune at 80 % with more than 50,000 tokens of tool output, summarize at 88 %, full at 95 % (S0);
+  the reserve (S3, S4) starts a summary where it is reached before 88 %.
+- The cascade begins with pruning wherever that is worth it, also when a compaction is due, and
+  ends where that brings the context below 80 % (S2). If a compaction was due when the cascade
+  began and the context is still at 80 % or more, it is summarized (S2 §Phase 2); if only pruning
+  was due, a summary waits for its own threshold (S0).
+- No layer runs twice in a cascade, and none after a stronger one.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.breaker import Breaker, at_epoch, is_tripped, refuse_run
+from ullage.core.degradation import is_death_spiral
+from ullage.core.policy import Layer, Policy, ratio_at, reserve_at
+
+Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]
+"""The user asks, a turn ended, the provider refused the context as too large."""
+
+CONTEXT_OVERFLOW = "context_overflow"
+"""Kind of the error after a retry that did not help (S3 §Overflow Handling)."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done in this cascade."""
+
+    what: Literal["prune", "summarize", "full", "retry"]
+    n_freed: int = 0
+    """By the metric, before minus after; 0 also for a layer that found nothing to do."""
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a decision rests on, beside the policy and the time."""
+
+    occasion: Occasion
+    used_tokens: int | None
+    """By the gauge, measured anew after each step; None where nothing tells."""
+    window_tokens: int
+    tool_tokens: int
+    """Output of tools in the context (`outputs.tool_output_tokens`)."""
+    n_compactions: int
+    """Of the session, whoever made them."""
+    breaker: Breaker = Breaker()
+    started_tokens: int | None = None
+    """`used_tokens` when the cascade began; None for the first decision."""
+    tried: tuple[Step, ...] = ()
+    """Oldest first; an overflow's go on through its retry."""
+    asked_layer: Layer = "summarize"
+    """What the user asked for; only for `manual`."""
+    is_auto_on: bool | None = None
+    """The session's own switch; None where the policy decides."""
+    is_confirmed: bool = False
+    """Whether the user said yes to this cascade."""
+    is_prune_in_memory: bool = False
+    """Whether a prune only changes what is sent, so that it needs neither asking nor waiting."""
+
+
+class Idle(msgspec.Struct, frozen=True, kw_only=True, tag="idle"):
+    """Nothing is done now."""
+
+    reason: str
+
+
+class Prune(msgspec.Struct, frozen=True, kw_only=True, tag="prune"):
+    reason: str
+
+
+class Compact(msgspec.Struct, frozen=True, kw_only=True, tag="compact"):
+    layer: Layer
+    reason: str
+    advice: str | None
+    """What to tell the user of a session that is compacted over and over."""
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True, tag="ask"):
+    """The same as `Prune` or `Compact`, once the user agrees."""
+
+    layer: Layer
+    reason: str
+    advice: str | None
+
+
+class Warn(msgspec.Struct, frozen=True, kw_only=True, tag="warn"):
+    """Tell the user once; `breaker.record_warning` remembers it."""
+
+    reason: str
+
+
+class Retry(msgspec.Struct, frozen=True, kw_only=True, tag="retry"):
+    """Send the request again with the smaller context."""
+
+    reason: str
+
+
+class Overflowed(msgspec.Struct, frozen=True, kw_only=True, tag="overflowed"):
+    """Nothing more can be done by itself: an error of the kind `context_overflow`."""
+
+    reason: str
+
+
+Action: TypeAlias = Idle | Prune | Compact | Ask | Warn | Retry | Overflowed
+
+
+def decide(situation: Situation, policy: Policy, now_ms: int) -> Action:
+    """Decide the next step of a cascade, or that there is none."""
+    current = msgspec.structs.replace(
+        situation, breaker=at_epoch(situation.breaker, situation.n_compactions)
+    )
+    match situation.occasion:
+        case "manual":
+            return _decide_manual(current, policy)
+        case "threshold":
+            return _decide_threshold(current, policy, now_ms)
+        case "overflow":
+            return _decide_overflow(current, policy, now_ms)
+
+
+def due_layer(situation: Situation, policy: Policy) -> Layer | None:
+    """Give the layer that is due by the figures alone, without limits and switches."""
+    used, window = situation.used_tokens, situation.window_tokens
+    if used is None:
+        return None
+    compaction = _compaction_due(used, window, policy)
+    is_high = used >= ratio_at(window, policy.prune_ratio)
+    if (is_high or compaction) and _is_prune_due(situation, policy):
+        return "prune"
+    started = situation.started_tokens if situation.started_tokens is not None else used
+    if any(step.what == "prune" and step.n_freed > 0 for step in situation.tried):
+        if not is_high:
+            return None
+        if compaction is None and _compaction_due(started, window, policy):
+            compaction = "summarize"
+    return compaction if compaction and _is_stronger(compaction, situation.tried) else None
+
+
+def _compaction_due(used: int, window: int, policy: Policy) -> Layer | None:
+    if used >= ratio_at(window, policy.full_ratio):
+        return "full"
+    at_reserve = reserve_at(window, policy)
+    is_reserve_touched = at_reserve is not None and used >= at_reserve
+    if is_reserve_touched or used >= ratio_at(window, policy.summarize_ratio):
+        return "summarize"
+    return None
+
+
+def _is_prune_due(situation: Situation, policy: Policy) -> bool:
+    return (
+        policy.is_prune_enabled
+        and situation.tool_tokens > policy.prune_tool_tokens
+        and all(step.what != "prune" for step in situation.tried)
+    )
+
+
+def _is_stronger(layer: Layer, tried: tuple[Step, ...]) -> bool:
+    done = [step.what for step in tried]
+    return "full" not in done and not (layer == "summarize" and "summarize" in done)
+
+
+def _decide_manual(situation: Situation, policy: Policy) -> Action:
+    layer = situation.asked_layer
+    if situation.tried:
+        return Idle(reason=_now(situation))
+    if layer == "prune" and (situation.is_prune_in_memory or not policy.is_read_only):
+        return Prune(reason="you asked for it")
+    if policy.is_read_only:
+        return Warn(reason="the workspace is read-only: nothing can be written, so not compacted")
+    return Compact(
+        layer=layer, reason="you asked for it", advice=_advice(situation.n_compactions, policy)
+    )
+
+
+def _decide_threshold(situation: Situation, policy: Policy, now_ms: int) -> Action:
+    used = situation.used_tokens
+    if used is None:
+        return Idle(reason="how full the window is cannot be told")
+    if policy.is_read_only:
+        return _decide_read_only(situation, used, policy)
+    layer = due_layer(situation, policy)
+    if layer is None:
+        return Idle(reason=_now(situation))
+    if not _is_auto_on(situation, policy):
+        return Idle(reason=f"{_now(situation)}; automatic compaction is off")
+    is_free = layer == "prune" and situation.is_prune_in_memory
+    refusal = None if is_free else _refusal(situation, layer, used, policy, now_ms)
+    if refusal is not None:
+        if layer == "prune":
+            skipped = (*situation.tried, Step(what="prune"))
+            passed_over = msgspec.structs.replace(situation, tried=skipped)
+            if due_layer(passed_over, policy) is not None:
+                return _decide_threshold(passed_over, policy, now_ms)
+        is_final = is_tripped(situation.breaker, now_ms) or (
+            layer != "prune" and _is_limit_reached(situation, policy)
+        )
+        is_told = situation.breaker.is_warned or not is_final
+        return Idle(reason=refusal) if is_told else Warn(reason=refusal)
+    reason = _now(situation)
+    if policy.notifies_before_auto and not situation.is_confirmed and not is_free:
+        return Ask(layer=layer, reason=reason, advice=_advice(situation.n_compactions, policy))
+    if layer == "prune":
+        return Prune(reason=reason)
+    return Compact(layer=layer, reason=reason, advice=_advice(situation.n_compactions, policy))
+
+
+def _decide_read_only(situation: Situation, used: int, policy: Policy) -> Action:
+    """Prune in memory before anything is due on disk, then warn once (S4 §27.7)."""
+    window = situation.window_tokens
+    compaction_at = min(
+        ratio_at(window, policy.summarize_ratio),
+        reserve_at(window, policy) or window,
+    )
+    is_prune_tried = any(step.what == "prune" for step in situation.tried)
+    if policy.is_prune_enabled and not is_prune_tried and situation.tool_tokens > 0:
+        return Prune(reason=f"{_now(situation)}; the workspace is read-only")
+    warn_at = min(compaction_at, policy.warn_at_tokens or compaction_at)
+    if used >= warn_at and not situation.breaker.is_warned:
+        return Warn(
+            reason=f"{_now(situation)}, and a read-only workspace cannot be compacted: split the"
+            " task, or raise the context window if the model supports it"
+        )
+    return Idle(reason=f"{_now(situation)}; the workspace is read-only")
+
+
+def _decide_overflow(situation: Situation, policy: Policy, now_ms: int) -> Action:
+    """Free room, retry once, then give up (S3 §Overflow Handling).
+
+    The provider's word stands against a gauge that says otherwise. So pruning alone is enough
+    only where the gauge had seen the window full and sees it below 80 % now; an overflow that
+    comes again after that is compacted, with the same single retry.
+    """
+    last = situation.tried[-1] if situation.tried else None
+    if last is not None and last.what in ("summarize", "full"):
+        if last.n_freed > 0:
+            return Retry(reason=_now(situation))
+        return Overflowed(reason="the context overflows, and compacting it freed nothing")
+    if last is not None and last.what == "prune" and _is_pruned_enough(situation, policy):
+        return Retry(reason=_now(situation))
+    if any(step.what in ("summarize", "full") for step in situation.tried):
+        return Overflowed(
+            reason="the context still overflows after a compaction: the model's window is smaller"
+            " than known, or the last messages alone are too large; start a new session from the"
+            " checkpoint"
+        )
+    is_prune_due = _is_prune_due(situation, policy)
+    if policy.is_read_only:
+        if is_prune_due:
+            return Prune(reason="the context overflows; the workspace is read-only")
+        return Overflowed(
+            reason="the context overflows, and a read-only workspace cannot be compacted"
+        )
+    if not _is_auto_on(situation, policy):
+        return Overflowed(
+            reason="the context overflows and automatic compaction is off: run `ullage compact`"
+        )
+    if is_prune_due:
+        return Prune(reason="the context overflows")
+    refusal = _refusal(
+        situation, "full", situation.used_tokens or 0, policy, now_ms, is_overflow=True
+    )
+    if refusal is not None:
+        return Overflowed(reason=f"the context overflows: {refusal}")
+    advice = _advice(situation.n_compactions, policy)
+    return Compact(layer="full", reason="the context overflows", advice=advice)
+
+
+def _is_pruned_enough(situation: Situation, policy: Policy) -> bool:
+    used, started = situation.used_tokens, situation.started_tokens
+    if used is None or started is None:
+        return False
+    window = situation.window_tokens
+    had_seen_it = started >= ratio_at(window, policy.full_ratio)
+    return had_seen_it and used < ratio_at(window, policy.prune_ratio)
+
+
+def _is_auto_on(situation: Situation, policy: Policy) -> bool:
+    return policy.is_auto_enabled if situation.is_auto_on is None else situation.is_auto_on
+
+
+def _is_limit_reached(situation: Situation, policy: Policy) -> bool:
+    return situation.n_compactions >= policy.max_auto_compactions
+
+
+def _refusal(
+    situation: Situation,
+    layer: Layer,
+    used: int,
+    policy: Policy,
+    now_ms: int,
+    *,
+    is_overflow: bool = False,
+) -> str | None:
+    if layer != "prune" and _is_limit_reached(situation, policy):
+        return (
+            f"the session was compacted {situation.n_compactions} times, and automatic compaction"
+            f" stops at {policy.max_auto_compactions}: run `ullage compact` yourself, or start a"
+            " new session from the checkpoint"
+        )
+    return refuse_run(situation.breaker, layer, used, now_ms, is_overflow=is_overflow)
+
+
+def _advice(n_compactions: int, policy: Policy) -> str | None:
+    if is_death_spiral(n_compactions):
+        return (
+            f"death spiral: {n_compactions} compactions, and each summary is one of summaries;"
+            " export the session and start a new one"
+        )
+    if n_compactions >= policy.warn_at_compaction:
+        return f"the session was compacted {n_compactions} times: consider a new one"
+    return None
+
+
+def _now(situation: Situation) -> str:
+    used, window = situation.used_tokens, situation.window_tokens
+    if used is None:
+        return f"of {window:,} tokens an unknown share is used"
+    return f"{used / window:.0%} of the window is used ({used:,} of {window:,} tokens)"
