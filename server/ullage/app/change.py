@@ -107,3 +107,112 @@ def context_after(loaded: Loaded, file_change: FileChange) -> Context:
         return session.format.read_context(lines, session.header, loaded.reading.index).context
     header = session.format.read_header(lines) or session.header
     return session.format.read_context(lines, header, EMPTY_INDEX).context
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that was made, read back, and found to be the one that was planned."""
+
+    plan: ChangePlan
+    loaded: Loaded
+    """The session as it goes on."""
+    checkpoint_id: str | None
+    resume_command: str
+    notes: tuple[str, ...]
+    """What the user should know besides."""
+
+
+def make_change(
+    plan: ChangePlan,
+    settings: Settings,
+    places: Places,
+    *,
+    kind: ReceiptKind,
+    layer: Layer | None,
+    replaced: Sequence[ContextItem],
+    undoes: str | None = None,
+) -> Made:
+    """Make a planned change: lock, compare, checkpoint, receipt, write, read back, compare.
+
+    Raises:
+        SessionLive: an agent or another Ullage is using the session.
+        ChangedMeanwhile: the transcript is not what the plan was made from.
+        StorageError: the disk or the state folder does not take it.
+    """
+    session = plan.loaded.session
+    target = changeable(session)
+    refuse_running(session, places)
+    with session_lock(session.path, places):
+        wait_until_quiet(session.path, target.lines.fingerprint)
+        checkpoint_id = None
+        if kind != "undo":
+            written = write_checkpoint(plan.loaded, places, trigger="compaction")
+            checkpoint_id = written.checkpoint.meta.checkpoint_id
+        occasion = _occasion(plan, kind, layer, replaced, undoes)
+        done = apply_change(
+            session.path, target.lines.fingerprint, plan.file_change, occasion, places
+        )
+        if done.path != session.path:
+            carry_state(session_key(session), occasion.session_key, places)
+        loaded = load(open_session(done.path), settings, places, plan.loaded.count.count_text)
+    if loaded.context.items != plan.context_after.items:
+        raise ChangedMeanwhile(
+            f"{done.path.name} was written, but its context is not the one that was previewed:"
+            " look at it with `ullage context show`, or take it back with `ullage undo`"
+        )
+    return Made(
+        plan=plan,
+        loaded=loaded,
+        checkpoint_id=checkpoint_id,
+        resume_command=target.editor.resume_command(loaded.session.header, done.path),
+        notes=done.notes,
+    )
+
+
+def refuse_running(session: Session, places: Places) -> None:
+    """Refuse a session that its agent says it has open.
+
+    Raises:
+        SessionLive: with the way out.
+    """
+    if is_running(session, places):
+        raise SessionLive(
+            f"the agent has {session.path.name} open: end its session first, or compact there"
+            " with /compact"
+        )
+
+
+def new_entry_id() -> str:
+    """Make an id as pi makes them: eight hexadecimal digits."""
+    return uuid4().hex[:8]
+
+
+def now_text() -> str:
+    now = datetime.now(UTC)
+    return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _occasion(
+    plan: ChangePlan,
+    kind: ReceiptKind,
+    layer: Layer | None,
+    replaced: Sequence[ContextItem],
+    undoes: str | None,
+) -> Occasion:
+    """Say why the transcript is changed; the receipt is kept with the session that goes on."""
+    session, change = plan.loaded.session, plan.file_change
+    key = session_key(session)
+    if isinstance(change, NewSession):
+        key = f"{session.header.agent}:{change.session_id}"
+    data = "\n".join(compact_json(item.native) for item in replaced).encode()
+    return Occasion(
+        kind=kind,
+        layer=layer,
+        at=now_text(),
+        session_key=key,
+        n_tokens_before=plan.n_tokens_before,
+        n_tokens_after=plan.n_tokens_after,
+        replaced_ids=tuple(item.entry_id for item in replaced),
+        replaced_bytes=len(data),
+        replaced_sha256=hashlib.sha256(data).hexdigest() if replaced else "",
+        undoes=undoes,
+    )

@@ -2,6 +2,8 @@
 
 import asyncio
 
+from typing import Literal
+
 import msgspec
 
 from ullage.app.change import (
@@ -19,14 +21,14 @@ from ullage.core.audit import audit_details
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
 from ullage.core.edit import CompactionEdit, FileChange
 from ullage.core.message import JsonObject
-from ullage.core.policy import Layer, Trigger
+from ullage.core.policy import Layer
 from ullage.store.places import Places
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     layer: Layer = "summarize"
     focus: str | None = None
-    trigger: Trigger = "manual"
+    trigger: Literal["manual", "auto"] = "manual"
     summary: str | None = None
     """The user's own text; None has one written."""
 
@@ -73,7 +75,7 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Made:
         places,
         kind="compaction",
         layer=selection.layer,
-        replaced_ids=tuple(item.entry_id for item in selection.replaced),
+        replaced=selection.replaced,
     )
 
 

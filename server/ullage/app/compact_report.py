@@ -4,10 +4,34 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.compact import Compacted, Plan
+from ullage.app.change import Made
+from ullage.app.compact import Plan
+from ullage.app.summaries import WrittenSummary
 from ullage.core.compaction import Unneeded
 from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
+
+
+class SummaryReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Who wrote the summary, and what its audit found."""
+
+    by: str
+    """`extractive` (no model), `user`, or the model as `provider/name`."""
+    tokens: int
+    facts_found: int
+    """Pins, constraints, decisions, open items, identifiers and files of what is replaced."""
+    facts_kept: int
+    """Those that the author had kept."""
+    facts_inserted: int
+    """Those that were put in afterwards, word for word."""
+    invented: list[str]
+    """Names and figures that stand nowhere in the session."""
+    model_calls: int
+    model_input_tokens: int
+    model_output_tokens: int
+    cost_usd: float | None
+    """Null where no price is known, or no model was asked."""
+    warnings: list[str]
 
 
 class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,8 +49,13 @@ class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
     messages_kept: int | None = None
     first_kept_entry_id: str | None = None
     summary: str | None = None
+    audit: SummaryReport | None = None
     messages: list[JsonObject] | None = None
     """The context afterwards, in the agent's own shape."""
+    path_after: str | None = None
+    """Where the session goes on: a new file for agents whose files are never changed."""
+    resume: str | None = None
+    """The command that goes on with the session."""
     checkpoint_id: str | None = None
 
 
@@ -35,32 +64,37 @@ def report_unneeded(unneeded: Unneeded) -> CompactReport:
 
 
 def report_plan(plan: Plan) -> CompactReport:
-    selection = plan.selection
+    selection, change = plan.selection, plan.change
     return CompactReport(
         outcome="planned",
-        path=str(plan.loaded.path),
+        path=str(change.loaded.path),
         layer=selection.layer,
-        tokens_before=selection.n_tokens_before,
-        tokens_after=plan.n_tokens_after,
-        summary_tokens=plan.n_summary_tokens,
+        tokens_before=change.n_tokens_before,
+        tokens_after=change.n_tokens_after,
+        summary_tokens=plan.summary.n_tokens,
         messages_compacted=len(selection.replaced),
         messages_kept=len(selection.kept),
         first_kept_entry_id=selection.kept[0].entry_id,
-        summary=plan.summary,
-        messages=plan.loaded.session.format.messages(plan.context_after),
+        summary=plan.summary.text,
+        audit=_report_summary(plan.summary),
+        messages=change.loaded.session.format.messages(change.context_after),
+        path_after=str(change.path_after),
     )
 
 
-def report_done(done: Compacted) -> CompactReport:
+def report_done(plan: Plan, made: Made) -> CompactReport:
     return msgspec.structs.replace(
-        report_plan(done.plan), outcome="compacted", checkpoint_id=done.checkpoint_id
+        report_plan(plan),
+        outcome="compacted",
+        checkpoint_id=made.checkpoint_id,
+        resume=made.resume_command,
     )
 
 
 def preview_text(plan: Plan) -> str:
     """Show what goes, what stays and the summary itself."""
-    selection = plan.selection
-    before, after = selection.n_tokens_before, plan.n_tokens_after
+    selection, change = plan.selection, plan.change
+    before, after = change.n_tokens_before, change.n_tokens_after
     return "\n".join(
         (
             f"Current context: {before:,} tokens",
@@ -69,24 +103,73 @@ def preview_text(plan: Plan) -> str:
             "",
             f"Replaced: {len(selection.replaced):,} messages,"
             f" {selection.cut.n_tokens_replaced:,} tokens, by a summary of"
-            f" {plan.n_summary_tokens:,}",
+            f" {plan.summary.n_tokens:,}",
             f"Kept as they are: the last {len(selection.kept):,} messages,"
             f" {selection.cut.n_tokens_kept:,} tokens",
+            *_audit_lines(plan.summary),
+            *_new_file_lines(plan),
             "",
             "Summary:",
             "",
-            plan.summary,
+            plan.summary.text,
         )
     )
 
 
-def done_text(done: Compacted) -> str:
-    selection = done.plan.selection
+def done_text(plan: Plan, made: Made) -> str:
+    change = plan.change
     return "\n".join(
         (
-            f"✓ Compacted {len(selection.replaced):,} messages",
-            f"  {selection.n_tokens_before:,} → {done.plan.n_tokens_after:,} tokens",
-            f"  Checkpoint {done.checkpoint_id} written before; `ullage undo` takes it back.",
-            f"  Go on with: pi --session {done.plan.loaded.path}",
+            f"✓ Compacted {len(plan.selection.replaced):,} messages",
+            f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
+            f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
+            f"  Go on with: {made.resume_command}",
         )
+    )
+
+
+def _audit_lines(summary: WrittenSummary) -> list[str]:
+    found = summary.audit
+    line = f"Audit: kept {found.n_kept:,} of {found.n_found:,} facts"
+    if summary.inserted:
+        line += f"; inserted {len(summary.inserted):,}"
+    lines = [f"Summary by: {_author_text(summary)}", line]
+    if found.invented:
+        lines.append(f"Not in the session: {', '.join(found.invented[:5])}")
+    return lines + [f"Note: {warning}" for warning in summary.warnings]
+
+
+def _author_text(summary: WrittenSummary) -> str:
+    if summary.model is None:
+        return {"extractive": "extraction, no model", "user": "you"}[summary.author]
+    spent = summary.model.spent
+    calls = "1 call" if spent.n_calls == 1 else f"{spent.n_calls} calls"
+    cost = "" if spent.cost_usd is None else f", ${spent.cost_usd:.4f}"
+    return (
+        f"{summary.author} ({calls}, {spent.n_input_tokens:,} tokens in,"
+        f" {spent.n_output_tokens:,} out{cost})"
+    )
+
+
+def _new_file_lines(plan: Plan) -> list[str]:
+    change = plan.change
+    if change.path_after == change.loaded.path:
+        return []
+    return [f"Goes on in a new session: {change.path_after.name} (this one stays as it is)"]
+
+
+def _report_summary(summary: WrittenSummary) -> SummaryReport:
+    spent = None if summary.model is None else summary.model.spent
+    return SummaryReport(
+        by=summary.author,
+        tokens=summary.n_tokens,
+        facts_found=summary.audit.n_found,
+        facts_kept=summary.audit.n_kept,
+        facts_inserted=len(summary.inserted),
+        invented=list(summary.audit.invented),
+        model_calls=0 if spent is None else spent.n_calls,
+        model_input_tokens=0 if spent is None else spent.n_input_tokens,
+        model_output_tokens=0 if spent is None else spent.n_output_tokens,
+        cost_usd=None if spent is None else spent.cost_usd,
+        warnings=list(summary.warnings),
     )

@@ -14,7 +14,7 @@ from ullage.app.change import (
     plan_change,
 )
 from ullage.app.load import Loaded, Settings
-from ullage.core.compaction import Unneeded, hidden_tokens, refuse_open_calls
+from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.edit import FileChange, PruneEdit
 from ullage.core.prune import ALL_REASONS, RULE_REASONS, PrunePlan, plan_prune
 from ullage.core.tokens import count_items
@@ -36,7 +36,14 @@ class Pruning(msgspec.Struct, frozen=True, kw_only=True):
     change: ChangePlan
 
 
-def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> Pruning | Unneeded:
+class Unpruned(msgspec.Struct, frozen=True, kw_only=True):
+    """Why nothing is pruned, and what could be."""
+
+    plan: PrunePlan
+    reason: str
+
+
+def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> Pruning | Unpruned:
     """Work out a prune without writing anything.
 
     Raises:
@@ -44,9 +51,6 @@ def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> P
         UnknownItem: an item was named that cannot be pruned.
     """
     target = changeable(loaded.session)
-    waiting = refuse_open_calls(loaded.context.items)
-    if waiting is not None:
-        return waiting
     plan = plan_prune(
         loaded.context.items,
         settings.policy,
@@ -55,8 +59,10 @@ def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> P
         reasons=ALL_REASONS if request.is_everything else RULE_REASONS,
     )
     _refuse_unknown(plan.unknown_ids)
-    if plan.refusal is not None:
-        return Unneeded(reason=plan.refusal)
+    waiting = refuse_open_calls(loaded.context.items)
+    reason = plan.refusal if waiting is None else waiting.reason
+    if reason is not None:
+        return Unpruned(plan=plan, reason=reason)
     entry_id, timestamp = new_entry_id(), now_text()
     n_counted = count_items(loaded.context.items, loaded.count)
     n_hidden = hidden_tokens(loaded.status.gauge, n_counted)
@@ -85,10 +91,10 @@ def prune(pruning: Pruning, settings: Settings, places: Places) -> Made:
         ChangedMeanwhile: the transcript is not what the plan was made from.
         StorageError: the disk or the state folder does not take it.
     """
-    replaced = tuple(one.entry_id for one in pruning.plan.replacements)
-    return make_change(
-        pruning.change, settings, places, kind="prune", layer="prune", replaced_ids=replaced
-    )
+    change = pruning.change
+    entry_ids = {one.entry_id for one in pruning.plan.replacements}
+    replaced = [item for item in change.loaded.context.items if item.entry_id in entry_ids]
+    return make_change(change, settings, places, kind="prune", layer="prune", replaced=replaced)
 
 
 def _refuse_unknown(item_ids: Collection[str]) -> None:

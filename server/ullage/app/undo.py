@@ -1,38 +1,172 @@
-"""Undo a compaction: the context is the one before it again, and nothing is deleted."""
+"""Undo: the context from before the last compaction or prune is current again."""
 
-from ullage.app.load import Loaded, Settings, load, read
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.change import (
+    Changeable,
+    ChangePlan,
+    changeable,
+    make_change,
+    new_entry_id,
+    now_text,
+    plan_change,
+    refuse_running,
+)
+from ullage.app.checkpoint import session_key
+from ullage.app.load import Loaded, Settings, load
 from ullage.app.sessions import Session, open_session
-from ullage.app.write import appended_by, new_entry_id, now_text, writable
+from ullage.core.compaction import hidden_tokens
+from ullage.core.context import Compaction, PruneRecord
+from ullage.core.edit import FileChange
+from ullage.core.receipt import Receipt
+from ullage.core.tokens import count_items
 from ullage.errors import Refused
-from ullage.store.append import append_lines, session_lock, wait_until_quiet
+from ullage.store.change import mark_undone
+from ullage.store.new_session import remove_new_session
 from ullage.store.places import Places
+from ullage.store.receipts import list_receipts
 
 
-def undo(session: Session, settings: Settings, places: Places) -> Loaded:
-    """Take back the last compaction by an entry that goes on from before it.
+class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
+    """A session file that we made goes, and the session before it is the current one again."""
+
+    loaded: Loaded
+    receipt: Receipt
+    old: Loaded
+
+
+class Reversal(msgspec.Struct, frozen=True, kw_only=True):
+    """A change of the transcript that leads back."""
+
+    change: ChangePlan
+    receipt: Receipt | None
+    """Of what is taken back; None for what the agent itself did."""
+
+
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    before: Loaded
+    after: Loaded
+    resume_command: str
+
+
+def plan_undo(session: Session, settings: Settings, places: Places) -> Withdrawal | Reversal:
+    """Work out how the last compaction or prune is taken back, without writing anything.
 
     Raises:
         Refused: there is none, or the session went on after it.
         WriteNotSupported: this kind of session is not ours to write to.
+    """
+    target = changeable(session)
+    loaded = load(session, settings, places)
+    known = [
+        one
+        for one in list_receipts(session_key(session), places).receipts
+        if one.state == "done" and one.occasion.kind != "undo"
+    ]
+    receipt = known[0] if known else None
+    if receipt is not None and receipt.new_path == str(session.path):
+        return _withdrawal(loaded, receipt, settings, places)
+    last = _last_change(loaded)
+    if last is None:
+        raise Refused(f"{session.path.name} has no compaction or prune to undo")
+    if isinstance(last, PruneRecord):
+        receipt = next((one for one in known if one.occasion.kind == "prune"), None)
+        return _reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
+    return _reversal(loaded, receipt, _undone_compaction(loaded, target, last))
+
+
+def undo(plan: Withdrawal | Reversal, settings: Settings, places: Places) -> Undone:
+    """Take back what was planned to be taken back.
+
+    Raises:
         SessionLive: an agent or another Ullage is using the session.
         ChangedMeanwhile: the transcript changed while we looked.
         StorageError: the disk does not take it.
     """
-    target = writable(session)
-    context = read(session, places).context
-    compaction = context.boundary
-    if compaction is None:
-        raise Refused(f"{session.path.name} has no compaction to undo")
-    if context.leaf_id != compaction.entry_id:
-        raise Refused(
-            f"{session.path.name} went on after its last compaction, and undoing it would hide"
-            " what followed: go back in the agent itself (pi: /tree)"
-        )
-    change = target.editor.undo_compaction(
-        target.lines, context, compaction, entry_id=new_entry_id(), timestamp=now_text()
+    if isinstance(plan, Withdrawal):
+        return _withdraw(plan, places)
+    before = plan.change.loaded
+    receipt = plan.receipt
+    made = make_change(
+        plan.change,
+        settings,
+        places,
+        kind="undo",
+        layer=None,
+        replaced=(),
+        undoes=None if receipt is None else receipt.receipt_id,
     )
-    appended = appended_by(change)
-    with session_lock(session.path, places):
-        wait_until_quiet(session.path, target.lines.fingerprint)
-        append_lines(session.path, target.lines.fingerprint, appended)
-        return load(open_session(session.path), settings, places)
+    return Undone(before=before, after=made.loaded, resume_command=made.resume_command)
+
+
+def _last_change(loaded: Loaded) -> Compaction | PruneRecord | None:
+    """Give what changed the context last; a prune that is told of is later than the boundary."""
+    return loaded.context.pruned or loaded.context.boundary
+
+
+def _undone_prune(loaded: Loaded, target: Changeable, receipt: Receipt | None) -> FileChange:
+    if receipt is None:
+        raise Refused(
+            f"the original lines of {loaded.path.name} are not in the state folder: the file from"
+            f" before the prune lies beside it as {loaded.path.name}.bak"
+        )
+    change = target.editor.undo_prune(target.lines, receipt.originals)
+    if change is None:
+        raise Refused(
+            f"{loaded.path.name} does not hold the pruned lines any more: the file from before"
+            f" the prune lies beside it as {receipt.backup or f'{loaded.path.name}.bak'}"
+        )
+    return change
+
+
+def _undone_compaction(loaded: Loaded, target: Changeable, compaction: Compaction) -> FileChange:
+    return target.editor.undo_compaction(
+        target.lines,
+        loaded.context,
+        compaction,
+        entry_id=new_entry_id(),
+        timestamp=now_text(),
+    )
+
+
+def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) -> Reversal:
+    gauge = loaded.status.gauge
+    n_counted = count_items(loaded.context.items, loaded.count)
+    n_hidden = hidden_tokens(gauge, n_counted)
+    change = plan_change(
+        loaded,
+        lambda _: file_change,
+        change_id=new_entry_id(),
+        n_tokens_before=n_hidden + n_counted,
+        n_tokens_hidden=n_hidden,
+    )
+    return Reversal(change=change, receipt=receipt)
+
+
+def _withdrawal(
+    loaded: Loaded, receipt: Receipt, settings: Settings, places: Places
+) -> Withdrawal:
+    old = load(open_session(Path(receipt.path)), settings, places)
+    return Withdrawal(loaded=loaded, receipt=receipt, old=old)
+
+
+def _withdraw(plan: Withdrawal, places: Places) -> Undone:
+    session, receipt = plan.loaded.session, plan.receipt
+    refuse_running(session, places)
+    key = receipt.occasion.session_key
+    remove_new_session(
+        session.path,
+        receipt.new_sha256 or "",
+        session_key=key,
+        receipt_id=receipt.receipt_id,
+        places=places,
+    )
+    mark_undone(key, receipt.receipt_id, places)
+    editor = changeable(plan.old.session).editor
+    return Undone(
+        before=plan.loaded,
+        after=plan.old,
+        resume_command=editor.resume_command(plan.old.session.header, plan.old.path),
+    )

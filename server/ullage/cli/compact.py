@@ -1,13 +1,39 @@
 """`ullage compact`: replace the older part of a context by a summary."""
 
-import click
+import asyncio
+from typing import TYPE_CHECKING
 
-from ullage.app.load import load
+import click
+import msgspec
+
+from ullage.app.load import Loaded, load
 from ullage.app.sessions import find_session
 from ullage.cli.options import json_option, session_option, settings, window_option
 from ullage.cli.output import answer
+from ullage.cli.prune import prune
 from ullage.core.policy import Layer
-from ullage.store.places import current_places
+from ullage.errors import ChangedMeanwhile
+from ullage.store.places import Places, current_places
+
+if TYPE_CHECKING:
+    from ullage.core.compaction import Unneeded
+
+TRIES = 3
+"""A transcript that changes between plan and change is planned anew, this often."""
+
+
+class Choices(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for on the command line."""
+
+    session: str | None
+    focus: str | None
+    layer: Layer
+    is_auto: bool
+    is_edited: bool
+    is_dry_run: bool
+    is_confirmed: bool
+    window: int | None
+    as_json: bool
 
 
 @click.command()
@@ -15,19 +41,26 @@ from ullage.store.places import current_places
 @click.option("--focus", metavar="TEXT", help="What the summary should keep above all.")
 @click.option(
     "--layer",
-    type=click.Choice(["summarize", "full"]),
+    type=click.Choice(["prune", "summarize", "full"]),
     default="summarize",
     show_default=True,
-    help="summarize keeps the recent 25,000 tokens as they are, full keeps 15,000.",
+    help="prune replaces old tool output alone; summarize keeps the recent 25,000 tokens as they"
+    " are, full keeps 15,000.",
 )
+@click.option("--auto", "is_auto", is_flag=True, help="Do only what is due by the thresholds.")
+@click.option("--edit", "is_edited", is_flag=True, help="Edit the summary before it is used.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @window_option
 @json_option
+@click.pass_context
 def compact(
+    context: click.Context,
     session: str | None,
     focus: str | None,
     layer: Layer,
+    is_auto: bool,
+    is_edited: bool,
     dry_run: bool,
     yes: bool,
     window: int | None,
@@ -35,35 +68,100 @@ def compact(
 ) -> None:
     """Replace the older part of a session's context by a summary.
 
-    Works on idle sessions of pi. Nothing is deleted: the transcript grows by one entry, and
-    `ullage undo` takes it back.
+    pi's sessions grow by one entry; those of Claude Code and Codex go on in a new session file.
+    Nothing is deleted, and `ullage undo` takes it back.
     """
-    from ullage.app import compact as use_case
-    from ullage.app.compact_report import (
-        done_text,
-        preview_text,
-        report_done,
-        report_plan,
-        report_unneeded,
+    if layer == "prune" and not is_auto:
+        context.invoke(
+            prune,
+            session=session,
+            items=(),
+            is_everything=False,
+            dry_run=dry_run,
+            yes=yes,
+            window=window,
+            as_json=as_json,
+        )
+        return
+    choices = Choices(
+        session=session,
+        focus=focus,
+        layer=layer,
+        is_auto=is_auto,
+        is_edited=is_edited,
+        is_dry_run=dry_run,
+        is_confirmed=yes,
+        window=window,
+        as_json=as_json,
     )
-    from ullage.app.write import writable
+    places = current_places()
+    for tries_left in reversed(range(TRIES)):
+        try:
+            _run_once(choices, places)
+            return
+        except ChangedMeanwhile:
+            if not tries_left:
+                raise
+            click.echo("The session changed meanwhile: planning again.", err=True)
+
+
+def _run_once(choices: Choices, places: Places) -> None:
+    loaded = load(find_session(choices.session, places), settings(choices.window), places)
+    run = _run_due if choices.is_auto else _run_asked
+    run(choices, loaded, places)
+
+
+def _run_asked(choices: Choices, loaded: Loaded, places: Places) -> None:
+    from ullage.app.compact import Request, compact, plan_compaction
+    from ullage.cli.previews import carry_out, preview_of
     from ullage.core.compaction import Unneeded
 
-    places = current_places()
-    found = find_session(session, places)
-    writable(found)
-    loaded = load(found, settings(window), places)
-    request = use_case.Request(layer=layer, focus=focus)
-    plan = use_case.plan_compaction(loaded, request, settings(window))
+    configured, model = settings(choices.window), _model_use(loaded, places)
+    request = Request(layer=choices.layer, focus=choices.focus)
+    plan = asyncio.run(plan_compaction(loaded, request, configured, places, model))
+    if choices.is_edited and not isinstance(plan, Unneeded):
+        text = click.edit(plan.summary.text, extension=".md")
+        if text is None:
+            click.echo("Compaction cancelled: the summary was not saved.", err=True)
+            return
+        request = msgspec.structs.replace(request, summary=text)
+        plan = asyncio.run(plan_compaction(loaded, request, configured, places, model))
     if isinstance(plan, Unneeded):
-        answer(f"Nothing to do: {plan.reason}", report_unneeded(plan), as_json)
+        _answer_nothing(plan, choices)
         return
-    if dry_run or not as_json:
-        answer(preview_text(plan), report_plan(plan), as_json)
-    if dry_run:
+    carry_out(
+        preview_of(plan),
+        lambda: compact(plan, configured, places),
+        is_dry_run=choices.is_dry_run,
+        asks=not choices.is_confirmed,
+        as_json=choices.as_json,
+    )
+
+
+def _run_due(choices: Choices, loaded: Loaded, places: Places) -> None:
+    from ullage.app.auto import decline, make_due, plan_auto
+    from ullage.cli.previews import carry_out, preview_of
+    from ullage.core.compaction import Unneeded
+    from ullage.core.decision import Ask
+
+    configured, model = settings(choices.window), _model_use(loaded, places)
+    due = asyncio.run(plan_auto(loaded, configured, places, model))
+    plan = due.plan
+    if plan is None:
+        _answer_nothing(Unneeded(reason=due.action.reason), choices)
         return
-    if not yes and not click.confirm("Proceed with compaction?", err=True):
-        click.echo("Compaction cancelled.", err=True)
-        return
-    done = use_case.compact(plan, settings(window), places)
-    answer(done_text(done), report_done(done), as_json)
+    is_wanted = carry_out(
+        preview_of(plan),
+        lambda: make_due(plan, configured, places),
+        is_dry_run=choices.is_dry_run,
+        asks=isinstance(due.action, Ask) and not choices.is_confirmed,
+        as_json=choices.as_json,
+    )
+    if not is_wanted:
+        decline(loaded, places)
+
+
+def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:
+    from ullage.app.compact_report import report_unneeded
+
+    answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)

@@ -1,26 +1,37 @@
-"""`ullage undo`: take back the last compaction."""
+"""`ullage undo`: take back the last compaction or prune."""
 
 import click
 
-from ullage.app.load import load
 from ullage.app.sessions import find_session
-from ullage.cli.options import session_option, settings, window_option
-from ullage.core.gauge import gauge_text
+from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.output import answer
 from ullage.store.places import current_places
 
 
 @click.command()
 @session_option
+@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @window_option
-def undo(session: str | None, window: int | None) -> None:
-    """Take back the last compaction: the context is the one before it again."""
+@json_option
+def undo(session: str | None, dry_run: bool, window: int | None, as_json: bool) -> None:
+    """Take back the last compaction or prune: the context is the one before it again.
+
+    Nothing is deleted. What the agent itself compacted can be taken back too.
+    """
+    from ullage.app.undo import plan_undo
     from ullage.app.undo import undo as take_back
+    from ullage.app.undo_report import (
+        report_undo_plan,
+        report_undone,
+        undo_plan_text,
+        undone_text,
+    )
 
     places = current_places()
-    found = find_session(session, places)
-    before = load(found, settings(window), places).status.gauge
-    after = take_back(found, settings(window), places).status.gauge
-    click.echo(
-        "✓ Undone: the context is the one before the last compaction again,"
-        f" {gauge_text(before)} → {gauge_text(after)} of the window"
-    )
+    plan = plan_undo(find_session(session, places), settings(window), places)
+    if dry_run:
+        planned = report_undo_plan(plan)
+        answer(undo_plan_text(planned), planned, as_json)
+        return
+    undone = take_back(plan, settings(window), places)
+    answer(undone_text(undone), report_undone(undone), as_json)

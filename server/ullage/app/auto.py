@@ -1,0 +1,161 @@
+"""Automatic compaction of a session: its switch, what is due, and what came of it."""
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from ullage.app.change import Made
+from ullage.app.checkpoint import session_key
+from ullage.app.compact import Plan, compact
+from ullage.app.due import Due, plan_due
+from ullage.app.load import Loaded, Settings, load
+from ullage.app.prune import Pruning, prune
+from ullage.app.sessions import Session
+from ullage.app.summaries import ModelUse
+from ullage.core.breaker import (
+    Breaker,
+    is_tripped,
+    put_off,
+    record_failure,
+    record_run,
+    record_warning,
+)
+from ullage.core.decision import Warn
+from ullage.errors import StorageError
+from ullage.store.auto_state import AutoState, read_auto_state, write_auto_state
+from ullage.store.places import Places
+
+
+class AutoReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage autocompact status --json`."""
+
+    session_id: str
+    path: str
+    enabled: bool
+    set_by: Literal["session", "configuration"]
+    asks_first: bool
+    compaction_count: int
+    max_auto_compactions: int
+    paused: bool
+    """Whether runs in a row failed or freed next to nothing."""
+
+
+def switch(session: Session, *, is_on: bool, places: Places) -> None:
+    """Turn automatic compaction of a session on or off; turning it on forgets past failures.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    key = session_key(session)
+    state = AutoState(is_on=True) if is_on else read_auto_state(key, places)
+    write_auto_state(key, msgspec.structs.replace(state, is_on=is_on), places)
+
+
+def report_auto(session: Session, settings: Settings, places: Places) -> AutoReport:
+    state = read_auto_state(session_key(session), places)
+    policy = settings.policy
+    loaded = load(session, settings, places)
+    return AutoReport(
+        session_id=session.header.session_id,
+        path=str(session.path),
+        enabled=policy.is_auto_enabled if state.is_on is None else state.is_on,
+        set_by="configuration" if state.is_on is None else "session",
+        asks_first=policy.notifies_before_auto,
+        compaction_count=len(loaded.context.compactions),
+        max_auto_compactions=policy.max_auto_compactions,
+        paused=is_tripped(state.breaker, _now_ms()),
+    )
+
+
+def auto_text(report: AutoReport) -> str:
+    """Say in words what happens by itself."""
+    lines = [
+        f"Automatic compaction: {'on' if report.enabled else 'off'} (set by the {report.set_by})",
+        f"Compactions so far: {report.compaction_count}, automatic ones up to"
+        f" {report.max_auto_compactions}",
+    ]
+    if report.enabled:
+        lines.append("Asks before it compacts" if report.asks_first else "Does not ask")
+    if report.paused:
+        lines.append(
+            "Paused: several runs in a row failed or freed next to nothing;"
+            " `ullage autocompact on` starts anew"
+        )
+    return "\n".join(lines)
+
+
+async def plan_auto(loaded: Loaded, settings: Settings, places: Places, model: ModelUse) -> Due:
+    """Work out what is due by itself; a warning is given once.
+
+    Raises:
+        WriteNotSupported: this kind of session is not ours to write to.
+    """
+    state = read_auto_state(session_key(loaded.session), places)
+    due = await plan_due(loaded, state, settings, places, model)
+    if isinstance(due.action, Warn):
+        n_compactions = len(loaded.context.compactions)
+        _record(
+            loaded.session,
+            lambda breaker: record_warning(breaker, n_compactions=n_compactions),
+            places,
+        )
+    return due
+
+
+def make_due(plan: Plan | Pruning, settings: Settings, places: Places) -> Made:
+    """Make what is due, and remember how much it brought.
+
+    Raises:
+        SessionLive: an agent or another Ullage is using the session; it counts as no failure.
+        ChangedMeanwhile: the transcript is not what the plan was made from; nor does this.
+        StorageError: the disk does not take it; three failures in a row pause automatic runs.
+    """
+    try:
+        if isinstance(plan, Plan):
+            made, layer = compact(plan, settings, places), plan.selection.layer
+        else:
+            made, layer = prune(plan, settings, places), "prune"
+    except StorageError:
+        session = plan.change.loaded.session
+        _record(session, lambda breaker: record_failure(breaker, _now_ms()), places)
+        raise
+
+    def recorded(breaker: Breaker) -> Breaker:
+        return record_run(
+            breaker,
+            layer,
+            n_before=plan.change.n_tokens_before,
+            n_after=plan.change.n_tokens_after,
+            n_compactions=len(made.loaded.context.compactions),
+            now_ms=_now_ms(),
+        )
+
+    _record(made.loaded.session, recorded, places)
+    return made
+
+
+def decline(loaded: Loaded, places: Places) -> None:
+    """Remember that the user does not want the compaction that was due now.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    used, n_compactions = loaded.status.gauge.used_tokens or 0, len(loaded.context.compactions)
+    _record(
+        loaded.session,
+        lambda breaker: put_off(breaker, used_tokens=used, n_compactions=n_compactions),
+        places,
+    )
+
+
+def _record(session: Session, recorded: Callable[[Breaker], Breaker], places: Places) -> None:
+    key = session_key(session)
+    state = read_auto_state(key, places)
+    changed = msgspec.structs.replace(state, breaker=recorded(state.breaker))
+    write_auto_state(key, changed, places)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,146 @@
+"""What `ullage prune` answers: JSON for programs, text for people."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ullage.app.change import Made
+from ullage.app.prune import Pruning, Unpruned
+from ullage.core.prose import gist
+from ullage.core.prune import PruneItem, PrunePlan, Reason
+
+LABEL_CHARS = 40
+"""Enough for a path, few enough for a line of 80 columns (chosen)."""
+
+
+class PruneItemReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One output, or the images of one message, that a placeholder can stand for."""
+
+    id: str
+    """What `ullage prune --item` takes."""
+    entry_id: str
+    tool: str
+    label: str
+    """What it was: a path, a command."""
+    reason: Reason
+    tokens_freed: int
+    chosen: bool
+
+
+class PruneReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage prune --json`."""
+
+    outcome: Literal["planned", "pruned", "nothing"]
+    path: str
+    reason: str | None = None
+    """Why there is nothing to do."""
+    items: list[PruneItemReport]
+    """All that can be pruned, chosen or not, in the order of the context."""
+    tokens_freed: int
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    path_after: str | None = None
+    """Where the session goes on: a new file for agents whose files are never changed."""
+    resume: str | None = None
+    checkpoint_id: str | None = None
+
+
+def report_unpruned(path: Path, unpruned: Unpruned) -> PruneReport:
+    return PruneReport(
+        outcome="nothing",
+        path=str(path),
+        reason=unpruned.reason,
+        items=_items(unpruned.plan),
+        tokens_freed=0,
+    )
+
+
+def report_pruning(pruning: Pruning) -> PruneReport:
+    change = pruning.change
+    return PruneReport(
+        outcome="planned",
+        path=str(change.loaded.path),
+        items=_items(pruning.plan),
+        tokens_freed=pruning.plan.n_freed,
+        tokens_before=change.n_tokens_before,
+        tokens_after=change.n_tokens_after,
+        path_after=str(change.path_after),
+    )
+
+
+def report_pruned(pruning: Pruning, made: Made) -> PruneReport:
+    return msgspec.structs.replace(
+        report_pruning(pruning),
+        outcome="pruned",
+        checkpoint_id=made.checkpoint_id,
+        resume=made.resume_command,
+    )
+
+
+def unpruned_text(unpruned: Unpruned) -> str:
+    lines = [f"Nothing to do: {unpruned.reason}"]
+    items = unpruned.plan.items
+    if items:
+        n_tokens = sum(item.n_freed for item in items)
+        lines += [
+            "",
+            f"Could go if you ask for it ({n_tokens:,} tokens with --all, or single --item ID):",
+            *_item_lines(items),
+        ]
+    return "\n".join(lines)
+
+
+def pruning_text(pruning: Pruning) -> str:
+    change = pruning.change
+    chosen = [item for item in pruning.plan.items if item.is_chosen]
+    lines = [
+        f"Current context: {change.n_tokens_before:,} tokens",
+        f"Estimated after pruning: {change.n_tokens_after:,} tokens",
+        f"Potential savings: {change.n_tokens_before - change.n_tokens_after:,} tokens",
+        "",
+        f"Replaced by a placeholder ({len(chosen):,}):",
+        *_item_lines(chosen),
+    ]
+    if change.path_after != change.loaded.path:
+        lines += [
+            "",
+            f"Goes on in a new session: {change.path_after.name} (this one stays as it is)",
+        ]
+    return "\n".join(lines)
+
+
+def pruned_text(pruning: Pruning, made: Made) -> str:
+    change = pruning.change
+    return "\n".join(
+        (
+            f"✓ Pruned {len(pruning.plan.replacements):,} outputs",
+            f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
+            f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
+            f"  Go on with: {made.resume_command}",
+        )
+    )
+
+
+def _items(plan: PrunePlan) -> list[PruneItemReport]:
+    return [
+        PruneItemReport(
+            id=item.item_id,
+            entry_id=item.replacement.entry_id,
+            tool=item.tool,
+            label=item.label,
+            reason=item.reason,
+            tokens_freed=item.n_freed,
+            chosen=item.is_chosen,
+        )
+        for item in plan.items
+    ]
+
+
+def _item_lines(items: Iterable[PruneItem]) -> list[str]:
+    return [
+        f"{item.n_freed:>9,}  {item.reason:<15} {item.tool or 'image'} {gist(item.label, LABEL_CHARS)}"
+        f"  [{item.item_id}]"
+        for item in items
+    ]

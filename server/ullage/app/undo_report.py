@@ -1,0 +1,76 @@
+"""What `ullage undo` answers: JSON for programs, text for people."""
+
+from typing import Literal
+
+import msgspec
+
+from ullage.app.undo import Reversal, Undone, Withdrawal
+from ullage.core.gauge import gauge_text
+
+
+class UndoReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage undo --json`."""
+
+    outcome: Literal["planned", "undone"]
+    path: str
+    path_after: str
+    """Where the session goes on; another file where ours goes or a new one is made."""
+    tokens_before: int | None
+    tokens_after: int | None
+    resume: str | None = None
+    """The command that goes on with the session."""
+
+
+def report_undo_plan(plan: Withdrawal | Reversal) -> UndoReport:
+    if isinstance(plan, Withdrawal):
+        return UndoReport(
+            outcome="planned",
+            path=str(plan.loaded.path),
+            path_after=str(plan.old.path),
+            tokens_before=plan.loaded.status.gauge.used_tokens,
+            tokens_after=plan.old.status.gauge.used_tokens,
+        )
+    change = plan.change
+    return UndoReport(
+        outcome="planned",
+        path=str(change.loaded.path),
+        path_after=str(change.path_after),
+        tokens_before=change.n_tokens_before,
+        tokens_after=change.n_tokens_after,
+    )
+
+
+def report_undone(undone: Undone) -> UndoReport:
+    return UndoReport(
+        outcome="undone",
+        path=str(undone.before.path),
+        path_after=str(undone.after.path),
+        tokens_before=undone.before.status.gauge.used_tokens,
+        tokens_after=undone.after.status.gauge.used_tokens,
+        resume=undone.resume_command,
+    )
+
+
+def undo_plan_text(report: UndoReport) -> str:
+    lines = [
+        f"Current context: {_tokens(report.tokens_before)}",
+        f"After undo: {_tokens(report.tokens_after)}",
+    ]
+    if report.path_after != report.path:
+        lines.append(f"The session goes on in {report.path_after}")
+    return "\n".join(lines)
+
+
+def undone_text(undone: Undone) -> str:
+    before, after = undone.before.status.gauge, undone.after.status.gauge
+    return "\n".join(
+        (
+            "✓ Undone: the context is the one from before the last change again,"
+            f" {gauge_text(before)} → {gauge_text(after)} of the window",
+            f"  Go on with: {undone.resume_command}",
+        )
+    )
+
+
+def _tokens(n_tokens: int | None) -> str:
+    return "unknown" if n_tokens is None else f"{n_tokens:,} tokens"

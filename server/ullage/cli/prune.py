@@ -1,0 +1,65 @@
+"""`ullage prune`: put placeholders in the place of old tool output."""
+
+import click
+
+from ullage.app.load import load
+from ullage.app.sessions import find_session
+from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.output import answer
+from ullage.store.places import current_places
+
+
+@click.command()
+@session_option
+@click.option(
+    "--item",
+    "items",
+    multiple=True,
+    metavar="ID",
+    help="Prune this item of the preview and no other; may be given more than once.",
+)
+@click.option(
+    "--all",
+    "is_everything",
+    is_flag=True,
+    help="Prune superseded reads, duplicates and old images too.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@window_option
+@json_option
+def prune(
+    session: str | None,
+    items: tuple[str, ...],
+    is_everything: bool,
+    dry_run: bool,
+    yes: bool,
+    window: int | None,
+    as_json: bool,
+) -> None:
+    """Replace old tool output of a session by "[output pruned for context]".
+
+    The last two user turns, the most recent 40,000 tokens of output and protected tools stay; no
+    call loses its result. Sessions of Claude Code and Codex go on in a new session file.
+    """
+    from ullage.app.prune import PruneRequest, Unpruned, plan_pruning
+    from ullage.app.prune import prune as make
+    from ullage.app.prune_report import report_unpruned, unpruned_text
+    from ullage.cli.previews import carry_out, preview_of
+
+    if items and is_everything:
+        raise click.UsageError("give --item or --all, not both")
+    places = current_places()
+    loaded = load(find_session(session, places), settings(window), places)
+    request = PruneRequest(chosen=items or None, is_everything=is_everything)
+    pruning = plan_pruning(loaded, request, settings(window))
+    if isinstance(pruning, Unpruned):
+        answer(unpruned_text(pruning), report_unpruned(loaded.path, pruning), as_json)
+        return
+    carry_out(
+        preview_of(pruning),
+        lambda: make(pruning, settings(window), places),
+        is_dry_run=dry_run,
+        asks=not yes,
+        as_json=as_json,
+    )

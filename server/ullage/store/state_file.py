@@ -1,0 +1,79 @@
+"""Small files of a session's state: versioned, replaced whole, moved aside when damaged."""
+
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from ullage.errors import StorageError
+from ullage.store.files import replace_file
+from ullage.store.places import unwritable
+
+T = TypeVar("T")
+
+
+class StateFile(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """What a state file told."""
+
+    content: T | None
+    """None where there is no file, or none that can be read."""
+    problem: str | None = None
+    """Why there is no content although there is a file, in words for the user."""
+    is_newer: bool = False
+    """Whether a later version of Ullage wrote the file, which is then left alone."""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    version: int
+
+
+def read_state(path: Path, of: type[T], version: int) -> StateFile[T]:
+    """Read a state file; one that cannot be read is told of, never an exception."""
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return StateFile(content=None)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return StateFile(content=None, problem=f"{path} cannot be read ({reason})")
+    try:
+        if msgspec.json.decode(data, type=_Version).version > version:
+            problem = f"{path} is of a newer version of Ullage: update this one"
+            return StateFile(content=None, problem=problem, is_newer=True)
+        return StateFile(content=msgspec.json.decode(data, type=of))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return StateFile(content=None, problem=f"{path} is damaged")
+
+
+def replace_state(path: Path, known: StateFile[T], content: msgspec.Struct) -> str | None:
+    """Replace a state file that was read as `known`; a damaged one is moved aside first.
+
+    Gives the problem that the old file had, and where it is now, in words for the user.
+
+    Raises:
+        StateUnwritable: the state folder does not take it; the old file is intact.
+        StorageError: a newer version wrote the file.
+    """
+    problem = None
+    if known.problem is not None:
+        if known.is_newer:
+            raise StorageError(known.problem)
+        problem = f"{known.problem}; it was moved to {set_aside(path).name}"
+    replace_file(path, msgspec.json.encode(content) + b"\n")
+    return problem
+
+
+def set_aside(path: Path) -> Path:
+    """Move a damaged file out of the way under a name of its own.
+
+    Raises:
+        StateUnwritable: the system does not let us.
+    """
+    number = 1
+    while (aside := path.with_name(f"{path.name}.corrupt-{number}")).exists():
+        number += 1
+    try:
+        path.rename(aside)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return aside
