@@ -5,10 +5,12 @@ UllageError
 │   ├── SessionNotFound
 │   ├── NotATranscript
 │   ├── Unreadable
+│   ├── EntryNotFound
 │   └── CorruptCheckpoint
 ├── Refused                 exit 4: we could, but must not
 │   ├── SessionLive
 │   ├── WriteNotSupported
+│   ├── PinRefused
 │   ├── ChangedMeanwhile
 │   └── EndpointRefused
 ├── StorageError            exit 5: the machine did not let us
@@ -44,6 +46,10 @@ class Unreadable(InputError):
     pass
 
 
+class EntryNotFound(InputError):
+    pass
+
+
 class CorruptCheckpoint(InputError):
     pass
 
@@ -57,6 +63,10 @@ class SessionLive(Refused):
 
 
 class WriteNotSupported(Refused):
+    pass
+
+
+class PinRefused(Refused):
     pass
 
 

@@ -7,15 +7,17 @@ from typing import cast
 import msgspec
 
 from ullage.app.load import Loaded
+from ullage.app.sessions import Session
 from ullage.core.checkpoint import Checkpoint, build
 from ullage.core.cut import open_calls
 from ullage.core.secrets import mask
 from ullage.store.checkpoints import checkpoint_folder, next_id, read_latest, save
+from ullage.store.pins import pins_path, read_pins
 from ullage.store.places import Places
 
 
-def session_key(loaded: Loaded) -> str:
-    header = loaded.session.header
+def session_key(session: Session) -> str:
+    header = session.header
     return f"{header.agent}:{header.session_id}"
 
 
@@ -30,7 +32,7 @@ def write_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Written
     Raises:
         StateUnwritable: the state folder does not take it.
     """
-    key = session_key(loaded)
+    key = session_key(loaded.session)
     folder = checkpoint_folder(key, places)
     previous = read_latest(folder)
     gauge = loaded.status.gauge
@@ -47,6 +49,7 @@ def write_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Written
         channel="cli",
         agent_id=loaded.session.header.agent,
         is_split_turn=bool(open_calls(loaded.context.items)),
+        pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
     )
     checkpoint = _masked(checkpoint, loaded.known_secrets)
     return Written(checkpoint=checkpoint, path=save(checkpoint, folder))

@@ -6,6 +6,7 @@ from ullage.app.activity import SessionsReport
 from ullage.app.compact_report import CompactReport
 from ullage.app.history import HistoryReport
 from ullage.app.inspect import InspectReport
+from ullage.app.pins import PinsReport
 from ullage.app.reports import ContextReport, StatusReport
 from ullage.core.message import JsonObject
 
@@ -16,6 +17,7 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("context-inspect", InspectReport),
     ("context-history", HistoryReport),
     ("compact", CompactReport),
+    ("pin-list", PinsReport),
 )
 
 

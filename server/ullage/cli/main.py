@@ -13,6 +13,7 @@ from ullage.cli.context import context
 from ullage.cli.demo import demo
 from ullage.cli.lsp import lsp
 from ullage.cli.output import safe, use_any_encoding
+from ullage.cli.pin import pin
 from ullage.cli.sessions import sessions
 from ullage.cli.undo import undo
 from ullage.errors import UllageError
@@ -23,6 +24,7 @@ COMMANDS: tuple[click.Command, ...] = (
     compact,
     undo,
     checkpoint,
+    pin,
     demo,
     lsp,
 )

@@ -98,6 +98,7 @@ def build(
     channel: str,
     agent_id: str,
     is_split_turn: bool,
+    pins: tuple[str, ...] = (),
 ) -> Checkpoint:
     """Build a checkpoint from the context alone, without a model.
 
@@ -129,6 +130,7 @@ def build(
         thread=thread,
         open_items=_open_items(facts),
         learnings=_lasting(facts, are_dead_ends=False),
+        pins=pins,
         dead_ends=_lasting(facts, are_dead_ends=True),
     )
 

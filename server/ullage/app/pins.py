@@ -1,0 +1,156 @@
+"""Pin texts and messages of a session, list the pins, and remove them."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from ullage.app.checkpoint import session_key
+from ullage.app.load import read
+from ullage.app.sessions import Session
+from ullage.core.context import ContextItem
+from ullage.core.pins import Pin, clean_pin, pinnable_text, pins_to_carry, refuse_pin
+from ullage.core.prose import gist
+from ullage.core.secrets import known_secrets, mask
+from ullage.errors import EntryNotFound, PinRefused
+from ullage.store.pins import ReadPins, change_pins, pins_path, read_pins
+from ullage.store.places import Places
+
+_SHOWN_CHARS = 70
+
+
+class PinReport(msgspec.Struct, frozen=True, kw_only=True):
+    number: int | None
+    """What `ullage pin --remove` takes; null for a pin of the configuration."""
+    source: Literal["session", "configuration"]
+    text: str
+    entry_id: str | None
+    label: str | None
+
+
+class PinsReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage pin --list --json`."""
+
+    session_id: str
+    path: str
+    pins: list[PinReport]
+    problem: str | None
+    """Why pins that were set cannot be read."""
+
+
+def pin_text(session: Session, text: str, places: Places, *, label: str | None = None) -> ReadPins:
+    """Pin a text that the user gave.
+
+    Raises:
+        PinRefused: it is empty, too long or pinned already.
+        StorageError: the state folder does not take it.
+    """
+    return _add(session, Pin(text=clean_pin(text), label=label), places)
+
+
+def pin_entry(
+    session: Session, entry: str, places: Places, *, label: str | None = None
+) -> ReadPins:
+    """Pin a message of the context, given by its entry's id or by its number from 1.
+
+    Raises:
+        EntryNotFound: no message of the context has this id or number.
+        PinRefused: it has no text, is too long or is pinned already.
+        StorageError: the state folder does not take it.
+    """
+    item = _find(read(session, places).context.items, entry)
+    # A message that is pinned is copied into the state folder, where no secret may be.
+    text = mask(clean_pin(pinnable_text(item)), known_secrets(places.env))
+    return _add(session, Pin(text=text, entry_id=item.entry_id, label=label), places)
+
+
+def unpin(session: Session, number: int, places: Places) -> ReadPins:
+    """Remove a pin by its number in the list.
+
+    Raises:
+        PinRefused: there is no pin of this number.
+        StorageError: the state folder does not take the change.
+    """
+
+    def without(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
+        if not 1 <= number <= len(pins):
+            raise PinRefused(f"there is no pin {number}: `ullage pin --list` shows them all")
+        return pins[: number - 1] + pins[number:]
+
+    return change_pins(pins_path(session_key(session), places), without, places)
+
+
+def carried_pins(
+    session: Session, configured: Sequence[str], kept: Sequence[ContextItem], places: Places
+) -> tuple[str, ...]:
+    """Give the pins that the summary of a compaction has to hold; `kept` is what stays.
+
+    Raises:
+        PinRefused: there are pins that cannot be read, so that they would be lost.
+    """
+    known = read_pins(pins_path(session_key(session), places))
+    if known.problem is not None:
+        raise PinRefused(f"{known.problem}. Repair or delete the file first")
+    return pins_to_carry(known.pins, configured, kept)
+
+
+def report_pins(session: Session, configured: Sequence[str], places: Places) -> PinsReport:
+    known = read_pins(pins_path(session_key(session), places))
+    pins = [
+        PinReport(
+            number=number, source="session", text=pin.text, entry_id=pin.entry_id, label=pin.label
+        )
+        for number, pin in enumerate(known.pins, 1)
+    ]
+    pins += [
+        PinReport(number=None, source="configuration", text=text, entry_id=None, label=None)
+        for text in configured
+    ]
+    return PinsReport(
+        session_id=session.header.session_id,
+        path=str(session.path),
+        pins=pins,
+        problem=known.problem,
+    )
+
+
+def pins_text(report: PinsReport) -> str:
+    lines = [_pin_line(pin) for pin in report.pins] or ["Nothing is pinned in this session."]
+    if report.problem is not None:
+        lines.append(f"Warning: {report.problem}")
+    return "\n".join(lines)
+
+
+def _pin_line(pin: PinReport) -> str:
+    number = "  -" if pin.number is None else f"{pin.number:>3}"
+    noted = [pin.label] if pin.label else []
+    if pin.entry_id is not None:
+        noted.append(f"message {pin.entry_id}")
+    if pin.source == "configuration":
+        noted.append("from the configuration")
+    note = f"  ({', '.join(noted)})" if noted else ""
+    return f"{number}. {gist(pin.text, _SHOWN_CHARS)}{note}"
+
+
+def _add(session: Session, pin: Pin, places: Places) -> ReadPins:
+    def added(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
+        if any(known.text == pin.text for known in pins):
+            raise PinRefused("this is pinned already: `ullage pin --list` shows it")
+        reason = refuse_pin(pin, pins)
+        if reason is not None:
+            raise PinRefused(f"not pinned: {reason}")
+        return (*pins, pin)
+
+    return change_pins(pins_path(session_key(session), places), added, places)
+
+
+def _find(items: Sequence[ContextItem], entry: str) -> ContextItem:
+    for item in items:
+        if item.entry_id == entry:
+            return item
+    if entry.isdecimal() and 1 <= int(entry) <= len(items):
+        return items[int(entry) - 1]
+    raise EntryNotFound(
+        f"no message of the context has the id or number {entry[:40]!r}:"
+        " `ullage context show` shows them all"
+    )

@@ -1,0 +1,63 @@
+"""Pins: what may be pinned, which a summary carries, and how they stand in it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factories import assistant, numbered, tool_result, user
+from ullage.core.earlier import read_earlier
+from ullage.core.pins import (
+    MAX_PIN_CHARS,
+    MAX_PINNED_CHARS,
+    Pin,
+    clean_pin,
+    pin_lines,
+    pinnable_text,
+    pins_to_carry,
+    refuse_pin,
+    without_pins,
+)
+from ullage.core.summary import summarize
+
+
+def test_a_pinned_message_that_stays_in_the_context_needs_no_copy() -> None:
+    items = numbered([user("one"), user("two")])
+    pins = [Pin(text="one", entry_id="e1"), Pin(text="two", entry_id="e2"), Pin(text="rule")]
+    assert pins_to_carry(pins, ("from the file",), items[1:]) == ("from the file", "one", "rule")
+
+
+def test_a_text_that_is_pinned_twice_is_carried_once() -> None:
+    assert pins_to_carry([Pin(text="rule")], ("rule", " "), ()) == ("rule",)
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "reason"),
+    [
+        ("  \n", 0, "no text"),
+        ("x" * (MAX_PIN_CHARS + 1), 0, "pin the part that matters"),
+        ("x" * 5000, MAX_PINNED_CHARS - 4999, "remove one first"),
+    ],
+)
+def test_what_would_crowd_every_summary_is_refused_with_a_reason(
+    text: str, others: int, reason: str
+) -> None:
+    assert reason in (refuse_pin(Pin(text=text), [Pin(text="x" * others)]) or "")
+
+
+def test_a_pin_of_the_largest_size_is_taken() -> None:
+    assert refuse_pin(Pin(text="x" * MAX_PIN_CHARS), []) is None
+
+
+def test_a_message_is_pinned_with_its_texts_and_results_but_without_calls() -> None:
+    told = assistant("I decided so.", [("c1", "bash", {"command": "ls"})])
+    assert pinnable_text(told) == "I decided so."
+    assert pinnable_text(tool_result("the plan", "c1")) == "the plan"
+
+
+@given(st.lists(st.text(st.characters(), min_size=1, max_size=80), max_size=4))
+def test_the_section_of_the_pins_is_told_from_what_follows(texts: list[str]) -> None:
+    pins = [pin for text in texts if (pin := clean_pin(text))]
+    rest = summarize(numbered([user("Never push.")]), focus=None, budget_tokens=900, count=len)
+    section = "## Pinned\n" + "".join(pin_lines(pin) + "\n" for pin in pins)
+    assert without_pins(f"{section}\n{rest}").lstrip("\n") == rest
+    assert read_earlier(f"{section}\n{rest}") == read_earlier(rest)
