@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pi_files import conversation
+
 
 def pins(place, session: Path) -> list[dict]:
     done = place.run("pin", "--list", "--json", "--session", session)
@@ -60,12 +62,9 @@ def test_what_cannot_be_pinned_is_one_line_and_an_exit_code(
 
 
 def test_a_secret_in_a_pinned_message_does_not_reach_the_state_folder(place) -> None:
-    from pi_files import conversation
-
     secret = "hunter2-hunter2"
-    data = conversation(2).data.replace(b"question", secret.encode(), 1)
-    if secret.encode() not in data:
-        data = data.replace(b'"text":"', b'"text":"' + secret.encode() + b" ", 1)
+    data = conversation(2).data.replace(b'"text":"', b'"text":"' + secret.encode() + b" ", 1)
+    assert secret.encode() in data
     session = place.write("s.jsonl", data)
     done = place.run("pin", "--entry", "1", "--session", session, MY_TOKEN=secret)
     assert done.returncode == 0

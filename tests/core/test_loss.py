@@ -6,7 +6,15 @@ import pytest
 from factories import assistant, numbered, user
 from ullage.core.audit import audit
 from ullage.core.completion import completed
-from ullage.core.loss import Loss, audit_details, loss_text, measure_loss, noted_loss, summed_loss
+from ullage.core.loss import (
+    Loss,
+    audit_details,
+    loss_text,
+    measure_loss,
+    measured_text,
+    noted_loss,
+    summed_loss,
+)
 
 
 def loss(n_found: int, n_kept: int, n_inserted: int = 0, n_summary_tokens: int = 100) -> Loss:
@@ -71,3 +79,15 @@ def test_the_loss_of_a_session_is_that_of_the_compactions_that_noted_theirs() ->
 def test_nothing_found_is_nothing_lost() -> None:
     assert loss(0, 0).loss_ratio == 0.0
     assert loss(0, 0, n_summary_tokens=0).compression_ratio is None
+
+
+@pytest.mark.parametrize(
+    ("n_summary_tokens", "text"),
+    [
+        (100, "kept 9 of 9 facts · 10.0:1"),
+        (500, "kept 9 of 9 facts · 2.0:1, below the aim of 5:1"),
+        (0, "kept 9 of 9 facts"),
+    ],
+)
+def test_a_summary_that_is_too_long_is_told_of(n_summary_tokens: int, text: str) -> None:
+    assert measured_text(loss(9, 9, n_summary_tokens=n_summary_tokens)) == text

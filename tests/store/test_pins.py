@@ -60,6 +60,6 @@ def test_a_change_that_fails_leaves_the_pins_as_they_were(places: Places) -> Non
     def refuse(_: tuple[Pin, ...]) -> tuple[Pin, ...]:
         raise ValueError
 
-    with pytest.raises(ValueError, match="^$"):
+    with pytest.raises(ValueError, match=r"^$"):
         change_pins(path, refuse, places)
     assert read_pins(path).pins == PINS

@@ -3,10 +3,12 @@
 import msgspec
 
 from ullage.app.load import read
+from ullage.app.reports import LossReport, report_loss
 from ullage.app.sessions import Session
 from ullage.app.status_text import RULE
 from ullage.core.context import Compaction
 from ullage.core.degradation import Degradation, evaluate, is_death_spiral
+from ullage.core.loss import noted_loss, summed_loss
 from ullage.core.status import rfc3339
 from ullage.store.places import Places
 
@@ -23,6 +25,8 @@ class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
     """Tokens before by tokens after."""
     n_messages: int | None
+    measured: LossReport | None
+    """What the audit of its summary found, where its writer made one."""
     summary: str
 
 
@@ -34,6 +38,10 @@ class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
     compactions: list[CompactionReport]
     """Oldest first."""
     degradation: Degradation
+    """An estimate by the number of compactions alone."""
+    measured: LossReport | None
+    """The compactions that were measured, added up."""
+    n_measured: int
     is_death_spiral: bool
     """More than three compactions: each works on the summary of the one before (S1 §12)."""
 
@@ -43,12 +51,15 @@ def history(session: Session, places: Places) -> HistoryReport:
     context = read(session, places).context
     read_one = session.format.read_compaction
     found = [read_one(session.lines, ref) for ref in context.compactions]
+    losses = [noted_loss(one.details) for one in found if one is not None]
     n_compactions = len(context.compactions)
     return HistoryReport(
         session_id=session.header.session_id,
         path=str(session.path),
         compactions=[_report(one) for one in found if one is not None],
         degradation=evaluate(n_compactions),
+        measured=report_loss(summed_loss(losses)),
+        n_measured=sum(loss is not None for loss in losses),
         is_death_spiral=is_death_spiral(n_compactions),
     )
 
@@ -64,6 +75,8 @@ def history_text(report: HistoryReport) -> str:
         lines.append(f"{number:>3}. {one.at or 'unknown time'}  {tokens}{ratio}  {noted}".rstrip())
         first = next((line for line in one.summary.split("\n") if _tells(line)), "")
         lines.append(f"     {first.strip()[:74]}")
+        if one.measured is not None:
+            lines.append(f"     {one.measured.text}")
     degradation = report.degradation
     risk = degradation.risk.capitalize()
     lines += [
@@ -71,6 +84,11 @@ def history_text(report: HistoryReport) -> str:
         f"Degradation Risk: {risk}, about {degradation.loss_percent} % lost"
         " (by their number alone)",
     ]
+    if report.measured is not None:
+        lines.append(
+            f"Measured Loss: {report.measured.loss_percent:g} %, {report.measured.text}"
+            f" ({report.n_measured} of {degradation.n_compactions} compactions measured)"
+        )
     if report.is_death_spiral:
         lines.append("More than 3 compactions: start a fresh session soon.")
     lines.append(degradation.recommendation)
@@ -88,6 +106,7 @@ def _report(one: Compaction) -> CompactionReport:
         tokens_after=after,
         ratio=round(before / after, 2) if before and after else None,
         n_messages=one.n_messages,
+        measured=report_loss(noted_loss(one.details)),
         summary=one.summary,
     )
 

@@ -7,6 +7,7 @@ from ullage.app.sessions import Session
 from ullage.core.context import Context
 from ullage.core.degradation import Risk
 from ullage.core.gauge import UsedSource
+from ullage.core.loss import Loss, measured_text
 from ullage.core.message import JsonObject
 from ullage.core.policy import Band
 from ullage.core.status import last_compaction_ms, rfc3339
@@ -18,6 +19,24 @@ class TriggerReport(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     at_tokens: int
     in_tokens: int
+
+
+class LossReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What audits measured of one compaction, or of all that were measured."""
+
+    facts_found: int
+    facts_kept: int
+    """Held by the summary as it was written."""
+    facts_inserted: int
+    """Put into it from the transcript."""
+    facts_lost: int
+    loss_percent: float
+    tokens_replaced: int
+    summary_tokens: int
+    compression_ratio: float | None
+    """Tokens replaced by tokens of the summary; 5 or more is the aim."""
+    text: str
+    """The same in words."""
 
 
 class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +68,9 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     last_compaction_at: str | None
     risk: Risk
     information_loss_percent: int
+    """An estimate by the number of compactions alone."""
+    last_measured_loss: LossReport | None
+    """Of the last compaction, where its writer measured it."""
     recommendation: str
     n_entries: int
     n_problems: int
@@ -94,9 +116,27 @@ def report_status(loaded: Loaded) -> StatusReport:
         last_compaction_at=rfc3339(last_compaction_ms(context)),
         risk=status.degradation.risk,
         information_loss_percent=status.degradation.loss_percent,
+        last_measured_loss=report_loss(status.last_loss),
         recommendation=status.degradation.recommendation,
         n_entries=context.n_entries,
         n_problems=len(context.problems),
+    )
+
+
+def report_loss(loss: Loss | None) -> LossReport | None:
+    if loss is None:
+        return None
+    ratio = loss.compression_ratio
+    return LossReport(
+        facts_found=loss.n_found,
+        facts_kept=loss.n_kept,
+        facts_inserted=loss.n_inserted,
+        facts_lost=loss.n_lost,
+        loss_percent=round(100 * loss.loss_ratio, 2),
+        tokens_replaced=loss.n_tokens_replaced,
+        summary_tokens=loss.n_summary_tokens,
+        compression_ratio=None if ratio is None else round(ratio, 2),
+        text=measured_text(loss),
     )
 
 

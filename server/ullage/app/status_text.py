@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from ullage.app.load import Loaded
 from ullage.core.degradation import HIGH_COMPACTIONS
 from ullage.core.gauge import Gauge
+from ullage.core.loss import measured_text
 from ullage.core.status import Status, last_compaction_ms
 from ullage.core.transcript import Agent
 from ullage.core.window import Window
@@ -42,6 +43,8 @@ def status_text(loaded: Loaded) -> str:
     ]
     if context.compactions:
         lines.append(row("Last Compaction", ago(last_compaction_ms(context))))
+    if status.last_loss is not None:
+        lines.append(row("Measured Loss", measured_text(status.last_loss)))
     lines.append(row("Degradation Risk", status.degradation.risk.capitalize()))
     if context.problems:
         n = len(context.problems)

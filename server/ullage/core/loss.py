@@ -112,3 +112,12 @@ def loss_text(loss: Loss) -> str:
     if loss.n_lost:
         text += f"; left out {loss.n_lost:,}"
     return text
+
+
+def measured_text(loss: Loss) -> str:
+    """Tell what was kept, and how much smaller the summary is than what it replaced."""
+    ratio = loss.compression_ratio
+    if ratio is None:
+        return loss_text(loss)
+    aim = "" if ratio >= TARGET_RATIO else f", below the aim of {TARGET_RATIO:g}:1"
+    return f"{loss_text(loss)} · {ratio:.1f}:1{aim}"

@@ -7,6 +7,7 @@ import msgspec
 from ullage.core.context import Context
 from ullage.core.degradation import Degradation, evaluate
 from ullage.core.gauge import Gauge
+from ullage.core.loss import Loss, noted_loss
 from ullage.core.policy import Band, Policy, Trigger, band_of, next_trigger
 
 
@@ -14,6 +15,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     context: Context
     gauge: Gauge
     degradation: Degradation
+    last_loss: Loss | None
+    """What the last compaction noted of its own loss."""
     band: Band
     reserve_tokens: int
     next_trigger: Trigger | None
@@ -26,6 +29,7 @@ def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
         context=context,
         gauge=gauge,
         degradation=evaluate(len(context.compactions)),
+        last_loss=None if context.boundary is None else noted_loss(context.boundary.details),
         band=band_of(gauge.utilization, policy),
         reserve_tokens=policy.reserve_tokens,
         next_trigger=None if used is None else next_trigger(used, gauge.window.n_tokens, policy),

@@ -1,0 +1,57 @@
+"""The measured loss of a session's compactions is shown beside the estimate."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pi_files import PiFile
+from running import Place
+
+NOTED = {
+    "audit": {
+        "found": 36,
+        "kept": 31,
+        "inserted": 4,
+        "tokensReplaced": 9000,
+        "summaryTokens": 1000,
+        "invented": 0,
+        "byKind": {"constraint": {"found": 3, "kept": 2, "inserted": 1}},
+    }
+}
+TOLD = "kept 31 of 36 facts; inserted 4; left out 1 · 9.0:1"
+
+
+@pytest.fixture
+def compacted(place: Place) -> Path:
+    """A session whose first compaction was pi's own, and whose second was audited."""
+    pi = PiFile()
+    kept = pi.user("hello")
+    pi.assistant("hi")
+    pi.compaction("## Goal\nGreet", kept)
+    kept = pi.user("go on")
+    pi.assistant("going on")
+    pi.compaction("## Goal\nGo on", kept, fromHook=True, details=NOTED)
+    pi.user("more")
+    pi.assistant("more it is")
+    return place.write("s.jsonl", pi.data)
+
+
+def test_the_history_shows_the_measured_loss(place: Place, compacted: Path) -> None:
+    text = place.run("context", "history", "--session", compacted).stdout
+    assert text.count(TOLD) == 2
+    assert "Measured Loss: 2.78 %" in text
+    assert "(1 of 2 compactions measured)" in text
+    report = json.loads(place.run("context", "history", "--json", "--session", compacted).stdout)
+    assert [one["measured"] is not None for one in report["compactions"]] == [False, True]
+    assert report["measured"]["facts_lost"] == 1
+    assert report["degradation"]["loss_percent"] == 20
+
+
+def test_the_status_shows_the_measured_loss_of_the_last_compaction(
+    place: Place, compacted: Path
+) -> None:
+    assert TOLD in place.run("context", "status", "--session", compacted).stdout
+    report = json.loads(place.run("context", "status", "--json", "--session", compacted).stdout)
+    assert report["last_measured_loss"]["text"] == TOLD
+    assert report["information_loss_percent"] == 20
