@@ -15,11 +15,10 @@ since 1970.
 """
 
 import math
-from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.policy import Layer
+from ullage.core.policy import LAYERS, Layer
 
 MIN_GAIN_RATIO = 0.20
 """Of the context; a run that frees less is not worth another soon (chosen)."""
@@ -28,9 +27,6 @@ MAX_STRIKES = 3
 RUN_INTERVAL_MS = 10 * 60_000
 STRIKE_LIFE_MS = 60 * 60_000
 """Chosen: long enough for an outage of a provider or a change of settings."""
-
-Kind: TypeAlias = Literal["prune", "compaction"]
-_STRENGTH: dict[Layer, int] = {"prune": 0, "summarize": 1, "full": 2}
 
 
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +58,7 @@ def refuse_run(
         return None
     if (
         breaker.held_layer is not None
-        and _STRENGTH[layer] <= _STRENGTH[breaker.held_layer]
+        and LAYERS.index(layer) <= LAYERS.index(breaker.held_layer)
         and used_tokens < breaker.held_until_tokens
     ):
         return f"the next automatic run waits until {breaker.held_until_tokens:,} tokens are used"

@@ -47,7 +47,13 @@ def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
 
     Never between a call and its result, never at a summary, which always goes into the next one.
     """
-    answered = {block.call_id for block in _blocks(items) if isinstance(block, ToolResult)}
+    # Some agents count their calls anew in each answer: only a later result answers a call.
+    answered_at = {
+        block.call_id: at
+        for at, item in enumerate(items)
+        for block in item.message.blocks
+        if isinstance(block, ToolResult)
+    }
     waiting: set[str] = set()
     cuts: list[int] = []
     for at, item in enumerate(items):
@@ -55,7 +61,7 @@ def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
         if not waiting and not is_result and item.category not in ("summary", "tool results"):
             cuts.append(at)
         for block in item.message.blocks:
-            if isinstance(block, ToolCall) and block.call_id in answered:
+            if isinstance(block, ToolCall) and answered_at.get(block.call_id, -1) >= at:
                 waiting.add(block.call_id)
             elif isinstance(block, ToolResult):
                 waiting.discard(block.call_id)

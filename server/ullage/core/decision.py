@@ -19,7 +19,7 @@ import msgspec
 
 from ullage.core.breaker import Breaker, at_epoch, is_tripped, refuse_run
 from ullage.core.degradation import is_death_spiral
-from ullage.core.policy import Layer, Policy, ratio_at, reserve_at
+from ullage.core.policy import LAYERS, Layer, Policy, ratio_at, reserve_at
 
 Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]
 """The user asks, a turn ended, the provider refused the context as too large."""
@@ -56,8 +56,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked for; only for `manual`."""
     is_auto_on: bool | None = None
     """The session's own switch; None where the policy decides."""
-    is_confirmed: bool = False
-    """Whether the user said yes to this cascade."""
+    confirmed_layer: Layer | None = None
+    """The strongest layer that the user said yes to in this cascade."""
     is_prune_in_memory: bool = False
     """Whether a prune only changes what is sent, so that it needs neither asking nor waiting."""
 
@@ -137,7 +137,9 @@ def due_layer(situation: Situation, policy: Policy) -> Layer | None:
             return None
         if compaction is None and _compaction_due(started, window, policy):
             compaction = "summarize"
-    return compaction if compaction and _is_stronger(compaction, situation.tried) else None
+    return (
+        compaction if compaction is not None and _is_stronger(compaction, situation.tried) else None
+    )
 
 
 def _compaction_due(used: int, window: int, policy: Policy) -> Layer | None:
@@ -159,8 +161,9 @@ def _is_prune_due(situation: Situation, policy: Policy) -> bool:
 
 
 def _is_stronger(layer: Layer, tried: tuple[Step, ...]) -> bool:
-    done = [step.what for step in tried]
-    return "full" not in done and not (layer == "summarize" and "summarize" in done)
+    """Whether a compaction was not yet tried, nor a stronger one."""
+    done = {step.what for step in tried}
+    return done.isdisjoint(LAYERS[LAYERS.index(layer) :])
 
 
 def _decide_manual(situation: Situation, policy: Policy) -> Action:
@@ -180,45 +183,53 @@ def _decide_threshold(situation: Situation, policy: Policy, now_ms: int) -> Acti
     used = situation.used_tokens
     if used is None:
         return Idle(reason="how full the window is cannot be told")
+    is_auto_on = _is_auto_on(situation, policy)
     if policy.is_read_only:
-        return _decide_read_only(situation, used, policy)
+        return _decide_read_only(situation, used, policy, is_auto_on=is_auto_on)
     layer = due_layer(situation, policy)
-    if layer is None:
-        return Idle(reason=_now(situation))
-    if not _is_auto_on(situation, policy):
-        return Idle(reason=f"{_now(situation)}; automatic compaction is off")
-    is_free = layer == "prune" and situation.is_prune_in_memory
-    refusal = None if is_free else _refusal(situation, layer, used, policy, now_ms)
-    if refusal is not None:
-        if layer == "prune":
-            skipped = (*situation.tried, Step(what="prune"))
-            passed_over = msgspec.structs.replace(situation, tried=skipped)
-            if due_layer(passed_over, policy) is not None:
-                return _decide_threshold(passed_over, policy, now_ms)
-        is_final = is_tripped(situation.breaker, now_ms) or (
-            layer != "prune" and _is_limit_reached(situation, policy)
-        )
-        is_told = situation.breaker.is_warned or not is_final
-        return Idle(reason=refusal) if is_told else Warn(reason=refusal)
-    reason = _now(situation)
-    if policy.notifies_before_auto and not situation.is_confirmed and not is_free:
-        return Ask(layer=layer, reason=reason, advice=_advice(situation.n_compactions, policy))
+    if layer is None or not is_auto_on:
+        is_off = layer is not None
+        return Idle(reason=_now(situation) + ("; automatic compaction is off" if is_off else ""))
+    if layer == "prune" and situation.is_prune_in_memory:
+        return Prune(reason=_now(situation))
+    refusal = _refuse(situation, layer, used, policy, now_ms)
+    if refusal is None:
+        return _act_or_ask(situation, layer, policy)
+    skipped = (*situation.tried, Step(what="prune"))
+    without = msgspec.structs.replace(situation, tried=skipped)
+    if layer == "prune" and due_layer(without, policy) is not None:
+        # Pruning has to wait, but a compaction is due all the same.
+        return _decide_threshold(without, policy, now_ms)
+    is_grave = layer == "full" or is_tripped(situation.breaker, now_ms)
+    is_told = situation.breaker.is_warned
+    reason = f"{_now(situation)}: {refusal}"
+    if (is_grave or _is_limit_reached(situation, layer, policy)) and not is_told:
+        return Warn(reason=reason)
+    return Idle(reason=reason)
+
+
+def _act_or_ask(situation: Situation, layer: Layer, policy: Policy) -> Action:
+    reason, advice = _now(situation), _advice(situation.n_compactions, policy)
+    agreed = situation.confirmed_layer
+    is_agreed = agreed is not None and LAYERS.index(layer) <= LAYERS.index(agreed)
+    if policy.notifies_before_auto and not is_agreed:
+        return Ask(layer=layer, reason=reason, advice=advice)
     if layer == "prune":
         return Prune(reason=reason)
-    return Compact(layer=layer, reason=reason, advice=_advice(situation.n_compactions, policy))
+    return Compact(layer=layer, reason=reason, advice=advice)
 
 
-def _decide_read_only(situation: Situation, used: int, policy: Policy) -> Action:
-    """Prune in memory before anything is due on disk, then warn once (S4 §27.7)."""
-    window = situation.window_tokens
-    compaction_at = min(
-        ratio_at(window, policy.summarize_ratio),
-        reserve_at(window, policy) or window,
-    )
+def _decide_read_only(
+    situation: Situation, used: int, policy: Policy, *, is_auto_on: bool
+) -> Action:
+    """Prune in memory before each request, then warn once where that was not enough."""
     is_prune_tried = any(step.what == "prune" for step in situation.tried)
-    if policy.is_prune_enabled and not is_prune_tried and situation.tool_tokens > 0:
+    is_prune_on = is_auto_on and policy.is_prune_enabled
+    if is_prune_on and not is_prune_tried and situation.tool_tokens > 0:
         return Prune(reason=f"{_now(situation)}; the workspace is read-only")
-    warn_at = min(compaction_at, policy.warn_at_tokens or compaction_at)
+    window = situation.window_tokens
+    due_at = min(ratio_at(window, policy.summarize_ratio), reserve_at(window, policy) or window)
+    warn_at = min(due_at, policy.warn_at_tokens or due_at)
     if used >= warn_at and not situation.breaker.is_warned:
         return Warn(
             reason=f"{_now(situation)}, and a read-only workspace cannot be compacted: split the"
@@ -230,63 +241,63 @@ def _decide_read_only(situation: Situation, used: int, policy: Policy) -> Action
 def _decide_overflow(situation: Situation, policy: Policy, now_ms: int) -> Action:
     """Free room, retry once, then give up (S3 §Overflow Handling).
 
+    Nobody is asked: the request has failed, and without room the agent cannot go on.
+
     The provider's word stands against a gauge that says otherwise. So pruning alone is enough
     only where the gauge had seen the window full and sees it below 80 % now; an overflow that
     comes again after that is compacted, with the same single retry.
     """
     last = situation.tried[-1] if situation.tried else None
-    if last is not None and last.what in ("summarize", "full"):
-        if last.n_freed > 0:
-            return Retry(reason=_now(situation))
-        return Overflowed(reason="the context overflows, and compacting it freed nothing")
-    if last is not None and last.what == "prune" and _is_pruned_enough(situation, policy):
+    if last is not None and _is_worth_retry(last, situation, policy):
         return Retry(reason=_now(situation))
-    if any(step.what in ("summarize", "full") for step in situation.tried):
-        return Overflowed(
-            reason="the context still overflows after a compaction: the model's window is smaller"
-            " than known, or the last messages alone are too large; start a new session from the"
-            " checkpoint"
-        )
-    is_prune_due = _is_prune_due(situation, policy)
-    if policy.is_read_only:
-        if is_prune_due:
-            return Prune(reason="the context overflows; the workspace is read-only")
-        return Overflowed(
-            reason="the context overflows, and a read-only workspace cannot be compacted"
-        )
-    if not _is_auto_on(situation, policy):
-        return Overflowed(
-            reason="the context overflows and automatic compaction is off: run `ullage compact`"
-        )
-    if is_prune_due:
-        return Prune(reason="the context overflows")
-    refusal = _refusal(
-        situation, "full", situation.used_tokens or 0, policy, now_ms, is_overflow=True
-    )
+    refusal = _refuse_overflow(situation, policy, now_ms)
     if refusal is not None:
-        return Overflowed(reason=f"the context overflows: {refusal}")
+        return Overflowed(reason=f"the context overflows, {refusal}")
+    if _is_prune_due(situation, policy):
+        return Prune(reason="the context overflows")
     advice = _advice(situation.n_compactions, policy)
     return Compact(layer="full", reason="the context overflows", advice=advice)
 
 
-def _is_pruned_enough(situation: Situation, policy: Policy) -> bool:
+def _is_worth_retry(last: Step, situation: Situation, policy: Policy) -> bool:
+    if last.what != "prune":
+        return last.what != "retry" and last.n_freed > 0
     used, started = situation.used_tokens, situation.started_tokens
     if used is None or started is None:
         return False
     window = situation.window_tokens
     had_seen_it = started >= ratio_at(window, policy.full_ratio)
-    return had_seen_it and used < ratio_at(window, policy.prune_ratio)
+    is_enough = had_seen_it and used < ratio_at(window, policy.prune_ratio)
+    # In a read-only workspace there is nothing stronger to try.
+    return is_enough or (policy.is_read_only and last.n_freed > 0)
+
+
+def _refuse_overflow(situation: Situation, policy: Policy, now_ms: int) -> str | None:
+    if not _is_auto_on(situation, policy):
+        return "and automatic compaction is off: run `ullage compact`"
+    if any(step.what in ("summarize", "full") for step in situation.tried):
+        return (
+            "and a compaction did not help: the model's window is smaller than known, or the last"
+            " messages alone are too large; start a new session from the checkpoint"
+        )
+    if _is_prune_due(situation, policy):
+        return None
+    if policy.is_read_only:
+        return "and a read-only workspace cannot be compacted"
+    used = situation.used_tokens or 0
+    return _refuse(situation, "full", used, policy, now_ms, is_overflow=True)
 
 
 def _is_auto_on(situation: Situation, policy: Policy) -> bool:
     return policy.is_auto_enabled if situation.is_auto_on is None else situation.is_auto_on
 
 
-def _is_limit_reached(situation: Situation, policy: Policy) -> bool:
-    return situation.n_compactions >= policy.max_auto_compactions
+def _is_limit_reached(situation: Situation, layer: Layer, policy: Policy) -> bool:
+    """S0 §Degradation Protection: shouldBlockFurtherCompaction; pruning loses nothing."""
+    return layer != "prune" and situation.n_compactions >= policy.max_auto_compactions
 
 
-def _refusal(
+def _refuse(
     situation: Situation,
     layer: Layer,
     used: int,
@@ -295,7 +306,7 @@ def _refusal(
     *,
     is_overflow: bool = False,
 ) -> str | None:
-    if layer != "prune" and _is_limit_reached(situation, policy):
+    if _is_limit_reached(situation, layer, policy):
         return (
             f"the session was compacted {situation.n_compactions} times, and automatic compaction"
             f" stops at {policy.max_auto_compactions}: run `ullage compact` yourself, or start a"

@@ -141,7 +141,7 @@ def describe(call: ToolCall | None) -> str:
     facts = read_call(call)
     if facts.command:
         return gist(facts.command, LABEL_CHARS)
-    paths = tuple(dict.fromkeys(touch.path for touch in facts.touches))
+    paths = list(dict.fromkeys(touch.path for touch in facts.touches))
     if paths:
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         return gist(paths[0], LABEL_CHARS) + more

@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Layer: TypeAlias = Literal["prune", "summarize", "full"]
+LAYERS: tuple[Layer, ...] = ("prune", "summarize", "full")
+"""Weakest first."""
 Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 """How near the next trigger is: below the gauge line, above it, at a layer, at the last one."""
 
