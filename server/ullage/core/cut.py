@@ -1,11 +1,11 @@
 """Where a context may be cut: what a summary replaces, and what stays."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from ullage.core.context import ContextItem
-from ullage.core.message import Block, ToolCall, ToolResult
+from ullage.core.message import ToolCall, ToolResult
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,13 +71,11 @@ def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
 def open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
     """List the calls that still wait for their result: none that the user went on after."""
     last_asked = max((at for at, i in enumerate(items) if i.category == "user"), default=0)
-    answered = {block.call_id for block in _blocks(items) if isinstance(block, ToolResult)}
-    recent = _blocks(items[last_asked:])
-    return tuple(
-        block for block in recent if isinstance(block, ToolCall) and block.call_id not in answered
-    )
-
-
-def _blocks(items: Sequence[ContextItem]) -> Iterator[Block]:
-    for item in items:
-        yield from item.message.blocks
+    waiting: dict[str, ToolCall] = {}
+    for item in items[last_asked:]:
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall):
+                waiting[block.call_id] = block
+            elif isinstance(block, ToolResult):
+                waiting.pop(block.call_id, None)
+    return tuple(waiting.values())

@@ -11,15 +11,18 @@ from ullage.core.message import Block, Image, Text, ToolResult
 from ullage.core.outputs import Output, describe, prunable_range, tool_name, tool_outputs
 from ullage.core.policy import Policy, prune_rounds
 from ullage.core.stale import duplicates, superseded_reads
-from ullage.core.tokens import IMAGE_TOKENS, Count
+from ullage.core.tokens import IMAGE_TOKENS, Count, count_items
 
-Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old image"]
+Reason: TypeAlias = Literal[
+    "old output", "superseded read", "duplicate", "old image", "too large"
+]
 
 PROTECTED_USER_TURNS = 2
 """S2 rule 1."""
 RULE_REASONS: tuple[Reason, ...] = ("old output",)
 """What S2's rules prune, and so all that is pruned without being asked for."""
 ALL_REASONS: tuple[Reason, ...] = ("old output", "superseded read", "duplicate", "old image")
+"""What `plan_prune` offers."""
 
 
 class PruneItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,6 +127,32 @@ def plan_rounds(items: Sequence[ContextItem], policy: Policy, count: Count) -> P
         for item in _output_item(output, "old output", count)
     )
     return _plan(offered, {item.item_id for item in offered}, "no tool output is that old")
+
+
+def plan_rescue(
+    items: Sequence[ContextItem], policy: Policy, count: Count, *, room_tokens: int
+) -> PrunePlan:
+    """Plan what must go so that messages fit which no layer can make fit: the largest outputs.
+
+    For a session whose last step alone is larger than the window, as after a tool that printed
+    a whole log: a cut cannot part its calls from their results, and S2's rules protect the last
+    two turns. It is never part of a prune by rule. The largest go first, so that the fewest go;
+    protected tools stay.
+    """
+    n_over = count_items(items, count) - room_tokens
+    offered = [
+        item
+        for output in tool_outputs(items, policy, count)
+        if not output.is_spared
+        for item in _output_item(output, "too large", count)
+    ]
+    chosen: set[str] = set()
+    for item in sorted(offered, key=lambda one: one.n_freed, reverse=True):
+        if n_over <= 0:
+            break
+        chosen.add(item.item_id)
+        n_over -= item.n_freed
+    return _plan(tuple(offered), chosen, "no tool output is in the way")
 
 
 def pruned(
