@@ -177,10 +177,10 @@ def _clean(path: str) -> str:
 
 def _shell_read(command: str) -> FileRead | None:
     words = command.split()
-    if not words or words[0] not in _LOOKERS or _SHELL_SYNTAX.search(command.strip()):
+    if not words or words[0] not in (*_LOOKERS, "sed") or _SHELL_SYNTAX.search(command.strip()):
         return None
     touches = tuple(dict.fromkeys(_piece_touches(words)))
-    if not touches:
+    if not touches or any(touch.is_modified for touch in touches):
         return None
     is_whole = words[0] == "cat" and len(touches) == len(words) - 1
     return FileRead(paths=tuple(t.path for t in touches), part="" if is_whole else command)

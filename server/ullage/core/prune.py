@@ -13,9 +13,7 @@ from ullage.core.policy import Policy, prune_rounds
 from ullage.core.stale import duplicates, superseded_reads
 from ullage.core.tokens import IMAGE_TOKENS, Count, count_items
 
-Reason: TypeAlias = Literal[
-    "old output", "superseded read", "duplicate", "old image", "too large"
-]
+Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old image", "too large"]
 
 PROTECTED_USER_TURNS = 2
 """S2 rule 1."""
