@@ -5,7 +5,7 @@ always there instead.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -115,8 +115,21 @@ def _says_nothing(text: str) -> bool:
 
 def in_sections(text: str) -> str:
     """Bring a summary into our sections, from which later compactions read it back."""
-    own = _own_points(text)
-    lines = own or read_earlier(text).lines
+    return _written(_own_points(text) or read_earlier(text).lines)
+
+
+def merged_by_section(texts: Sequence[str]) -> str:
+    """Put summaries in our sections together, point by point, none twice."""
+    read = [read_earlier(text).lines for text in texts]
+    return _written(
+        {
+            name: tuple(dict.fromkeys(line for lines in read for line in lines[name]))
+            for name in SECTIONS
+        }
+    )
+
+
+def _written(lines: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(
         f"## {name}\n" + ("\n".join(f"- {line}" for line in lines[name]) or NONE) + "\n"
         for name in SECTIONS

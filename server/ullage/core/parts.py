@@ -1,5 +1,6 @@
 """Parts of a conversation for a model to summarize: shares, chunks, and what is too large."""
 
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 import msgspec
@@ -25,13 +26,23 @@ _SEED_ROLES: dict[Role, str] = {"tool": "toolResult"}
 
 
 class Sized(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages, and the tokens of each."""
+    """Messages, and how large each is."""
 
     items: tuple[ContextItem, ...]
     n_tokens: tuple[int, ...]
+    """As a model is shown them, with the middle of long outputs left out."""
+    n_whole_tokens: tuple[int, ...]
+    """As they are in the context."""
 
     def between(self, start: int, end: int) -> "Sized":
-        return Sized(items=self.items[start:end], n_tokens=self.n_tokens[start:end])
+        return self.of(range(start, min(end, len(self.items))))
+
+    def of(self, places: Sequence[int]) -> "Sized":
+        return Sized(
+            items=tuple(self.items[at] for at in places),
+            n_tokens=tuple(self.n_tokens[at] for at in places),
+            n_whole_tokens=tuple(self.n_whole_tokens[at] for at in places),
+        )
 
 
 def reserve_tokens(window_tokens: int) -> int:
@@ -91,11 +102,13 @@ def chunks(sized: Sized, max_tokens: int) -> tuple[Sized, ...]:
 def without_oversized(sized: Sized, window_tokens: int) -> tuple[Sized, tuple[str, ...]]:
     """Take out the messages that are larger than half the window; give a note for each."""
     limit = window_tokens * OVERSIZED_RATIO
-    pairs = list(zip(sized.items, sized.n_tokens, strict=True))
-    small = [(item, n) for item, n in pairs if n <= limit]
-    notes = tuple(omission_note(item.message.role, n) for item, n in pairs if n > limit)
-    kept = Sized(items=tuple(item for item, _ in small), n_tokens=tuple(n for _, n in small))
-    return kept, notes
+    small = [at for at, n in enumerate(sized.n_whole_tokens) if n <= limit]
+    notes = tuple(
+        omission_note(item.message.role, n)
+        for item, n in zip(sized.items, sized.n_whole_tokens, strict=True)
+        if n > limit
+    )
+    return sized.of(small), notes
 
 
 def omission_note(role: Role, n_tokens: int) -> str:

@@ -1,11 +1,50 @@
-"""Summaries in stages, each with its fallbacks (S2 §Phase 2)."""
+"""Summaries in stages, each with its fallbacks (S2 §Phase 2).
 
+Nothing is written here: a summary comes back whole and checked, or an error does, and the
+caller then has the extractive summary. One summary may take many requests; all of them go over
+one set of connections, which a cancellation closes.
+"""
+
+import asyncio
+from functools import partial
+
+import msgspec
+
+from ullage.core.answers import MAX_RATIO, cleaned, in_sections, limit_tokens, merged_by_section
+from ullage.core.context import ContextItem
+from ullage.core.material import fenced, pieces_of
+from ullage.core.message import plain_text
+from ullage.core.parts import (
+    Sized,
+    chunks,
+    max_chunk_tokens,
+    plain_note,
+    split_by_share,
+    without_oversized,
+)
+from ullage.core.prompts import merge_prompt, part_prompt
+from ullage.core.tokens import count_message
+from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Endpoint
-from ullage.summary.request import ModelSummary, Report, SummaryRequest
+from ullage.summary.failures import overflow
+from ullage.summary.limits import LOCAL, REMOTE, Chance, Limits
+from ullage.summary.request import ModelSummary, Report, SummaryRequest, Tier
+from ullage.summary.writer import MAX_CALLS, Writer
+
+MIN_MESSAGES_TO_SPLIT = 4
+"""Fewer are summarized in one part; chosen."""
+_MAX_HALVINGS = 4
+"""How often one part is tried in smaller chunks after an overflow; chosen."""
+_NO_MERGE = "the model did not merge the parts; they were put together point by point"
 
 
 async def summarize_with_model(
-    request: SummaryRequest, endpoint: Endpoint, *, report: Report | None = None
+    request: SummaryRequest,
+    endpoint: Endpoint,
+    *,
+    report: Report | None = None,
+    limits: Limits | None = None,
+    chance: Chance | None = None,
 ) -> ModelSummary:
     """Have a model write the summary of a conversation.
 
@@ -15,4 +54,185 @@ async def summarize_with_model(
         ModelError: no summary that may be used; the extractive one is the caller's fallback.
         EndpointRefused: nothing may be sent there.
     """
-    raise NotImplementedError
+    # The openai package takes half a second to import: only who asks a model waits for it.
+    from ullage.summary.client import ask, connected
+
+    bounds = limits or (LOCAL if endpoint.is_local else REMOTE)
+    material = await asyncio.to_thread(_measured, request)
+    if not material.messages.items:
+        raise BadAnswer("there is nothing to summarize but an earlier summary")
+    async with connected(endpoint, bounds, chance or Chance()) as connection:
+        writer = Writer(request, endpoint, partial(ask, connection), report)
+        return await _written(material, request, writer)
+
+
+class _Material(msgspec.Struct, frozen=True, kw_only=True):
+    messages: Sized
+    n_tokens: int
+    """Of all that is replaced, the earlier summary included."""
+    earlier: str
+    known_secrets: tuple[str, ...]
+
+
+class _Partial(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    """Empty where there is a note alone."""
+    tier: Tier
+    notes: tuple[str, ...] = ()
+
+
+def _measured(request: SummaryRequest) -> _Material:
+    """Part the earlier summary from the messages, and measure both."""
+    count, known = request.count, request.known_secrets
+    items = tuple(item for item in request.items if item.category != "summary")
+    earlier = [item for item in request.items if item.category == "summary"]
+    messages = Sized(
+        items=items,
+        n_tokens=tuple(count(fenced(pieces_of([item], known), "-")) for item in items),
+        n_whole_tokens=tuple(count_message(item.message, count) for item in items),
+    )
+    n_earlier = sum(count_message(item.message, count) for item in earlier)
+    texts = [_earlier_text(item, known) for item in earlier]
+    return _Material(
+        messages=messages,
+        n_tokens=sum(messages.n_whole_tokens) + n_earlier,
+        earlier=merged_by_section(texts) if texts else "",
+        known_secrets=known,
+    )
+
+
+def _earlier_text(item: ContextItem, known_secrets: tuple[str, ...]) -> str:
+    return in_sections(cleaned(plain_text(item.message), known_secrets))
+
+
+async def _written(material: _Material, request: SummaryRequest, writer: Writer) -> ModelSummary:
+    n_fixed = writer.count(writer.system) + writer.max_answer_tokens
+    n_chunk = max_chunk_tokens(writer.window_tokens, n_fixed)
+    parts = _parts(material.messages, n_chunk, request.n_parts)
+    n_calls = sum(len(chunks(part, n_chunk)) for part in parts) + (len(parts) > 1)
+    if n_calls > MAX_CALLS:
+        raise overflow()
+    writer.n_calls_planned = n_calls
+    partials = [
+        await _write_part(writer, material, part, n_chunk, "" if n_part else material.earlier)
+        for n_part, part in enumerate(parts)
+    ]
+    texts = tuple(part.text for part in partials if part.text)
+    warnings: list[str] = []
+    text = texts[0] if len(texts) == 1 else ""
+    if len(texts) > 1:
+        text = await _merge(writer, texts, warnings)
+    if writer.n_forged:
+        warnings.append(f"{writer.n_forged} points that no user stated were left out")
+    return _checked(material, partials, text, tuple(warnings), writer)
+
+
+def _parts(messages: Sized, n_chunk_tokens: int, n_parts: int) -> tuple[Sized, ...]:
+    is_small = sum(messages.n_tokens) <= n_chunk_tokens
+    if is_small or len(messages.items) < MIN_MESSAGES_TO_SPLIT:
+        return (messages,)
+    return split_by_share(messages, n_parts)
+
+
+async def _write_part(
+    writer: Writer, material: _Material, part: Sized, n_chunk_tokens: int, earlier: str
+) -> _Partial:
+    """Go through the tiers: all messages, those that are not oversized, a note (S2)."""
+    small, notes = without_oversized(part, writer.window_tokens)
+    try:
+        text = await _write_chunks(writer, material, part, n_chunk_tokens, earlier)
+        return _Partial(text=text, tier="full")
+    except ContextOverflow:
+        pass
+    except BadAnswer:
+        if not notes:
+            raise
+    if notes and small.items:
+        try:
+            text = await _write_chunks(writer, material, small, n_chunk_tokens, earlier)
+            return _Partial(text=text, tier="partial", notes=notes)
+        except (ContextOverflow, BadAnswer):
+            pass
+    # The earlier summary is never what is left out.
+    note = plain_note(len(part.items), len(notes))
+    return _Partial(text=earlier, tier="note", notes=(note,))
+
+
+async def _write_chunks(
+    writer: Writer, material: _Material, part: Sized, n_chunk_tokens: int, earlier: str
+) -> str:
+    """Summarize chunk by chunk, each on top of what came before it (S2 §Phase 2, 2).
+
+    Where one is too large for the model after all, the rest goes on in smaller chunks.
+    """
+    start = n_halvings = 0
+    while start < len(part.items):
+        chunk = chunks(part.between(start, len(part.items)), n_chunk_tokens)[0]
+        try:
+            earlier = await _write_chunk(writer, material, chunk, earlier)
+        except ContextOverflow:
+            n_halvings += 1
+            if len(chunk.items) == 1 or n_halvings > _MAX_HALVINGS:
+                raise
+            n_chunk_tokens = sum(chunk.n_tokens) // 2
+        else:
+            start += len(chunk.items)
+    return earlier
+
+
+async def _write_chunk(writer: Writer, material: _Material, chunk: Sized, earlier: str) -> str:
+    pieces = pieces_of(chunk.items, material.known_secrets)
+    return await writer.write(
+        part_prompt(writer.system, fenced(pieces, writer.nonce), earlier, writer.nonce),
+        "part",
+        pieces=pieces,
+        earlier=earlier,
+        max_tokens=limit_tokens(sum(chunk.n_whole_tokens), writer.count(earlier)),
+    )
+
+
+async def _merge(writer: Writer, texts: tuple[str, ...], warnings: list[str]) -> str:
+    """Make one summary of those of the parts; by rule where the model does not manage it."""
+    joined = "\n\n".join(texts)
+    try:
+        return await writer.write(
+            merge_prompt(writer.system, texts, writer.nonce),
+            "merge",
+            pieces=(),
+            earlier=joined,
+            max_tokens=writer.count(joined),
+        )
+    except (ContextOverflow, BadAnswer):
+        warnings.append(_NO_MERGE)
+        return merged_by_section(texts)
+
+
+def _checked(
+    material: _Material,
+    partials: list[_Partial],
+    text: str,
+    warnings: tuple[str, ...],
+    writer: Writer,
+) -> ModelSummary:
+    """Put the notes to the summary, and refuse it where it would gain too little."""
+    notes = tuple(note for part in partials for note in part.notes)
+    if not text:
+        n_messages = len(material.messages.items)
+        _, left_out = without_oversized(material.messages, writer.window_tokens)
+        notes = (plain_note(n_messages, len(left_out)),)
+    whole = "\n".join((*((text,) if text else ()), *notes))
+    n_tokens = writer.count(whole)
+    if n_tokens > material.n_tokens * MAX_RATIO:
+        raise BadAnswer(
+            f"the model's summary is not used: {n_tokens:,} tokens for {material.n_tokens:,}"
+        )
+    tiers = {part.tier for part in partials}
+    tier: Tier = "full" if tiers == {"full"} else "note" if not text else "partial"
+    return ModelSummary(
+        text=whole,
+        tier=tier,
+        n_parts=len(partials),
+        spent=writer.spent,
+        omitted=notes,
+        warnings=warnings,
+    )

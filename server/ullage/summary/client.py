@@ -1,0 +1,163 @@
+"""The client: one question to a model, with its tries, within its limits.
+
+The openai package sends and decodes; its own retries are off, as two layers of them multiply.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import cache
+from ssl import SSLContext
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+import msgspec
+import openai
+from openai.types.chat import ChatCompletionMessageParam
+
+from ullage.core.prompts import Prompt
+from ullage.errors import BadAnswer, ModelBusy, ModelUnreachable
+from ullage.summary.endpoint import Endpoint
+from ullage.summary.failures import (
+    Failure,
+    connection_failure,
+    silence_failure,
+    status_failure,
+    stream_failure,
+)
+from ullage.summary.limits import Chance, Limits, pause_s, read_retry_after
+from ullage.summary.request import Answer
+from ullage.summary.stream import read_answer
+from ullage.summary.transport import GuardedTransport
+
+_NO_KEY = "none"
+"""The openai client wants one; the transport takes it out again."""
+
+
+class Connection(msgspec.Struct, frozen=True, kw_only=True):
+    client: openai.AsyncOpenAI
+    endpoint: Endpoint
+    limits: Limits
+    chance: Chance
+
+
+@asynccontextmanager
+async def connected(
+    endpoint: Endpoint, limits: Limits, chance: Chance
+) -> AsyncGenerator[Connection]:
+    """Hold connections to an endpoint; all are closed at the end."""
+    timeout = httpx2.Timeout(limits.idle_s, connect=limits.connect_s)
+    inner = httpx2.AsyncHTTPTransport(verify=_certificates(), proxy=_proxy(endpoint))
+    guarded = GuardedTransport(inner, endpoint.origin, endpoint.key, limits.max_body_bytes)
+    async with (
+        httpx2.AsyncClient(
+            transport=guarded, timeout=timeout, follow_redirects=False, trust_env=False
+        ) as http_client,
+        openai.AsyncOpenAI(
+            base_url=endpoint.base_url,
+            api_key=_NO_KEY,
+            max_retries=0,
+            timeout=timeout,
+            http_client=http_client,
+        ) as client,
+    ):
+        yield Connection(client=client, endpoint=endpoint, limits=limits, chance=chance)
+
+
+async def ask(connection: Connection, prompt: Prompt, max_tokens: int) -> Answer:
+    """Ask a question, several times if need be.
+
+    Raises:
+        ModelError: there is no whole answer.
+        EndpointRefused: the request would have left its origin.
+    """
+    limits, origin = connection.limits, connection.endpoint.origin
+    try:
+        async with asyncio.timeout(limits.total_s):
+            return await _ask_until_answered(connection, prompt, max_tokens)
+    except TimeoutError:
+        pass
+    # Outside of the handler: no chain of exceptions that leads to the request with its headers.
+    raise ModelUnreachable(
+        f"{origin} did not answer within {limits.total_s:.0f} seconds: try again later"
+    )
+
+
+async def _ask_until_answered(connection: Connection, prompt: Prompt, max_tokens: int) -> Answer:
+    limits, chance = connection.limits, connection.chance
+    n_failed = 0
+    while True:
+        outcome = await _try(connection, prompt, max_tokens)
+        if isinstance(outcome, Answer):
+            return outcome
+        n_failed += 1
+        if not outcome.is_transient or n_failed == limits.max_tries:
+            raise outcome.error
+        retry_after_s = read_retry_after(outcome.retry_after, chance.now())
+        if retry_after_s is not None and retry_after_s > limits.max_wait_s:
+            raise ModelBusy(
+                f"{connection.endpoint.origin} asks for a pause of {_duration(retry_after_s)}:"
+                " try again then"
+            )
+        await asyncio.sleep(pause_s(n_failed, retry_after_s, limits, chance.jitter()))
+
+
+async def _try(connection: Connection, prompt: Prompt, max_tokens: int) -> Answer | Failure:
+    """Ask once; what the openai client raises becomes a value without its request."""
+    origin = connection.endpoint.origin
+    try:
+        return await _send(connection, prompt, max_tokens)
+    except openai.APITimeoutError:
+        return silence_failure(origin)
+    except openai.APIConnectionError:
+        return connection_failure(origin)
+    except openai.APIStatusError as error:
+        retry_after = error.response.headers.get("retry-after")
+        return status_failure(error.status_code, error.response.text, retry_after, origin)
+    except openai.APIError as error:
+        return stream_failure(error.message, error.code, origin)
+    except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError):
+        return connection_failure(origin)
+    except (ValueError, RecursionError):
+        # Not JSON, not UTF-8, not of the protocol's shape, or nested beyond reason.
+        error = BadAnswer("the model's answer is not in the form of the protocol: not used")
+        return Failure(error=error, is_transient=False)
+
+
+async def _send(connection: Connection, prompt: Prompt, max_tokens: int) -> Answer:
+    endpoint = connection.endpoint
+    messages: tuple[ChatCompletionMessageParam, ...] = (
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": prompt.user},
+    )
+    is_openai = endpoint.provider == "openai"
+    stream = await connection.client.chat.completions.create(
+        model=endpoint.model,
+        messages=messages,
+        stream=True,
+        stream_options={"include_usage": True},
+        temperature=openai.omit if endpoint.temperature is None else endpoint.temperature,
+        # OpenAI's newer models know only the one, most other servers only the other.
+        max_completion_tokens=max_tokens if is_openai else openai.omit,
+        max_tokens=openai.omit if is_openai else max_tokens,
+    )
+    async with stream:
+        return await read_answer(stream)
+
+
+@cache
+def _certificates() -> SSLContext:
+    """Make the context of TLS once: it reads the certificates from disk."""
+    return httpx2.create_ssl_context()
+
+
+def _proxy(endpoint: Endpoint) -> str | None:
+    if not endpoint.uses_proxy_env or endpoint.is_local:
+        return None
+    host = urlsplit(endpoint.base_url).hostname or ""
+    return None if proxy_bypass(host) else getproxies().get("https")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:,.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"

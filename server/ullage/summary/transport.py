@@ -1,0 +1,105 @@
+"""The guarded transport: where requests may go, and how much of an answer is taken.
+
+Below the openai client, so that nothing that the client reads, an error's body included, gets
+round it. Compression is not asked for and not taken: what is counted is what arrives.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Protocol, cast
+
+import httpx2
+
+from ullage.errors import BadAnswer, ModelDenied
+from ullage.summary.endpoint import BASE_URLS, ApiKey, checked_origin, origin_of
+
+_TOO_LONG = "the model's answer is larger than {:,} bytes: not used"
+_OWN_HEADERS = ("openai-organization", "openai-project")
+"""The openai client takes them from the environment, whomever it talks to."""
+
+
+class Sender(Protocol):
+    async def handle_async_request(self, request: httpx2.Request, /) -> httpx2.Response: ...
+    async def aclose(self) -> None: ...
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    def __init__(self, inner: Sender, origin: str, key: ApiKey | None, max_bytes: int) -> None:
+        self._inner = inner
+        self._origin = origin
+        self._key = key
+        self._max_bytes = max_bytes
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request to the endpoint's own origin.
+
+        Raises:
+            EndpointRefused: the request goes elsewhere.
+            ModelDenied: the server sends us elsewhere.
+            BadAnswer: the answer is not one that we read.
+        """
+        self._prepare(request)
+        response = await self._inner.handle_async_request(request)
+        try:
+            self._check(response)
+        except BaseException:
+            await response.aclose()
+            raise
+        stream = cast(httpx2.AsyncByteStream, response.stream)
+        return httpx2.Response(
+            status_code=response.status_code,
+            headers=response.headers,
+            stream=_BoundedStream(stream, self._max_bytes),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def _prepare(self, request: httpx2.Request) -> None:
+        """Put the key into a request to its origin alone, and take out what is nobody's matter."""
+        origin = origin_of(str(request.url))
+        checked_origin(origin)
+        for name in list(request.headers):
+            is_own = name in _OWN_HEADERS and origin != origin_of(BASE_URLS["openai"])
+            if is_own or name.startswith("x-stainless-"):
+                del request.headers[name]
+        request.headers["accept-encoding"] = "identity"
+        request.headers.pop("authorization", None)
+        if self._key is not None:
+            request.headers["authorization"] = f"Bearer {self._key.reveal_for(origin)}"
+
+    def _check(self, response: httpx2.Response) -> None:
+        status = response.status_code
+        if 300 <= status < 400:
+            raise ModelDenied(
+                f"{self._origin} redirects elsewhere (HTTP {status}), which is not followed:"
+                " set the address that it really has"
+            )
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise BadAnswer("the model's answer is compressed although that was not asked for")
+        length = response.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > self._max_bytes:
+            raise BadAnswer(_TOO_LONG.format(self._max_bytes))
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if status < 300 and kind != "text/event-stream":
+            raise BadAnswer(
+                "the model's answer is not an event stream: look whether the address is that of"
+                " an OpenAI-compatible API, mostly ending in /v1"
+            )
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, max_bytes: int) -> None:
+        self._inner = inner
+        self._max_bytes = max_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        n_bytes = 0
+        async for chunk in self._inner:
+            n_bytes += len(chunk)
+            if n_bytes > self._max_bytes:
+                raise BadAnswer(_TOO_LONG.format(self._max_bytes))
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -1,0 +1,99 @@
+"""The writer: asks a model for summaries, holds each against what it was shown, keeps account."""
+
+import secrets
+
+import msgspec
+
+from ullage.core.answers import cleaned, in_sections, material_of, refuse_answer
+from ullage.core.grounding import without_forged
+from ullage.core.material import Piece
+from ullage.core.parts import reserve_tokens
+from ullage.core.prompts import Prompt, system_prompt
+from ullage.errors import BadAnswer
+from ullage.summary.endpoint import Endpoint
+from ullage.summary.failures import overflow
+from ullage.summary.request import Answer, Ask, Progress, Report, Spent, Stage, SummaryRequest
+
+MAX_CALLS = 48
+"""A session that takes more requests is one for a model with a larger window; chosen."""
+
+
+class Writer:
+    """What is common to the requests of one summary, and what they have taken so far."""
+
+    def __init__(
+        self, request: SummaryRequest, endpoint: Endpoint, ask: Ask, report: Report | None
+    ) -> None:
+        self._request = request
+        self._prices = endpoint.prices
+        self._ask = ask
+        self._report = report
+        self.window_tokens = endpoint.window_tokens
+        self.max_answer_tokens = min(endpoint.max_tokens, reserve_tokens(self.window_tokens))
+        self.nonce = secrets.token_hex(8)
+        self.system = system_prompt(
+            nonce=self.nonce,
+            focus=request.focus,
+            budget_tokens=min(request.budget_tokens, self.max_answer_tokens),
+        )
+        self.n_calls_planned = 0
+        self.n_forged = 0
+        self.spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
+
+    def count(self, text: str) -> int:
+        return self._request.count(text) if text else 0
+
+    async def write(
+        self,
+        prompt: Prompt,
+        stage: Stage,
+        *,
+        pieces: tuple[Piece, ...],
+        earlier: str,
+        max_tokens: int,
+    ) -> str:
+        """Have a summary written of pieces and of an earlier summary; give it in our sections.
+
+        Raises:
+            ContextOverflow: they do not fit into the window.
+            BadAnswer: what came must not stand for them.
+            ModelError: nothing came.
+        """
+        n_prompt_tokens = self.count(prompt.system) + self.count(prompt.user)
+        is_too_large = n_prompt_tokens + self.max_answer_tokens > self.window_tokens
+        if is_too_large or self.spent.n_calls == MAX_CALLS:
+            raise overflow()
+        self._tell(stage)
+        answer = await self._ask(prompt, self.max_answer_tokens)
+        self._account(answer, n_prompt_tokens)
+        text = cleaned(answer.text, self._request.known_secrets)
+        reason = refuse_answer(text, material_of(pieces, earlier), max_tokens, self.count)
+        if reason is not None:
+            raise BadAnswer(f"the model's summary is not used: {reason}")
+        founded, n_forged = without_forged(in_sections(text), pieces, earlier)
+        self.n_forged += n_forged
+        return founded
+
+    def _tell(self, stage: Stage) -> None:
+        if self._report is not None:
+            n_done = self.spent.n_calls
+            n_total = max(self.n_calls_planned, n_done + 1)
+            self._report(Progress(stage=stage, n_done=n_done, n_total=n_total))
+
+    def _account(self, answer: Answer, n_prompt_tokens: int) -> None:
+        usage = answer.usage
+        n_input = usage.prompt_tokens if usage else n_prompt_tokens
+        n_output = usage.completion_tokens if usage else self.count(answer.text)
+        spent, prices = self.spent, self._prices
+        cost = None
+        if prices is not None:
+            million = n_input * prices.input_usd + n_output * prices.output_usd
+            cost = (spent.cost_usd or 0.0) + million / 1_000_000
+        self.spent = msgspec.structs.replace(
+            spent,
+            n_calls=spent.n_calls + 1,
+            n_input_tokens=spent.n_input_tokens + n_input,
+            n_output_tokens=spent.n_output_tokens + n_output,
+            is_reported=spent.is_reported and usage is not None,
+            cost_usd=cost,
+        )
