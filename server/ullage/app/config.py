@@ -1,0 +1,75 @@
+"""Put the configuration of a workspace together from all that has a say in it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ullage.core.config.checks import inconsistencies
+from ullage.core.config.merge import merged
+from ullage.core.config.reading import plain_node, read_environment, read_flags, read_source
+from ullage.core.config.settings import Config, Setting, config_of
+from ullage.core.config.tree import Finding, Source
+from ullage.store.config_files import config_paths, parse_config, read_config_file
+from ullage.store.places import Places
+
+TRUST_VARIABLE = "ULLAGE_TRUST_WORKSPACE"
+"""Folders whose workspaces are trusted, parted as in PATH; an editor knows by itself."""
+EDITOR_NAME = "editor settings"
+
+Flags = Mapping[str, tuple[str, object]]
+"""By a flag as a user types it (`--window`): the name of its key, and its value."""
+
+
+def load_config(
+    places: Places,
+    *,
+    workspace: Path | None = None,
+    editor: object = None,
+    flags: Flags | None = None,
+    is_trusted: bool = False,
+) -> Config:
+    """Load what is configured, later places winning (SPEC §14): defaults, OpenClaw's file,
+    the user's file, the workspace's file, the editor, the environment, flags.
+
+    Never fails: what is wrong is among the findings, and does not count.
+
+    Args:
+        workspace: the folder that is worked in; None reads no file of a workspace.
+        editor: the editor's settings as JSON gives them: from the user's own, and from the
+            workspace's only where the editor trusts it.
+        is_trusted: whether the editor says that the workspace is trusted.
+    """
+    is_trusted = is_trusted or (workspace is not None and is_trusted_folder(workspace, places))
+    found = (read_config_file(place, path) for place, path in config_paths(places, workspace))
+    sources = [source for source in found if source is not None]
+    if editor is not None:
+        sources.append(Source(place="editor", name=EDITOR_NAME, root=plain_node(editor)))
+    said = [read_source(source, is_trusted=is_trusted) for source in sources]
+    said.append(read_environment(places.env))
+    said.append(read_flags(flags or {}))
+    return _config(said)
+
+
+def check_config(data: bytes, path: Path) -> Config:
+    """Check one file by itself, as the one of a trusted workspace unless its place says more."""
+    place = "openclaw" if path.suffix in (".json", ".json5") else "workspace file"
+    place = "user file" if path.name == "config.yaml" else place
+    return _config([read_source(parse_config(place, str(path), data), is_trusted=True)])
+
+
+def is_trusted_folder(workspace: Path, places: Places) -> bool:
+    """Tell whether the user's environment trusts a folder or one above it."""
+    names = [name for name in places.env.get(TRUST_VARIABLE, "").split(os.pathsep) if name]
+    if not names:
+        return False
+    folder = workspace.resolve()
+    trusted = [Path(name).expanduser() for name in names]
+    return any(path.is_absolute() and folder.is_relative_to(path.resolve()) for path in trusted)
+
+
+def _config(said: list[tuple[list[Setting], list[Finding]]]) -> Config:
+    settings = merged(settings for settings, _ in said)
+    findings = [finding for _, findings in said for finding in findings]
+    if settings:
+        findings += inconsistencies(settings)
+    return config_of(settings, tuple(findings))
