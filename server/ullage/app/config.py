@@ -1,12 +1,13 @@
-"""Put the configuration of a workspace together from all that has a say in it."""
+"""Put the configuration of a workspace together from all that has a say in it.
+
+Most users have none: what reads one is imported where there is something to read.
+"""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ullage.core.config.checks import inconsistencies
-from ullage.core.config.merge import merged
-from ullage.core.config.reading import plain_node, read_environment, read_flags, read_source
+from ullage.core.config.keys import PREFIX
 from ullage.core.config.settings import Config, Setting, config_of
 from ullage.core.config.tree import Finding, Source
 from ullage.store.config_files import config_paths, parse_config, read_config_file
@@ -39,9 +40,15 @@ def load_config(
             workspace's only where the editor trusts it.
         is_trusted: whether the editor says that the workspace is trusted.
     """
-    is_trusted = is_trusted or (workspace is not None and is_trusted_folder(workspace, places))
     found = (read_config_file(place, path) for place, path in config_paths(places, workspace))
     sources = [source for source in found if source is not None]
+    has_variables = any(name.startswith(PREFIX) for name in places.env)
+    if not (sources or has_variables or flags or editor):
+        return Config()
+
+    from ullage.core.config.reading import plain_node, read_environment, read_flags, read_source
+
+    is_trusted = is_trusted or (workspace is not None and is_trusted_folder(workspace, places))
     if editor is not None:
         sources.append(Source(place="editor", name=EDITOR_NAME, root=plain_node(editor)))
     said = [read_source(source, is_trusted=is_trusted) for source in sources]
@@ -52,6 +59,8 @@ def load_config(
 
 def check_config(data: bytes, path: Path) -> Config:
     """Check one file by itself, as the one of a trusted workspace unless its place says more."""
+    from ullage.core.config.reading import read_source
+
     place = "openclaw" if path.suffix in (".json", ".json5") else "workspace file"
     place = "user file" if path.name == "config.yaml" else place
     return _config([read_source(parse_config(place, str(path), data), is_trusted=True)])
@@ -68,8 +77,10 @@ def is_trusted_folder(workspace: Path, places: Places) -> bool:
 
 
 def _config(said: list[tuple[list[Setting], list[Finding]]]) -> Config:
+    from ullage.core.config.checks import inconsistencies
+    from ullage.core.config.merge import merged
+
     settings = merged(settings for settings, _ in said)
     findings = [finding for _, findings in said for finding in findings]
-    if settings:
-        findings += inconsistencies(settings)
+    findings += inconsistencies(settings)
     return config_of(settings, tuple(findings))

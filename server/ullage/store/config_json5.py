@@ -36,7 +36,13 @@ _NUMBER = re.compile(
 _NAME = re.compile(r"(?:[^\W\d]|[$]|\\u[0-9a-fA-F]{4})(?:[\w$\u200c\u200d]|\\u[0-9a-fA-F]{4})*+")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL)
 _PLAIN_ESCAPES = {
-    **{"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"},
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "0": "\0",
     **dict.fromkeys(("\n", "\r", "\r\n", "\u2028", "\u2029"), ""),
 }
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}

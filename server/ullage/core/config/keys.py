@@ -31,6 +31,8 @@ SPEC §14: thresholds, pins and protected tools come from any workspace. Where t
 user's alone, even in a trusted workspace (research/reliability.md K1).
 """
 
+PREFIX = "ULLAGE_"
+"""Of every environment variable of ours."""
 OVERRIDES = "compaction.modelOverrides"
 """Below it stands the name of a model, and below that keys of `compaction` (as in pi)."""
 
@@ -59,7 +61,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
 def variable_of(name: str) -> str:
     """Write a key as a variable: `compaction.autoEnabled` is ULLAGE_COMPACTION_AUTO_ENABLED."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return "ULLAGE_" + snake.replace(".", "_").upper()
+    return PREFIX + snake.replace(".", "_").upper()
 
 
 def _tokens(default: int | None, *, minimum: int = 0) -> tuple[Kind, int | None]:

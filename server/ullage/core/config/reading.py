@@ -14,6 +14,7 @@ from ullage.core.config.keys import (
     LISTED_SECTIONS,
     OPENCLAW_KEYS,
     OVERRIDES,
+    PREFIX,
     SECTIONS,
     SPELLINGS,
     Key,
@@ -40,15 +41,14 @@ from ullage.core.secrets import mask
 
 MAX_FINDINGS = 100
 """Of one place; more would only hide the first (chosen)."""
-PREFIX = "ULLAGE_"
 USER_FILE = "~/.openclaw/config.yaml"
 
 _COMPACTION = ("agents", "defaults", "compaction")
-_SECRET_KEY = re.compile(
-    r"(?:^|[-_.]|(?<=[a-z]))(?:api[-_]?keys?|secrets?|passw(?:or)?d|credentials?|authorization"
-    r"|(?:access|auth|bearer|refresh|api)[-_]?token)$|^(?:key|token)$",
-    re.IGNORECASE,
+_SECRET_KEY = (
+    r"(?i)(?:^|[-_.]|(?<=[a-z]))(?:api[-_]?keys?|secrets?|passw(?:or)?d|credentials?"
+    r"|authorization|(?:access|auth|bearer|refresh|api)[-_]?token)$|^(?:key|token)$"
 )
+"""A text, as compiling it takes longer than reading a usual configuration."""
 _OWN_SECTIONS = ("compaction", "gauge", "checkpoint", "dreaming", "bootstrap", "sandbox")
 _KNOWN = (*SPELLINGS, *SECTIONS)
 _OWN_VARIABLES = tuple(f"{PREFIX}{section.upper()}_" for section in _OWN_SECTIONS)
@@ -292,7 +292,7 @@ class _Reader:
         is_ours = self._is_ours(path[:-1])
         if self._is_foreign and (name in OPENCLAW_KEYS or (len(path) > 1 and not is_ours)):
             return
-        if is_ours and _SECRET_KEY.search(entry.key):
+        if is_ours and re.search(_SECRET_KEY, entry.key):
             self._find(
                 "config-secret",
                 entry.key_span,

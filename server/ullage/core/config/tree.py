@@ -2,11 +2,11 @@
 
 import re
 from bisect import bisect_right
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import msgspec
 
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_LINE_BREAK = r"\r\n|\r|\n"
 """What editors call a line; YAML 1.1 would break at U+0085 and U+2028 too."""
 
 MAX_SIZE_BYTES = 1024 * 1024
@@ -61,7 +61,16 @@ Place: TypeAlias = Literal[
 ]
 """Who says so, from the weakest to the strongest (SPEC §14)."""
 
-STRENGTH: dict[str, int] = {place: rank for rank, place in enumerate(get_args(Place))}
+PLACES: tuple[Place, ...] = (
+    "default",
+    "openclaw",
+    "user file",
+    "workspace file",
+    "editor",
+    "environment",
+    "flag",
+)
+STRENGTH: dict[Place, int] = {place: rank for rank, place in enumerate(PLACES)}
 
 Code: TypeAlias = Literal[
     "config-unreadable",
@@ -138,7 +147,7 @@ class TextLines:
     """The lines of a text, to say where an offset is."""
 
     def __init__(self, text: str) -> None:
-        self._starts = [0, *(found.end() for found in _LINE_BREAK.finditer(text))]
+        self._starts = [0, *(found.end() for found in re.finditer(_LINE_BREAK, text))]
 
     def span(self, start: int, end: int) -> Span:
         line, column = self._position(start)

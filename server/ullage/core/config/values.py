@@ -16,15 +16,16 @@ MAX_TOKENS = 100_000_000
 MAX_TEXT_CHARS = 20_000
 MAX_TEXTS = 1000
 
-_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%")
+# Patterns are texts, compiled when first used: that takes more time than all the rest of a start.
+_PERCENT = r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%"
 _CRON_FIELD = r"[0-9A-Za-z*/,-]{1,100}"
-_CRON = re.compile(rf"{_CRON_FIELD}(?: {{1,10}}{_CRON_FIELD}){{4}}")
-_URL = re.compile(r"https?://[^\s/?#@]{1,255}(?:/[^\s?#]{0,2000})?")
+_CRON = rf"{_CRON_FIELD}(?: {{1,10}}{_CRON_FIELD}){{4}}"
+_URL = r"https?://[^\s/?#@]{1,255}(?:/[^\s?#]{0,2000})?"
 _WORDS = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
 }
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = r"[+-]?[0-9]+"
 
 
 class Threshold(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,7 +169,7 @@ def is_secret(text: str) -> bool:
 
 
 def _number(text: str) -> int | float | str:
-    if _INTEGER.fullmatch(text):
+    if re.fullmatch(_INTEGER, text):
         return int(text) if len(text) <= MAX_DIGITS else math.inf
     try:
         return float(text)
@@ -204,7 +205,7 @@ def _threshold(kind: Share, node: Leaf) -> Value | Fault:
     """
     value = node.value
     if isinstance(value, str):
-        written = _PERCENT.fullmatch(value)
+        written = re.fullmatch(_PERCENT, value)
         if written is None:
             return _fault(kind, node, "config-type")
         value = float(written[1])
@@ -224,7 +225,7 @@ def _words(kind: Words, node: Leaf) -> Value | Fault:
     if not isinstance(value, str):
         return _fault(kind, node, "config-type")
     pattern = {"any": None, "url": _URL, "cron": _CRON}[kind.shape]
-    if len(value) > MAX_TEXT_CHARS or (pattern and not pattern.fullmatch(value)):
+    if len(value) > MAX_TEXT_CHARS or (pattern and not re.fullmatch(pattern, value)):
         return _fault(kind, node, "config-range")
     return value
 
