@@ -10,7 +10,8 @@ from ullage.app.load import Loaded
 from ullage.app.sessions import Session
 from ullage.core.checkpoint import Checkpoint, build
 from ullage.core.cut import open_calls
-from ullage.core.secrets import mask
+from ullage.core.masking import mask_context
+from ullage.core.secrets import mask_value
 from ullage.store.checkpoints import checkpoint_folder, next_id, read_latest, save
 from ullage.store.pins import pins_path, read_pins
 from ullage.store.places import Places
@@ -37,7 +38,7 @@ def write_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Written
     previous = read_latest(folder)
     gauge = loaded.status.gauge
     checkpoint = build(
-        loaded.context,
+        mask_context(loaded.context, loaded.known_secrets),
         checkpoint_id=next_id(folder),
         session_key=key,
         session_file=str(loaded.path),
@@ -59,17 +60,7 @@ def _masked(checkpoint: Checkpoint, known: tuple[str, ...]) -> Checkpoint:
     """Mask secrets in every text of a checkpoint but its metadata, which is ours."""
     fields = cast(dict[str, object], msgspec.to_builtins(checkpoint))
     masked = {
-        name: value if name == "meta" else _masked_value(value, known)
+        name: value if name == "meta" else mask_value(value, known)
         for name, value in fields.items()
     }
     return msgspec.convert(masked, Checkpoint)
-
-
-def _masked_value(value: object, known: tuple[str, ...]) -> object:
-    if isinstance(value, str):
-        return mask(value, known)
-    if isinstance(value, dict):
-        return {k: _masked_value(v, known) for k, v in cast(dict[str, object], value).items()}
-    if isinstance(value, list | tuple):
-        return [_masked_value(item, known) for item in cast(list[object], value)]
-    return value

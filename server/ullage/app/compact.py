@@ -16,6 +16,7 @@ from ullage.app.change import (
     plan_change,
 )
 from ullage.app.load import Loaded, Settings
+from ullage.app.pins import carried_pins
 from ullage.app.summaries import ModelUse, WrittenSummary, write_summary
 from ullage.core.audit import audit_details
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
@@ -53,7 +54,14 @@ async def plan_compaction(
     selection = await asyncio.to_thread(_select, loaded, request, settings)
     if isinstance(selection, Unneeded):
         return selection
-    summary = await write_summary(selection, request, loaded, places, model)
+    summary = await write_summary(
+        selection,
+        loaded,
+        model,
+        focus=request.focus,
+        pins=carried_pins(loaded.session, (), selection.kept, places),
+        text=request.summary,
+    )
     reason = refuse_summary(selection, summary.n_tokens, summary.text)
     if reason is not None:
         return Unneeded(reason=reason)

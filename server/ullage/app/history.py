@@ -4,11 +4,13 @@ import msgspec
 
 from ullage.app.load import read
 from ullage.app.reports import LossReport, report_loss
+from ullage.app.secrets import secrets_for
 from ullage.app.sessions import Session
 from ullage.app.status_text import RULE
 from ullage.core.context import Compaction
 from ullage.core.degradation import Degradation, evaluate, is_death_spiral
 from ullage.core.loss import noted_loss, summed_loss
+from ullage.core.secrets import mask
 from ullage.core.status import rfc3339
 from ullage.store.places import Places
 
@@ -53,10 +55,11 @@ def history(session: Session, places: Places) -> HistoryReport:
     found = [read_one(session.lines, ref) for ref in context.compactions]
     losses = [noted_loss(one.details) for one in found if one is not None]
     n_compactions = len(context.compactions)
+    known = secrets_for(session.header, places)
     return HistoryReport(
         session_id=session.header.session_id,
         path=str(session.path),
-        compactions=[_report(one) for one in found if one is not None],
+        compactions=[_report(one, known) for one in found if one is not None],
         degradation=evaluate(n_compactions),
         measured=report_loss(summed_loss(losses)),
         n_measured=sum(loss is not None for loss in losses),
@@ -95,7 +98,7 @@ def history_text(report: HistoryReport) -> str:
     return "\n".join(lines)
 
 
-def _report(one: Compaction) -> CompactionReport:
+def _report(one: Compaction, known: tuple[str, ...]) -> CompactionReport:
     before, after = one.n_tokens_before, one.n_tokens_after
     return CompactionReport(
         id=one.entry_id,
@@ -107,7 +110,7 @@ def _report(one: Compaction) -> CompactionReport:
         ratio=round(before / after, 2) if before and after else None,
         n_messages=one.n_messages,
         measured=report_loss(noted_loss(one.details)),
-        summary=one.summary,
+        summary=mask(one.summary, known),
     )
 
 

@@ -8,6 +8,7 @@ from ullage.app.status_text import RULE, bar, status_text
 from ullage.core.advice import Advice, advise
 from ullage.core.breakdown import Breakdown, EntryTokens, Share, break_down, largest
 from ullage.core.forecast import Forecast, forecast
+from ullage.core.secrets import mask
 from ullage.core.status import rfc3339
 
 INSPECT_BAR_CHARS = 30
@@ -44,7 +45,9 @@ class InspectReport(msgspec.Struct, frozen=True, kw_only=True):
 def inspect(loaded: Loaded, n_largest: int) -> Inspection:
     """Count every entry of the context and judge what is worth taking out."""
     status = loaded.status
-    breakdown = break_down(loaded.context, status.gauge, loaded.count)
+    breakdown = break_down(
+        loaded.context, status.gauge, loaded.count, lambda text: mask(text, loaded.known_secrets)
+    )
     loaded.count.save()
     used, trigger = status.gauge.used_tokens, status.next_trigger
     return Inspection(

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.secrets import secrets_for
 from ullage.app.sessions import Session
 from ullage.core.context import Context
 from ullage.core.gauge import measure
 from ullage.core.index import EMPTY_INDEX
 from ullage.core.policy import Policy
-from ullage.core.secrets import known_secrets
 from ullage.core.status import Status, assess
 from ullage.core.window import find_row, resolve
 from ullage.formats.format import Reading
@@ -50,7 +50,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """Counts with the encoding of the session's model; to be saved after use."""
 
     known_secrets: tuple[str, ...]
-    """Values of the environment that must not leave the transcript."""
+    """Values of the environment and of `.env` files that must not leave the transcript."""
 
     @property
     def path(self) -> Path:
@@ -81,7 +81,7 @@ def load(
     reading = read(session, places)
     row = find_row(model_table(), reading.context.model)
     count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder, count_text)
-    return measured(session, reading, settings, count, known_secrets(places.env))
+    return measured(session, reading, settings, count, secrets_for(session.header, places))
 
 
 def measured(

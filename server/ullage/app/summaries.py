@@ -60,12 +60,13 @@ async def write_summary(
     A model that fails in any way is replaced by our own rules, and the summary says so in its
     warnings. `text` is the user's own summary: it is audited and completed like any other.
     """
-    facts = await asyncio.to_thread(gather, selection.replaced)
+    items = await asyncio.to_thread(mask_items, selection.replaced, loaded.known_secrets)
+    facts = await asyncio.to_thread(gather, items)
     answer: ModelSummary | None = None
     warnings: tuple[str, ...] = ()
     if text is None and model.endpoint is not None:
         request = SummaryRequest(
-            items=selection.replaced,
+            items=items,
             focus=focus,
             budget_tokens=selection.summary_budget_tokens,
             count=loaded.count,
@@ -85,7 +86,7 @@ async def write_summary(
     if answer is not None and model.endpoint is not None:
         text, author = answer.text, f"{model.endpoint.provider}/{model.endpoint.model}"
     return await asyncio.to_thread(
-        _finished, selection, loaded, facts, text, author, focus, pins, answer, warnings
+        _finished, items, selection, loaded, facts, text, author, focus, pins, answer, warnings
     )
 
 

@@ -16,6 +16,7 @@ from ullage.cli.output import safe, use_any_encoding
 from ullage.cli.pin import pin
 from ullage.cli.sessions import sessions
 from ullage.cli.undo import undo
+from ullage.core.secrets import mask
 from ullage.errors import UllageError
 
 COMMANDS: tuple[click.Command, ...] = (
@@ -67,7 +68,7 @@ def main() -> None:
         fail("stopped; nothing more was done", INTERRUPTED)
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
-            traceback.print_exc()
+            click.echo(mask(traceback.format_exc()), err=True)
         fail(
             f"a fault of Ullage ({type(error).__name__}): please report it;"
             f" {DEBUG_VARIABLE}=1 shows where it happened",
@@ -79,5 +80,5 @@ def main() -> None:
 
 
 def fail(message: str, exit_code: int) -> None:
-    click.echo(safe(f"ullage: {message}".replace("\n", " ")), err=True)
+    click.echo(safe(f"ullage: {mask(message)}".replace("\n", " ")), err=True)
     sys.exit(exit_code)

@@ -1,6 +1,6 @@
 """What fills the context: tokens by category and by entry."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -40,14 +40,19 @@ class Breakdown(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of the window that are not used; negative where the context overflows."""
 
 
-def break_down(context: Context, gauge: Gauge, count: Count) -> Breakdown:
-    """Count every message of a context; what a report adds to that is shown as unseen."""
+def break_down(
+    context: Context, gauge: Gauge, count: Count, hide: Callable[[str], str]
+) -> Breakdown:
+    """Count every message of a context; what a report adds to that is shown as unseen.
+
+    `hide` takes the secrets out of a text that becomes a label.
+    """
     names = _tool_names(context.items)
     entries = tuple(
         EntryTokens(
             entry_id=item.entry_id,
             category=item.category,
-            label=_label(item, names),
+            label=_label(item, names, hide),
             n_tokens=count_message(item.message, count),
             at_ms=item.at_ms,
         )
@@ -83,11 +88,11 @@ def _tool_names(items: Sequence[ContextItem]) -> dict[str, str]:
     return {b.call_id: f"{b.name} {b.arguments}" for b in blocks if isinstance(b, ToolCall)}
 
 
-def _label(item: ContextItem, calls: dict[str, str]) -> str:
+def _label(item: ContextItem, calls: dict[str, str], hide: Callable[[str], str]) -> str:
     """Describe an entry by its first block that says something."""
     texts = (_block_label(block, calls) for block in item.message.blocks)
     text = next((text for text in texts if text), "")
-    flat = " ".join(text[: 4 * LABEL_CHARS].split())
+    flat = " ".join(hide(text)[: 4 * LABEL_CHARS].split())
     return flat if len(flat) <= LABEL_CHARS else f"{flat[: LABEL_CHARS - 1]}…"
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import ParamSpec, TypeVar
 
@@ -28,10 +29,16 @@ def guarded(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
         except JsonRpcException:
             raise
         except Exception as error:
-            log.exception("fault in %s", handler.__name__)
+            log.error("fault in %s:\n%s", handler.__name__, _where(error))
             raise JsonRpcException(
                 f"a fault of Ullage ({type(error).__name__}): see its log",
                 LSPErrorCodes.RequestFailed,
             ) from None
 
     return answer
+
+
+def _where(error: Exception) -> str:
+    """Tell where an error happened and what it was, not its message, which may hold content."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    return f"{frames}{type(error).__name__}"

@@ -1,0 +1,24 @@
+"""The secrets that we know of: those of the environment and of a session's workspace."""
+
+from pathlib import Path
+
+from ullage.core.env_file import read_assignments
+from ullage.core.secrets import known_secrets
+from ullage.core.transcript import Header
+from ullage.store.env_files import read_env_files
+from ullage.store.places import Places
+
+
+def secrets_for(header: Header, places: Places) -> tuple[str, ...]:
+    """List the values that must not leave a session's transcript, longest first.
+
+    They come from the environment, from `.env` and `.env.*` of the folder that the session
+    worked in, and from those of the current folder.
+    """
+    folders = dict.fromkeys((places.cwd, *((Path(header.cwd),) if header.cwd else ())))
+    sources = [places.env]
+    for folder in folders:
+        sources += (read_assignments(text) for text in read_env_files(folder))
+    # Two files may give one name different values: each is a secret.
+    values = dict.fromkeys(value for source in sources for value in known_secrets(source))
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))

@@ -1,0 +1,21 @@
+"""A fault is told and logged without a word of what was worked on."""
+
+import logging
+
+import pytest
+from pygls.exceptions import JsonRpcException
+
+from ullage.lsp.boundary import guarded
+
+
+@guarded
+async def broken() -> None:
+    raise ValueError("the text of a transcript")
+
+
+async def test_a_fault_is_logged_by_its_place_and_kind(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO), pytest.raises(JsonRpcException, match="ValueError"):
+        await broken()
+    assert "the text of a transcript" not in caplog.text.replace('raise ValueError("the text', "")
+    assert "test_boundary.py" in caplog.text
+    assert caplog.text.rstrip().endswith("ValueError")
