@@ -6,10 +6,12 @@ UllageError
 │   ├── NotATranscript
 │   ├── Unreadable
 │   ├── EntryNotFound
-│   └── CorruptCheckpoint
+│   ├── CorruptCheckpoint
+│   └── UnknownItem
 ├── Refused                 exit 4: we could, but must not
 │   ├── SessionLive
 │   ├── WriteNotSupported
+│   ├── NotAsPlanned
 │   ├── PinRefused
 │   ├── ChangedMeanwhile
 │   └── EndpointRefused
@@ -54,6 +56,10 @@ class CorruptCheckpoint(InputError):
     pass
 
 
+class UnknownItem(InputError):
+    pass
+
+
 class Refused(UllageError):
     exit_code = 4
 
@@ -63,6 +69,10 @@ class SessionLive(Refused):
 
 
 class WriteNotSupported(Refused):
+    pass
+
+
+class NotAsPlanned(Refused):
     pass
 
 

@@ -4,7 +4,8 @@ The order is that of SPEC §7: lock, compare, checkpoint, receipt, change, read 
 is read back is read by the agent's own rule, and must be the context that was previewed.
 """
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -15,17 +16,22 @@ from ullage.app.activity import is_running
 from ullage.app.checkpoint import session_key, write_checkpoint
 from ullage.app.load import Loaded, Settings, load
 from ullage.app.sessions import Session, open_session
-from ullage.core.context import Context
+from ullage.core.context import Context, ContextItem
 from ullage.core.edit import Append, FileChange, NewSession
 from ullage.core.index import EMPTY_INDEX
 from ullage.core.lines import changed_lines
+from ullage.core.policy import Layer
+from ullage.core.receipt import Occasion, ReceiptKind
 from ullage.core.tokens import count_items
-from ullage.core.transcript import Header
-from ullage.errors import ChangedMeanwhile, SessionLive, WriteNotSupported
+from ullage.errors import NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.format import Editor
+from ullage.formats.json_line import compact_json
 from ullage.formats.registry import editor_for
+from ullage.store.change import apply_change
 from ullage.store.places import Places
 from ullage.store.reader import FileLines
+from ullage.store.session_lock import session_lock, wait_until_quiet
+from ullage.store.session_state import carry_state
 
 
 class Changeable(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,6 +143,7 @@ def make_change(
         SessionLive: an agent or another Ullage is using the session.
         ChangedMeanwhile: the transcript is not what the plan was made from.
         StorageError: the disk or the state folder does not take it.
+        NotAsPlanned: it was made, and leads to another context than planned.
     """
     session = plan.loaded.session
     target = changeable(session)
@@ -155,7 +162,7 @@ def make_change(
             carry_state(session_key(session), occasion.session_key, places)
         loaded = load(open_session(done.path), settings, places, plan.loaded.count.count_text)
     if loaded.context.items != plan.context_after.items:
-        raise ChangedMeanwhile(
+        raise NotAsPlanned(
             f"{done.path.name} was written, but its context is not the one that was previewed:"
             " look at it with `ullage context show`, or take it back with `ullage undo`"
         )

@@ -17,10 +17,10 @@ from ullage.app.change import (
 )
 from ullage.app.load import Loaded, Settings
 from ullage.app.pins import carried_pins
-from ullage.app.summaries import ModelUse, WrittenSummary, write_summary
-from ullage.core.audit import audit_details
+from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
 from ullage.core.edit import CompactionEdit, FileChange
+from ullage.core.loss import audit_details
 from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
 from ullage.store.places import Places
@@ -54,14 +54,12 @@ async def plan_compaction(
     selection = await asyncio.to_thread(_select, loaded, request, settings)
     if isinstance(selection, Unneeded):
         return selection
-    summary = await write_summary(
-        selection,
-        loaded,
-        model,
+    wishes = Wishes(
         focus=request.focus,
-        pins=carried_pins(loaded.session, (), selection.kept, places),
+        pins=carried_pins(loaded.session, settings.pins, selection.kept, places),
         text=request.summary,
     )
+    summary = await write_summary(selection, loaded, model, wishes)
     reason = refuse_summary(selection, summary.n_tokens, summary.text)
     if reason is not None:
         return Unneeded(reason=reason)
@@ -137,4 +135,4 @@ def _details(
     }
     if request.focus:
         details["customInstruction"] = request.focus
-    return details | audit_details(summary.audit)
+    return details | audit_details(summary.loss)

@@ -129,13 +129,13 @@ def done_text(plan: Plan, made: Made) -> str:
 
 
 def _audit_lines(summary: WrittenSummary) -> list[str]:
-    found = summary.audit
-    line = f"Audit: kept {found.n_kept:,} of {found.n_found:,} facts"
-    if summary.inserted:
-        line += f"; inserted {len(summary.inserted):,}"
+    loss, invented = summary.loss, summary.audit.invented
+    line = f"Audit: kept {loss.n_kept:,} of {loss.n_found:,} facts"
+    if loss.n_inserted:
+        line += f"; inserted {loss.n_inserted:,}"
     lines = [f"Summary by: {_author_text(summary)}", line]
-    if found.invented:
-        lines.append(f"Not in the session: {', '.join(found.invented[:5])}")
+    if invented:
+        lines.append(f"Not in the session: {', '.join(invented[:5])}")
     return lines + [f"Note: {warning}" for warning in summary.warnings]
 
 
@@ -163,9 +163,9 @@ def _report_summary(summary: WrittenSummary) -> SummaryReport:
     return SummaryReport(
         by=summary.author,
         tokens=summary.n_tokens,
-        facts_found=summary.audit.n_found,
-        facts_kept=summary.audit.n_kept,
-        facts_inserted=len(summary.inserted),
+        facts_found=summary.loss.n_found,
+        facts_kept=summary.loss.n_kept,
+        facts_inserted=summary.loss.n_inserted,
         invented=list(summary.audit.invented),
         model_calls=0 if spent is None else spent.n_calls,
         model_input_tokens=0 if spent is None else spent.n_input_tokens,

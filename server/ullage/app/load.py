@@ -30,6 +30,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     window_tokens: int | None = None
     policy: Policy = Policy()
+    pins: tuple[str, ...] = ()
 
 
 def settings_from(env: Mapping[str, str], window_tokens: int | None = None) -> Settings:

@@ -78,7 +78,11 @@ def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> P
         return target.editor.prune(target.lines, loaded.context, edit)
 
     change = plan_change(
-        loaded, render, change_id=entry_id, n_tokens_before=n_hidden + n_counted, n_tokens_hidden=n_hidden
+        loaded,
+        render,
+        change_id=entry_id,
+        n_tokens_before=n_hidden + n_counted,
+        n_tokens_hidden=n_hidden,
     )
     return Pruning(plan=plan, change=change)
 

@@ -7,10 +7,12 @@ import msgspec
 
 from ullage.app.load import Loaded
 from ullage.core.audit import Audit, audit
-from ullage.core.audit_facts import Fact
 from ullage.core.compaction import Selection
-from ullage.core.completion import completed
+from ullage.core.completion import Completed, completed
+from ullage.core.context import ContextItem
 from ullage.core.facts import Facts, gather
+from ullage.core.loss import Loss, measure_loss
+from ullage.core.masking import mask_items
 from ullage.core.secrets import mask
 from ullage.core.summary import summarize
 from ullage.errors import ModelError
@@ -29,6 +31,16 @@ class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
     report: Callable[[Progress], None] | None = None
 
 
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user wants of a summary."""
+
+    focus: str | None
+    pins: tuple[str, ...]
+    """Texts that it has to hold."""
+    text: str | None
+    """The user's own summary, audited and completed like any other; None has one written."""
+
+
 class WrittenSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A summary as it will stand in the transcript."""
 
@@ -38,84 +50,118 @@ class WrittenSummary(msgspec.Struct, frozen=True, kw_only=True):
     """`extractive`, `user`, or the model as `provider/name`."""
     audit: Audit
     """Of the text as its author wrote it."""
-    inserted: tuple[Fact, ...]
-    """Facts that it lacked, and that stand in it now."""
-    left_out: tuple[Fact, ...]
+    loss: Loss
+    """What was found, kept and put in."""
     model: ModelSummary | None
     """What the model answered and took for it."""
     warnings: tuple[str, ...]
 
 
+class _Material(msgspec.Struct, frozen=True, kw_only=True):
+    """What a summary is made from: the messages without their secrets, and their facts."""
+
+    items: tuple[ContextItem, ...]
+    facts: Facts
+
+
+class _Draft(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    author: str
+    model: ModelSummary | None = None
+    warnings: tuple[str, ...] = ()
+
+
 async def write_summary(
-    selection: Selection,
-    loaded: Loaded,
-    model: ModelUse,
-    *,
-    focus: str | None,
-    pins: tuple[str, ...],
-    text: str | None,
+    selection: Selection, loaded: Loaded, model: ModelUse, wishes: Wishes
 ) -> WrittenSummary:
     """Write the summary of what a compaction replaces, by a model where there is one.
 
-    A model that fails in any way is replaced by our own rules, and the summary says so in its
-    warnings. `text` is the user's own summary: it is audited and completed like any other.
+    Where the model fails in any way our own rules take its place, and the warnings say so.
     """
-    items = await asyncio.to_thread(mask_items, selection.replaced, loaded.known_secrets)
-    facts = await asyncio.to_thread(gather, items)
-    answer: ModelSummary | None = None
+    material = await asyncio.to_thread(_material, selection, loaded)
+    draft = None
     warnings: tuple[str, ...] = ()
-    if text is None and model.endpoint is not None:
-        request = SummaryRequest(
-            items=items,
-            focus=focus,
-            budget_tokens=selection.summary_budget_tokens,
-            count=loaded.count,
-            known_secrets=loaded.known_secrets,
-        )
+    if wishes.text is not None:
+        draft = _Draft(text=wishes.text, author=BY_USER)
+    elif model.endpoint is not None:
         try:
-            answer = await summarize_with_model(request, model.endpoint, report=model.report)
+            draft = await _asked(material, selection, loaded, model.endpoint, model, wishes)
         except ModelError as error:
             warnings = (f"{error}; summarized without a model",)
-        else:
-            warnings = answer.warnings
-    if answer is not None and answer.tier == "note":
-        # A note says only that there was something: our own rules still find the facts.
-        warnings = (*warnings, "too large for the model; summarized without it")
-        answer = None
-    author = EXTRACTIVE if text is None else BY_USER
-    if answer is not None and model.endpoint is not None:
-        text, author = answer.text, f"{model.endpoint.provider}/{model.endpoint.model}"
-    return await asyncio.to_thread(
-        _finished, items, selection, loaded, facts, text, author, focus, pins, answer, warnings
+    if draft is None:
+        text = await asyncio.to_thread(_extracted, material, selection, loaded, wishes)
+        draft = _Draft(text=text, author=EXTRACTIVE, warnings=warnings)
+    return await asyncio.to_thread(_finished, draft, material, selection, loaded, wishes)
+
+
+def _material(selection: Selection, loaded: Loaded) -> _Material:
+    items = mask_items(selection.replaced, loaded.known_secrets)
+    return _Material(items=items, facts=gather(items))
+
+
+async def _asked(
+    material: _Material,
+    selection: Selection,
+    loaded: Loaded,
+    endpoint: Endpoint,
+    model: ModelUse,
+    wishes: Wishes,
+) -> _Draft | None:
+    """Ask the model; None where all it has is a note that there was something."""
+    request = SummaryRequest(
+        items=material.items,
+        focus=wishes.focus,
+        budget_tokens=selection.summary_budget_tokens,
+        count=loaded.count,
+        known_secrets=loaded.known_secrets,
+    )
+    answer = await summarize_with_model(request, endpoint, report=model.report)
+    if answer.tier == "note":
+        return None
+    return _Draft(
+        text=answer.text,
+        author=f"{endpoint.provider}/{endpoint.model}",
+        model=answer,
+        warnings=answer.warnings,
+    )
+
+
+def _extracted(material: _Material, selection: Selection, loaded: Loaded, wishes: Wishes) -> str:
+    return summarize(
+        material.items,
+        focus=wishes.focus,
+        budget_tokens=selection.summary_budget_tokens,
+        count=loaded.count,
+        facts=material.facts,
     )
 
 
 def _finished(
-    selection: Selection,
-    loaded: Loaded,
-    facts: Facts,
-    text: str | None,
-    author: str,
-    focus: str | None,
-    pins: tuple[str, ...],
-    answer: ModelSummary | None,
-    warnings: tuple[str, ...],
+    draft: _Draft, material: _Material, selection: Selection, loaded: Loaded, wishes: Wishes
 ) -> WrittenSummary:
-    items, budget = selection.replaced, selection.summary_budget_tokens
-    if text is None:
-        text = summarize(
-            items, focus=focus, budget_tokens=budget, count=loaded.count, facts=facts
-        )
-    found = audit(items, text, pins=pins, budget_tokens=budget, facts=facts)
-    whole = completed(text, found, budget_tokens=budget, count=loaded.count)
-    final = mask(whole.text, loaded.known_secrets)
+    """Audit a draft, put in what it misses, and mask what came in again."""
+    budget = selection.summary_budget_tokens
+    found = audit(
+        material.items,
+        draft.text,
+        pins=wishes.pins,
+        budget_tokens=budget,
+        facts=material.facts,
+    )
+    whole: Completed = completed(draft.text, found, budget_tokens=budget, count=loaded.count)
+    text = mask(whole.text, loaded.known_secrets)
+    n_tokens = loaded.count(text)
     return WrittenSummary(
-        text=final,
-        n_tokens=loaded.count(final),
-        author=author,
+        text=text,
+        n_tokens=n_tokens,
+        author=draft.author,
         audit=found,
-        inserted=whole.inserted,
-        left_out=whole.left_out,
-        model=answer,
-        warnings=warnings,
+        loss=measure_loss(
+            found,
+            whole,
+            n_tokens_replaced=selection.cut.n_tokens_replaced,
+            n_summary_tokens=n_tokens,
+        ),
+        model=draft.model,
+        warnings=draft.warnings,
     )

@@ -145,9 +145,7 @@ def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) 
     return Reversal(change=change, receipt=receipt)
 
 
-def _withdrawal(
-    loaded: Loaded, receipt: Receipt, settings: Settings, places: Places
-) -> Withdrawal:
+def _withdrawal(loaded: Loaded, receipt: Receipt, settings: Settings, places: Places) -> Withdrawal:
     old = load(open_session(Path(receipt.path)), settings, places)
     return Withdrawal(loaded=loaded, receipt=receipt, old=old)
 

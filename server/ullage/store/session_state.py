@@ -1,0 +1,28 @@
+"""The state of a session that goes on under another id."""
+
+import os
+
+from ullage.store.auto_state import FILE_NAME as AUTO_FILE
+from ullage.store.files import replace_file
+from ullage.store.pins import FILE_NAME as PINS_FILE
+from ullage.store.places import Places, session_folder
+
+CARRIED = (PINS_FILE, AUTO_FILE)
+"""What the user chose for a session, and what is known of its automatic runs."""
+
+
+def carry_state(old_key: str, new_key: str, places: Places) -> None:
+    """Copy what the user chose for a session to the one that goes on from it.
+
+    Raises:
+        StateUnwritable: the state folder does not take it.
+    """
+    old, new = (session_folder("state", key, places) for key in (old_key, new_key))
+    for name in CARRIED:
+        if os.path.lexists(new / name):
+            continue
+        try:
+            data = (old / name).read_bytes()
+        except OSError:
+            continue
+        replace_file(new / name, data)
