@@ -17,7 +17,7 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     n_reported: int
     """Tokens that the provider reported, part of `used_tokens`."""
     n_noted: int
-    """Tokens that the last compaction noted of its result, part of `used_tokens`."""
+    """Tokens that the last compaction or prune noted of its result, part of `used_tokens`."""
     n_counted: int
     """Tokens that we counted in what followed, part of `used_tokens`."""
     window: Window
@@ -28,9 +28,9 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
 def measure(context: Context, window: Window, count: Count) -> Gauge:
     """Measure a context by its last reported usage and by counting what followed.
 
-    A usage from before the last compaction says nothing any more. Without one, what the
-    compaction noted of its result serves, else everything is counted; what only the agent
-    knows, its system prompt and tools, is missing then.
+    A usage from before the last compaction or prune says nothing any more. Without one, what
+    that noted of its result serves, else everything is counted; what only the agent knows, its
+    system prompt and tools, is missing then.
     """
     items = context.items
     last = next((i for i in reversed(range(len(items))) if _tells_usage(items[i])), None)
@@ -38,8 +38,11 @@ def measure(context: Context, window: Window, count: Count) -> Gauge:
         usage = items[last].message.usage
         tail = _written_after_request(items, last)
         return _gauge("reported", usage.n_total if usage else 0, tail, window, count)
-    boundary = context.boundary
-    if boundary is not None and boundary.n_tokens_after is not None:
+    boundary, pruned = context.boundary, context.pruned
+    if pruned is not None and pruned.n_tokens_after is not None:
+        tail = tuple(item for item in items if item.is_after_boundary)
+        return _gauge("estimated", pruned.n_tokens_after, tail, window, count)
+    if pruned is None and boundary is not None and boundary.n_tokens_after is not None:
         tail = tuple(item for item in items if _follows_boundary(item, boundary.entry_id))
         return _gauge("estimated", boundary.n_tokens_after, tail, window, count)
     if boundary is not None and boundary.is_opaque:

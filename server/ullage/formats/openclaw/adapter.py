@@ -29,7 +29,7 @@ from ullage.formats.openclaw.places import (
     session_roots,
     subagent_folders,
 )
-from ullage.formats.openclaw.projection import model_of, project
+from ullage.formats.openclaw.projection import model_of, project, pruned_of
 from ullage.formats.openclaw.seed_entries import EVENTS, EVENTS_VERSION
 from ullage.formats.openclaw.seed_path import read_active_path
 
@@ -72,6 +72,7 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
         n_entries=path.n_entries,
         size_bytes=lines.size_bytes,
         problems=path.problems,
+        pruned=pruned_of(path),
     )
     known_refs = context.compactions if is_linear else by_id.values()
     return Reading(context=context, index=index_of(lines, path.n_entries, known_refs, _is_entry))
@@ -92,7 +93,7 @@ def to_compaction(entry: Entry) -> Compaction:
     return Compaction(
         entry_id=entry.entry_id,
         parent_id=entry.parent_id,
-        at_ms=ms_of(native),
+        at_ms=ms_of(native) or ms_of(details),
         summary=text_of(native, "summary") or "",
         first_kept_id=text_of(native, "firstKeptEntryId"),
         n_tokens_before=int_of(native, "tokensBefore"),

@@ -9,6 +9,7 @@ from ullage.core.transcript import Line, Problem
 from ullage.formats.format import Reading, lasting_problems, shows_unfinished
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.navigation import NAVIGATED_VERSION, is_plain
+from ullage.formats.openclaw.notes import is_note
 from ullage.formats.openclaw.path import names_model
 from ullage.formats.openclaw.projection import item_of, model_named_by
 from ullage.formats.openclaw.seed_entries import EVENTS
@@ -42,7 +43,7 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
         # The last line of an id stands for it, also where it is the parent of another.
         if entry.entry_id in known_ids and not is_linear:
             return None
-        if entry.kind in CHANGING_KINDS or not entry.entry_id:
+        if entry.kind in CHANGING_KINDS or is_note(entry) or not entry.entry_id:
             return None
         if entry.parent_id != leaf_id and not is_linear:
             return None

@@ -22,7 +22,7 @@ _MESSAGE_KINDS = ("message", "custom_message")
 _LAST_SECOND = 100_000_000_000
 """Smaller numbers are seconds, not milliseconds: S0 shows the one and computes the other."""
 _RENAMED = {"tokensBeforeCompaction": "tokensBefore", "tokensAfterCompaction": "tokensAfter"}
-_DETAILS = ("trigger", "layer", "messagesCompacted", "customInstruction", "boundaryMessageId")
+EVENT_DETAILS = ("trigger", "layer", "messagesCompacted", "customInstruction", "boundaryMessageId")
 
 
 def is_flat(native: JsonObject) -> bool:
@@ -53,13 +53,13 @@ def in_pi_shape(native: JsonObject) -> JsonObject:
         message = {key: value for key, value in native.items() if key not in _ENTRY_FIELDS}
         message.setdefault("role", "user")
         native = {key: native[key] for key in _ENTRY_FIELDS if key in native} | {
-            "timestamp": _in_ms(native.get("timestamp")),
+            "timestamp": in_ms(native.get("timestamp")),
             "message": message,
         }
     elif native.get("type") == "compaction":
         renamed = {_RENAMED[key]: native[key] for key in _RENAMED if key in native}
-        details = {key: native[key] for key in _DETAILS if key in native}
-        native = native | renamed | {"timestamp": _in_ms(native.get("timestamp"))}
+        details = {key: native[key] for key in EVENT_DETAILS if key in native}
+        native = native | renamed | {"timestamp": in_ms(native.get("timestamp"))}
         if details:
             native = native | {"details": (object_of(native, "details") or {}) | details}
     return native
@@ -76,6 +76,7 @@ def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
     return None
 
 
-def _in_ms(timestamp: object) -> object:
+def in_ms(timestamp: object) -> object:
+    """Give a time of S0's in milliseconds; anything else is left as it is."""
     n_seconds = int_of({"timestamp": timestamp}, "timestamp")
     return timestamp if n_seconds is None or n_seconds > _LAST_SECOND else n_seconds * 1000
