@@ -1,7 +1,6 @@
 """Compact a session: plan it, show it, make it."""
 
 import asyncio
-
 from typing import Literal
 
 import msgspec

@@ -1,5 +1,6 @@
 """The demonstration: every step of the main job on a bundled synthetic session."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from ullage.app.compact_report import done_text, preview_text
 from ullage.app.load import Loaded, Settings, load
 from ullage.app.sessions import open_session
 from ullage.app.status_text import status_text
-from ullage.app.undo import undo
+from ullage.app.summaries import ModelUse
+from ullage.app.undo import plan_undo, undo
 from ullage.core.compaction import Unneeded
 from ullage.core.gauge import gauge_line
 from ullage.store.demo import make_idle, scratch_session
@@ -42,14 +44,15 @@ def _steps(path: Path, places: Places) -> Iterator[Part]:
         output=f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}\n"
         f"  what the agent would be told: {line}\n\n{written.path.read_text('utf-8').rstrip()}",
     )
-    plan = plan_compaction(loaded, Request(), settings)
+    plan = asyncio.run(plan_compaction(loaded, Request(), settings, places, ModelUse()))
     if isinstance(plan, Unneeded):
         raise AssertionError(plan.reason)
     yield Part(command="ullage compact --dry-run", output=preview_text(plan))
-    done = compact(plan, settings, places)
-    yield Part(command="ullage compact --yes", output=done_text(done))
+    made = compact(plan, settings, places)
+    yield Part(command="ullage compact --yes", output=done_text(plan, made))
     yield Part(command="ullage context status", output=status_text(_load_idle(path, places)))
-    undone = undo(open_session(path), settings, places)
+    make_idle(path)
+    undone = undo(plan_undo(open_session(path), settings, places), settings, places).after
     is_same = undone.context.items == loaded.context.items
     yield Part(
         command="ullage undo",

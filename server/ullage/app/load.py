@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.app.secrets import secrets_for
 from ullage.app.sessions import Session
+from ullage.core.config.settings import ModelSettings
 from ullage.core.context import Context
 from ullage.core.gauge import measure
 from ullage.core.index import EMPTY_INDEX
@@ -31,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     window_tokens: int | None = None
     policy: Policy = Policy()
     pins: tuple[str, ...] = ()
+    model: ModelSettings = ModelSettings()
 
 
 def settings_from(env: Mapping[str, str], window_tokens: int | None = None) -> Settings:

@@ -8,8 +8,8 @@ from ullage.core.config.settings import ModelSettings
 from ullage.core.window import find_row
 from ullage.store.models import model_table
 from ullage.store.places import Places
-from ullage.summary.choice import choose_model, configured_choice
-from ullage.summary.endpoint import endpoint_for
+from ullage.summary.choice import choose_model
+from ullage.summary.endpoint import BASE_URLS, ModelChoice, Provider, endpoint_for
 from ullage.summary.keys import find_key, providers_with_key, read_system_keyring
 from ullage.summary.request import Progress
 
@@ -33,7 +33,7 @@ def model_use(
         return ModelUse()
     choice = choose_model(
         is_asked_for=True,
-        configured=configured_choice(model),
+        configured=_configured(model),
         session_model=loaded.context.model,
         session_provider=None,
         providers_with_key=providers_with_key(places.env, read_system_keyring),
@@ -47,3 +47,20 @@ def model_use(
         window_tokens=row.window_tokens if row else UNKNOWN_WINDOW_TOKENS,
     )
     return ModelUse(endpoint=endpoint, report=report)
+
+
+def _configured(model: ModelSettings) -> ModelChoice | None:
+    """Give the model that was named with its provider or address; None where one is missing."""
+    if model.name is None or (model.provider is None and model.base_url is None):
+        return None
+    provider: Provider = "custom"
+    for known in BASE_URLS:
+        if known == (model.provider or "").lower():
+            provider = known
+    return ModelChoice(
+        provider=provider,
+        model=model.name,
+        base_url=model.base_url,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+    )

@@ -140,7 +140,7 @@ def _items(plan: PrunePlan) -> list[PruneItemReport]:
 
 def _item_lines(items: Iterable[PruneItem]) -> list[str]:
     return [
-        f"{item.n_freed:>9,}  {item.reason:<15} {item.tool or 'image'} {gist(item.label, LABEL_CHARS)}"
-        f"  [{item.item_id}]"
+        f"{item.n_freed:>9,}  {item.reason:<15} {item.tool or 'image'}"
+        f" {gist(item.label, LABEL_CHARS)}  [{item.item_id}]"
         for item in items
     ]

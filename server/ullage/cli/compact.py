@@ -1,6 +1,7 @@
 """`ullage compact`: replace the older part of a context by a summary."""
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,9 @@ from ullage.errors import ChangedMeanwhile
 from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:
+    from ullage.app.summaries import ModelUse
     from ullage.core.compaction import Unneeded
+    from ullage.summary.request import Progress
 
 TRIES = 3
 """A transcript that changes between plan and change is planned anew, this often."""
@@ -116,7 +119,7 @@ def _run_asked(choices: Choices, loaded: Loaded, places: Places) -> None:
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.compaction import Unneeded
 
-    configured, model = settings(choices.window), _model_use(loaded, places)
+    configured, model = settings(choices.window), _model_use(choices, loaded, places)
     request = Request(layer=choices.layer, focus=choices.focus)
     plan = asyncio.run(plan_compaction(loaded, request, configured, places, model))
     if choices.is_edited and not isinstance(plan, Unneeded):
@@ -144,7 +147,7 @@ def _run_due(choices: Choices, loaded: Loaded, places: Places) -> None:
     from ullage.core.compaction import Unneeded
     from ullage.core.decision import Ask
 
-    configured, model = settings(choices.window), _model_use(loaded, places)
+    configured, model = settings(choices.window), _model_use(choices, loaded, places)
     due = asyncio.run(plan_auto(loaded, configured, places, model))
     plan = due.plan
     if plan is None:
@@ -165,3 +168,18 @@ def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:
     from ullage.app.compact_report import report_unneeded
 
     answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)
+
+
+def _model_use(choices: Choices, loaded: Loaded, places: Places) -> "ModelUse":
+    """Give the configured model; on a terminal it tells how far it is."""
+    from ullage.app.models import model_use
+
+    is_shown = sys.stderr.isatty()
+    return model_use(
+        settings(choices.window).model, loaded, places, report=_show if is_shown else None
+    )
+
+
+def _show(progress: "Progress") -> None:
+    what = "Merging" if progress.stage == "merge" else "Summarizing"
+    click.echo(f"{what}: call {progress.n_done + 1} of {progress.n_total}", err=True)

@@ -38,8 +38,6 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Tool output above which the prune layer is due (S0: `toolOutputTokens > 50_000`)."""
     protected_tools: tuple[str, ...] = ()
     """Beside those that are always protected."""
-    prune_after_rounds: int = 10
-    """Turns after which a tool's output is pruned in memory (S4 §27.7.3)."""
     is_auto_enabled: bool = True
     notifies_before_auto: bool = True
     max_auto_compactions: int = 5

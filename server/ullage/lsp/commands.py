@@ -7,6 +7,7 @@ from lsprotocol import types
 
 from ullage.app.compact import Plan, Request, compact, plan_compaction
 from ullage.app.load import Loaded, load
+from ullage.app.models import model_use
 from ullage.app.sessions import open_session
 from ullage.app.status_text import status_text
 from ullage.core.compaction import Unneeded
@@ -22,7 +23,9 @@ CONFIRM = "Compact"
 @guarded
 async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactResult:
     """Plan a compaction, ask the user, make it."""
-    plan = await asyncio.to_thread(_plan, ls, _session_path(ls, argument))
+    loaded = await asyncio.to_thread(_load, ls, _session_path(ls, argument))
+    model = await asyncio.to_thread(model_use, ls.settings.model, loaded, ls.places)
+    plan = await plan_compaction(loaded, Request(), ls.settings, ls.places, model)
     if isinstance(plan, Unneeded):
         return CompactResult(outcome="nothing", message=f"Nothing to do: {plan.reason}")
     choice = await ls.window_show_message_request_async(
@@ -34,13 +37,13 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactRes
     )
     if choice is None or choice.title != CONFIRM:
         return CompactResult(outcome="cancelled", message="Compaction cancelled.")
-    done = await asyncio.to_thread(compact, plan, ls.settings, ls.places)
-    await refresh(ls, plan.loaded.path)
+    made = await asyncio.to_thread(compact, plan, ls.settings, ls.places)
+    await refresh(ls, made.loaded.path)
     return CompactResult(
         outcome="compacted",
         message=f"Compacted {len(plan.selection.replaced):,} messages:"
-        f" {plan.selection.n_tokens_before:,} → {plan.n_tokens_after:,} tokens."
-        f" Checkpoint {done.checkpoint_id} written.",
+        f" {plan.change.n_tokens_before:,} → {plan.change.n_tokens_after:,} tokens."
+        f" Checkpoint {made.checkpoint_id} written.",
     )
 
 
@@ -61,13 +64,9 @@ def _load(ls: UllageServer, path: Path) -> Loaded:
     return load(open_session(path), ls.settings, ls.places, ls.worker.count_tokens)
 
 
-def _plan(ls: UllageServer, path: Path) -> Plan | Unneeded:
-    return plan_compaction(_load(ls, path), Request(), ls.settings)
-
-
 def _question(plan: Plan) -> str:
     return (
-        f"Compact this session? {plan.selection.n_tokens_before:,} →"
-        f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become a"
-        f" summary, the last {len(plan.selection.kept):,} stay. It can be undone."
+        f"Compact this session? {plan.change.n_tokens_before:,} →"
+        f" {plan.change.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
+        f" a summary, the last {len(plan.selection.kept):,} stay. It can be undone."
     )

@@ -11,6 +11,7 @@ from ullage.core.context import Compaction, Context
 from ullage.core.edit import Append, FileChange, LineChange, Rewrite
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Line, Lines
+from ullage.errors import Refused
 from ullage.formats.json_line import decode_object, object_of, with_value
 from ullage.formats.openclaw.notes import (
     PRUNE_NOTE,
@@ -28,6 +29,12 @@ def undo_compaction(
 ) -> FileChange:
     data: JsonObject = {"compaction": compaction.entry_id}
     if not context.header.dialect:
+        if context.leaf_id != compaction.entry_id:
+            raise Refused(
+                "the session went on after its last compaction, and undoing it would hide what"
+                " followed: go back in the agent itself (pi: /tree), or branch off from before it"
+                " (ullage context branch)"
+            )
         note = new_note(context, UNDO_NOTE, data, entry_id=entry_id, timestamp=timestamp)
         return append_entry(lines, note | {"parentId": compaction.parent_id})
     line = _compaction_line(lines, context, compaction)
