@@ -8,23 +8,15 @@ from pathlib import Path
 import pytest
 
 from pi_files import PiFile, json_line
-from ullage.app.compact import Plan, Request, compact, plan_compaction
+from planning import SMALL, compacted, planned, undone
+from ullage.app.compact import compact
 from ullage.app.history import history
-from ullage.app.load import Settings, load, read
+from ullage.app.load import read
 from ullage.app.sessions import open_session
-from ullage.app.undo import undo
-from ullage.core.policy import Policy
-from ullage.core.tokens import estimate
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 from ullage.store.reader import FileLines
-
-SMALL = Settings(policy=Policy(summarize_protect_tokens=200))
-
-
-def count(text: str, encoding: str) -> int:
-    return estimate(f"{encoding[:1]}{text}")
 
 
 def long_session(*, system: bool = False) -> PiFile:
@@ -42,13 +34,6 @@ def idle(path: Path, pi: PiFile) -> Path:
     path.write_bytes(pi.data)
     make_idle(path)
     return path
-
-
-def compacted(path: Path, places: Places) -> Plan:
-    plan = plan_compaction(load(open_session(path), SMALL, places, count), Request(), SMALL)
-    assert isinstance(plan, Plan)
-    compact(plan, SMALL, places)
-    return plan
 
 
 def test_a_compaction_keeps_the_system_message_in_force(tmp_path: Path, places: Places) -> None:
@@ -80,14 +65,13 @@ def test_undo_is_refused_where_anything_came_after(
     make_idle(path)
     before = path.read_bytes()
     with pytest.raises(Refused, match="went on"):
-        undo(open_session(path), SMALL, places)
+        undone(path, places)
     assert path.read_bytes() == before
 
 
 def test_a_change_of_the_same_length_is_a_change(tmp_path: Path, places: Places) -> None:
     path = idle(tmp_path / "s.jsonl", long_session())
-    plan = plan_compaction(load(open_session(path), SMALL, places, count), Request(), SMALL)
-    assert isinstance(plan, Plan)
+    plan = planned(path, places)
     changed = path.read_bytes().replace(b"file number 3 ", b"file number 4 ")
     path.write_bytes(changed)
     with pytest.raises(SessionLive):
@@ -151,7 +135,9 @@ def test_our_folders_are_open_to_the_user_alone(tmp_path: Path, places: Places) 
 
 def test_what_a_compaction_noted_is_not_called_reported(tmp_path: Path, places: Places) -> None:
     path = idle(tmp_path / "s.jsonl", long_session())
-    plan = compacted(path, places)
-    gauge = load(open_session(path), SMALL, places, count).status.gauge
-    assert (gauge.n_reported, gauge.n_noted) == (0, plan.n_tokens_after)
-    assert json.loads(plan.appended)["details"]["tokensAfter"] == plan.n_tokens_after
+    before = path.read_bytes()
+    plan, made = compacted(path, places)
+    n_after = plan.change.n_tokens_after
+    gauge = made.loaded.status.gauge
+    assert (gauge.n_reported, gauge.n_noted) == (0, n_after)
+    assert json.loads(path.read_bytes()[len(before) :])["details"]["tokensAfter"] == n_after

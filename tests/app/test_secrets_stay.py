@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from pi_files import PiFile
+from planning import SMALL, compacted
 from ullage.app.checkpoint import write_checkpoint
-from ullage.app.compact import Plan, Request, compact, plan_compaction
-from ullage.app.load import Settings, load
+from ullage.app.load import load
 from ullage.app.sessions import open_session
-from ullage.core.policy import Policy
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 
@@ -17,7 +16,6 @@ TYPED = "sk-ant-api03-CANARYtyped0123456789abcdefghij"
 ANSWERED = "ghp_CANARYanswered0123456789abcdefghijklm"
 PRINTED = "AKIACANARYPRINTED123"
 KNOWN = "canary-of-the-environment"
-SMALL = Settings(policy=Policy(summarize_protect_tokens=200))
 
 
 @pytest.fixture
@@ -42,10 +40,8 @@ def test_no_secret_is_in_a_checkpoint_or_a_summary(session: Path, tmp_path: Path
     written = write_checkpoint(loaded, places, trigger="manual")
     assert "rule" in written.path.read_text("utf-8")
     n_before = session.stat().st_size
-    plan = plan_compaction(loaded, Request(), SMALL)
-    assert isinstance(plan, Plan)
-    assert "[REDACTED:anthropic:" in plan.summary
-    compact(plan, SMALL, places)
+    plan, _ = compacted(session, places)
+    assert "[REDACTED:anthropic:" in plan.summary.text
     appended = session.read_bytes()[n_before:]
     files = [path for path in state.rglob("*") if path.is_file()]
     assert len(files) >= 3
