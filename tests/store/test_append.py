@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from ullage.core.edit import Append
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, Unreadable
-from ullage.store import append
-from ullage.store.append import append_lines, session_lock, wait_until_quiet
+from ullage.store import lease
+from ullage.store import session_lock as lock_module
+from ullage.store.append import append
+from ullage.store.journal import Journal
 from ullage.store.places import Places
-from ullage.store.reader import look_at
+from ullage.store.reader import Fingerprint, look_at
+from ullage.store.session_lock import session_lock, wait_until_quiet
 
 OLD = b'{"type":"session"}\n'
 OURS = b'{"type":"compaction"}\n'
@@ -28,6 +32,14 @@ def path(tmp_path: Path) -> Path:
     then = time.time() - 3600
     os.utime(path, (then, then))
     return path
+
+
+def append_lines(path: Path, expected: Fingerprint, data: bytes) -> Fingerprint:
+    path = path.resolve()
+    state = path.parent.parent / "state"
+    places = Places(cwd=state, home=state, env={}, state_folder=state)
+    append(path, expected, Append(data=data), Journal(path, places))
+    return look_at(path)
 
 
 def test_what_is_appended_stands_behind_what_was_there(path: Path) -> None:
@@ -93,7 +105,7 @@ def test_a_full_disk_takes_back_what_it_had_taken(
 ) -> None:
     real_write = os.write
     with monkeypatch.context() as patch:
-        patch.setattr(os, "write", _writing_until(len(OURS) - 7, real_write))
+        patch.setattr(os, "write", _writing_until(path, len(OURS) - 7, real_write))
         with pytest.raises(StorageError, match="nothing was changed"):
             append_lines(path, look_at(path), OURS)
     assert path.read_bytes() == OLD
@@ -106,6 +118,8 @@ def test_what_another_wrote_behind_a_failed_write_is_never_cut_off(
     foreign = b"x" * 500 + b"\n"
 
     def write(fd: int, data: bytes) -> int:
+        if os.fstat(fd).st_ino != path.stat().st_ino:
+            return real_write(fd, data)
         if len(data) < len(OURS):
             with path.open("ab") as file:
                 file.write(foreign)
@@ -113,6 +127,8 @@ def test_what_another_wrote_behind_a_failed_write_is_never_cut_off(
         return real_write(fd, data[:5])
 
     with monkeypatch.context() as patch:
+        # Under a lease the other would wait until we are done.
+        patch.setattr(lease, "_ask_for_lease", lambda _: "no leases")
         patch.setattr(os, "write", write)
         with pytest.raises(StorageError):
             append_lines(path, look_at(path), OURS)
@@ -127,6 +143,8 @@ def test_a_short_line_of_another_behind_a_failed_write_is_never_cut_off(
     foreign = b'{"a":1}\n'
 
     def write(fd: int, data: bytes) -> int:
+        if os.fstat(fd).st_ino != path.stat().st_ino:
+            return real_write(fd, data)
         if len(data) < len(OURS):
             with path.open("ab") as file:
                 file.write(foreign)
@@ -134,14 +152,18 @@ def test_a_short_line_of_another_behind_a_failed_write_is_never_cut_off(
         return real_write(fd, data[:5])
 
     with monkeypatch.context() as patch:
+        # Under a lease the other would wait until we are done.
+        patch.setattr(lease, "_ask_for_lease", lambda _: "no leases")
         patch.setattr(os, "write", write)
         with pytest.raises(StorageError):
             append_lines(path, look_at(path), OURS)
     assert path.read_bytes().endswith(foreign)
 
 
-def _writing_until(n_left: int, real_write):
+def _writing_until(path: Path, n_left: int, real_write):
     def write(fd: int, data: bytes) -> int:
+        if os.fstat(fd).st_ino != path.stat().st_ino:
+            return real_write(fd, data)
         if len(data) <= n_left:
             raise OSError(28, "No space left on device")
         return real_write(fd, data[:3])
@@ -156,8 +178,8 @@ def test_a_transcript_that_was_left_alone_is_not_waited_for(path: Path) -> None:
 
 
 def test_a_fresh_transcript_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(append, "QUIET_S", 0.3)
-    monkeypatch.setattr(append, "POLL_S", 0.02)
+    monkeypatch.setattr(lock_module, "QUIET_S", 0.3)
+    monkeypatch.setattr(lock_module, "POLL_S", 0.02)
     os.utime(path)
     seen = look_at(path)
     wait_until_quiet(path, seen)
@@ -184,7 +206,7 @@ def test_a_lock_of_the_agent_is_respected_and_stays(path: Path) -> None:
 def test_a_transcript_from_the_future_is_not_waited_for_until_then(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(append, "QUIET_S", 0.1)
+    monkeypatch.setattr(lock_module, "QUIET_S", 0.1)
     then = time.time() + 20
     os.utime(path, (then, then))
     seen = look_at(path)
@@ -204,7 +226,7 @@ def test_a_transcript_from_the_future_is_not_waited_for_until_then(
 HOLD = """
 import sys
 from pathlib import Path
-from ullage.store.append import session_lock
+from ullage.store.session_lock import session_lock
 from ullage.store.places import Places
 root = Path(sys.argv[1])
 places = Places(cwd=root, home=root, env={}, state_folder=root / "state")
@@ -218,7 +240,7 @@ with session_lock(root / "agent" / "s.jsonl", places):
 def test_a_session_is_one_process_at_a_time(
     path: Path, places: Places, monkeypatch: pytest.MonkeyPatch, is_killed: bool
 ) -> None:
-    monkeypatch.setattr(append, "LOCK_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(lock_module, "LOCK_TIMEOUT_S", 0.2)
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(places.cwd)],
         stdin=subprocess.PIPE,

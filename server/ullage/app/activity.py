@@ -10,9 +10,9 @@ from ullage.app.sessions import Session, subagent_sessions, workspace_sessions
 from ullage.core.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.status import rfc3339
 from ullage.core.transcript import Agent
-from ullage.store.append import QUIET_S
 from ullage.store.places import Places
 from ullage.store.processes import running_sessions
+from ullage.store.session_lock import QUIET_S
 
 SHORT_ID_CHARS = 13
 """Enough to tell sessions apart and to name one by, few enough for 80 columns (chosen)."""

@@ -11,9 +11,18 @@ _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
 def folder_name(session_key: str) -> str:
     """Give S1's `sanitizeSessionKeyForPath`, made unique where that lost something.
 
-    A key that was changed, or whose name Windows or a file system could not hold, ends in eight
-    hex digits of its SHA-256, so that `a:b` and `a_b` never share a folder.
+    A key that was changed, that has a capital letter, or whose name Windows or a file system
+    could not hold, ends in eight hex digits of its SHA-256: `a:b` and `a_b` never share a
+    folder, nor do `A` and `a` where a disk takes them for one name.
     """
+    earlier = earlier_folder_name(session_key)
+    if earlier != session_key or earlier == earlier.lower():
+        return earlier
+    return f"{earlier[:MAX_NAME_CHARS]}-{_digest(session_key)}"
+
+
+def earlier_folder_name(session_key: str) -> str:
+    """Give the name by which Ullage 0.1 kept a session: keys that differ in case may share it."""
     name = _UNSAFE.sub("_", session_key)
     is_kept = (
         name == session_key
@@ -26,5 +35,8 @@ def folder_name(session_key: str) -> str:
     if _RESERVED.match(name):
         # Windows looks at what stands before the first dot only.
         name = name.replace(".", "_")
-    digest = hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{name[:MAX_NAME_CHARS]}-{digest}"
+    return f"{name[:MAX_NAME_CHARS]}-{_digest(session_key)}"
+
+
+def _digest(session_key: str) -> str:
+    return hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()[:8]

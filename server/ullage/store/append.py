@@ -1,122 +1,115 @@
 """Appending to a transcript that an agent wrote and has left alone.
 
-The rules of research/reliability.md §4.4: one lock of ours, which is not in the agent's folder;
-the file must be the one that was read, to the byte count; one write, a line end before it where
-the last line has none; sync; on any failure only our own bytes are taken back.
+The rules of research/reliability.md §4.4: a journal first; the file must be the one that was
+read; one write, under a lease where there are leases; sync; read back. On any failure only our
+own bytes are taken back: cut off where no one else can write, else blanked where they stand, as
+agents skip blank lines, and blanks before a record. Cutting could take what another wrote.
 """
 
-import hashlib
 import os
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
-from ullage.store.files import write_all
-from ullage.store.places import Places, make_folder, unwritable
-from ullage.store.reader import Fingerprint, look_at
-
-QUIET_S = 5.0
-"""A transcript that grew within this time counts as in use (research/reliability.md §4.3)."""
-POLL_S = 0.2
-LOCK_TIMEOUT_S = 10.0
+from ullage.core.edit import Append
+from ullage.errors import StorageError
+from ullage.store.files import read_at, write_all
+from ullage.store.journal import AppendIntent, Journal
+from ullage.store.lease import Held, held
+from ullage.store.own_bytes import blank, find_behind, settle
+from ullage.store.reader import Fingerprint, fingerprint_of, look_at
+from ullage.store.session_lock import changed_meanwhile
 
 
-@contextmanager
-def session_lock(path: Path, places: Places) -> Generator[None]:
-    """Hold our lock of a transcript; it goes with the process.
-
-    Raises:
-        SessionLive: another Ullage works on the same session.
-        StateUnwritable: the state folder does not take a lock.
-    """
-    folder = places.state_folder / "locks"
-    make_folder(folder)
-    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
-    lock = FileLock(folder / f"{name}.lock", mode=0o600)
-    try:
-        lock.acquire(timeout=LOCK_TIMEOUT_S)
-    except Timeout:
-        raise SessionLive(
-            f"another Ullage is working on {path.name}: wait for it, then try again"
-        ) from None
-    except OSError as error:
-        raise unwritable(folder, error) from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:
-    """Wait until a transcript has not grown for some seconds.
-
-    Raises:
-        ChangedMeanwhile: it is not as it was when it was read.
-        SessionLive: it is being written to, or the agent holds a lock beside it.
-    """
-    lock = path.with_name(f"{path.name}.lock")
-    if lock.exists():
-        raise SessionLive(
-            f"an agent holds {lock.name}: end the agent's session first, or compact in the agent"
-        )
-    now = look_at(path)
-    age_s = time.time() - now.mtime_ns / 1e9
-    if now != fingerprint and age_s >= QUIET_S:
-        raise ChangedMeanwhile(f"{path.name} changed meanwhile; nothing was written: try again")
-    deadline = time.monotonic() + QUIET_S - max(0.0, age_s)
-    while (rest_s := deadline - time.monotonic()) > 0:
-        if look_at(path) != fingerprint:
-            raise SessionLive(
-                f"{path.name} is being written to: end the agent's session first, or compact in"
-                " the agent"
-            )
-        time.sleep(min(POLL_S, rest_s))
-
-
-def append_lines(path: Path, expected: Fingerprint, data: bytes) -> Fingerprint:
-    """Append whole lines to the file that `expected` describes, and give its new fingerprint.
+def append(path: Path, expected: Fingerprint, change: Append, journal: Journal) -> None:
+    """Append whole lines to the file that `expected` describes.
 
     Raises:
         ChangedMeanwhile: the file is not as it was when it was read; nothing was written.
+        SessionLive: someone else has the file open; nothing was written.
         StorageError: the disk did not take the lines; they were taken back.
     """
-    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    intent = AppendIntent(
+        device=expected.device,
+        inode=expected.inode,
+        offset=expected.size_bytes,
+        data=change.data,
+    )
+    journal.write(intent)
+    is_clean = True
     try:
-        fd = os.open(path.resolve(), flags)
-    except OSError as error:
-        raise StorageError(
-            f"cannot write {path}: {error.strerror}. Check its permissions"
-        ) from None
+        with held(path) as file:
+            if fingerprint_of(os.fstat(file.fd)) != expected or look_at(path) != expected:
+                raise changed_meanwhile(path)
+            is_clean = False
+            try:
+                _write(file, intent)
+            except OSError as error:
+                is_clean = _take_back(file, intent)
+                raise StorageError(_failure(path, error, is_clean=is_clean)) from None
+            if not _stands(file, intent):
+                is_clean = True
+                raise changed_meanwhile(path)
+    except BaseException:
+        if is_clean:
+            journal.clear()
+        raise
+
+
+def _write(file: Held, intent: AppendIntent) -> None:
+    if file.is_exclusive:
+        os.lseek(file.fd, intent.offset, os.SEEK_SET)
+        write_all(file.fd, intent.data)
+        os.fsync(file.fd)
+        return
+    fd = os.open(file.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
     try:
-        found = os.fstat(fd)
-        is_same = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) == (
-            expected.device,
-            expected.inode,
-            expected.size_bytes,
-            expected.mtime_ns,
-        )
-        if not is_same:
-            raise ChangedMeanwhile(f"{path.name} changed meanwhile; nothing was written: try again")
-        try:
-            write_all(fd, data)
-            os.fsync(fd)
-        except OSError as error:
-            _take_back(fd, expected.size_bytes, data)
-            raise StorageError(
-                f"cannot write {path}: {error.strerror}; nothing was changed. Free some space"
-            ) from None
+        if os.write(fd, intent.data) < len(intent.data):
+            # Another may write before we could go on: no second half then.
+            raise OSError("the disk took a part only")
+        os.fsync(fd)
     finally:
         os.close(fd)
-    return look_at(path)
 
 
-def _take_back(fd: int, size_bytes: int, data: bytes) -> None:
-    """Cut off our own bytes after a failed write, unless someone else wrote behind them."""
-    os.lseek(fd, size_bytes, os.SEEK_SET)
-    written = os.read(fd, len(data) + 1)
-    if data.startswith(written):
-        os.ftruncate(fd, size_bytes)
+def _stands(file: Held, intent: AppendIntent) -> bool:
+    """Look where our lines went; behind another's they are blanked, as they would hide it.
+
+    Raises:
+        StorageError: they are not on the disk as they were written.
+    """
+    try:
+        if read_at(file.fd, intent.offset, len(intent.data)) == intent.data:
+            return True
+        begin = None if file.is_exclusive else find_behind(file.fd, intent)
+        if begin is not None:
+            blank(file.fd, begin, intent.data)
+            return False
+    except OSError as error:
+        raise StorageError(_failure(file.path, error, is_clean=False)) from None
+    error = OSError("what was read back is not what was written")
+    raise StorageError(_failure(file.path, error, is_clean=False))
+
+
+def _take_back(file: Held, intent: AppendIntent) -> bool:
+    """Take back our own bytes after a failed write; whether none of them is left."""
+    try:
+        if not file.is_exclusive:
+            return settle(file, intent) in ("absent", "withdrawn")
+        end = os.lseek(file.fd, 0, os.SEEK_END)
+        if end > intent.offset:
+            if not intent.data.startswith(read_at(file.fd, intent.offset, end - intent.offset)):
+                return False
+            os.ftruncate(file.fd, intent.offset)
+            os.fsync(file.fd)
+    except OSError:
+        return False
+    return True
+
+
+def _failure(path: Path, error: OSError, *, is_clean: bool) -> str:
+    reason = error.strerror or str(error)
+    if is_clean:
+        return f"cannot write {path}: {reason}; nothing was changed. Free some space, or try again"
+    return (
+        f"cannot write {path}: {reason}. An unfinished line may be at its end: the next"
+        " `ullage` command that changes a session takes it back"
+    )

@@ -6,11 +6,10 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.session_key import folder_name
 from ullage.errors import CorruptCheckpoint
 from ullage.store.checkpoint_yaml import dump, load
 from ullage.store.files import replace_file
-from ullage.store.places import Places, make_folder
+from ullage.store.places import Places, make_folder, session_folder
 
 KEPT_CHECKPOINTS = 5
 """Older ones are deleted (S1 §5.5)."""
@@ -27,7 +26,7 @@ class Pointer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def checkpoint_folder(session_key: str, places: Places) -> Path:
-    return places.state_folder / "context" / "checkpoints" / folder_name(session_key)
+    return session_folder("checkpoints", session_key, places)
 
 
 def list_ids(folder: Path) -> tuple[str, ...]:

@@ -1,9 +1,11 @@
-"""Files of ours, replaced whole: a reader sees the old bytes or the new, never a part."""
+"""Files written whole: a reader sees the old bytes or the new, never a part."""
 
+import errno
 import os
 import secrets
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from ullage.errors import StorageError
@@ -12,6 +14,11 @@ from ullage.store.places import make_folder, unwritable
 RENAME_TRIES = 25
 """Windows lets no one rename over a file that a scanner holds open; it lets go within seconds."""
 RENAME_PAUSE_S = 0.1
+TEMPORARY_SUFFIX = ".tmp"
+STALE_S = 3600.0
+"""No write of ours takes an hour, so that an older temporary file is no one's any more."""
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
+"""What systems answer where a file system has no hard links."""
 _HELD_ERRORS = (5, 32, 33)
 """ERROR_ACCESS_DENIED, _SHARING_VIOLATION, _LOCK_VIOLATION (research/reliability.md D19)."""
 
@@ -23,16 +30,86 @@ def replace_file(path: Path, data: bytes) -> None:
         StateUnwritable: the folder or the disk does not take it; the old file is intact.
     """
     make_folder(path.parent)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = temporary_beside(path)
     try:
-        try:
-            write_new_file(temporary, data)
-            _rename(temporary, path)
-        except OSError as error:
-            raise unwritable(path, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        write_new_file(temporary, data)
+        rename_over(temporary, path)
+    except OSError as error:
+        remove_quietly(temporary)
+        raise unwritable(path, error) from None
     sync_folder(path.parent)
+
+
+def create_file(path: Path, data: bytes) -> None:
+    """Write a file whole under a name that nobody has, so that no one sees a part of it.
+
+    Raises:
+        FileExistsError: the name is taken; what has it is untouched.
+        OSError: the folder or the disk does not take it.
+        StorageError: it is there, but the disk did not confirm it.
+    """
+    temporary = temporary_beside(path)
+    try:
+        write_new_file(temporary, data)
+        publish(temporary, path)
+    except OSError:
+        remove_quietly(temporary)
+        raise
+    sync_folder(path.parent)
+
+
+def publish(temporary: Path, path: Path) -> None:
+    """Give a finished file its name without taking the name from another.
+
+    Raises:
+        FileExistsError: the name is taken.
+    """
+    try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        # exFAT and some network disks. Windows refuses to rename over a file; elsewhere a file
+        # of this name could come between the look and the rename, and names are new UUIDs.
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        temporary.rename(path)
+    else:
+        remove_quietly(temporary)
+
+
+def temporary_beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
+
+
+def unused_backup(path: Path) -> Path:
+    """Give the first name for an old file, `<name>.bak`, that no file has."""
+    number = 1
+    while os.path.lexists(backup := path.with_name(f"{path.name}.bak{_counted(number)}")):
+        number += 1
+    return backup
+
+
+def _counted(number: int) -> str:
+    return "" if number == 1 else f".{number}"
+
+
+def remove_quietly(path: Path) -> None:
+    """Remove a file of ours that no one misses; where that fails it stays."""
+    with suppress(OSError):
+        path.unlink()
+
+
+def remove_stale_temporaries(folder: Path) -> None:
+    """Remove what a process that was killed left in a folder of ours."""
+    try:
+        found = [path for path in folder.iterdir() if path.suffix == TEMPORARY_SUFFIX]
+    except OSError:
+        return
+    for path in found:
+        with suppress(OSError):
+            if path.name.startswith(".") and time.time() - path.stat().st_mtime > STALE_S:
+                path.unlink()
 
 
 def write_new_file(path: Path, data: bytes) -> None:
@@ -58,6 +135,16 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
+def read_at(fd: int, offset: int, n_bytes: int) -> bytes:
+    """Read so many bytes from a place, fewer only at the end of the file."""
+    os.lseek(fd, offset, os.SEEK_SET)
+    pieces: list[bytes] = []
+    while n_bytes and (piece := os.read(fd, n_bytes)):
+        pieces.append(piece)
+        n_bytes -= len(piece)
+    return b"".join(pieces)
+
+
 def sync_folder(folder: Path) -> None:
     """Make a rename last over a power cut. Windows has no such call and needs none."""
     if sys.platform == "win32":
@@ -75,7 +162,8 @@ def sync_folder(folder: Path) -> None:
         ) from None
 
 
-def _rename(source: Path, target: Path) -> None:
+def rename_over(source: Path, target: Path) -> None:
+    """Put a file in the place of another, and wait for those who hold it on Windows."""
     for tries_left in reversed(range(RENAME_TRIES)):
         try:
             source.replace(target)

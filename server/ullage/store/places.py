@@ -1,10 +1,12 @@
 """Where things are on this machine: home, the agents' folders, our state."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from ullage.core.session_key import earlier_folder_name, folder_name
 from ullage.errors import StateUnwritable
 
 
@@ -45,6 +47,18 @@ def make_folder(folder: Path) -> None:
             path.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error) from None
+
+
+def session_folder(kind: str, session_key: str, places: Places) -> Path:
+    """Give the folder of a session below `context/<kind>`."""
+    parent = places.state_folder / "context" / kind
+    earlier = earlier_folder_name(session_key)
+    if earlier != (name := folder_name(session_key)):
+        # By the listed names: a disk that ignores case would also find another session's folder.
+        with suppress(OSError):
+            if earlier in {path.name for path in parent.iterdir()}:
+                return parent / earlier
+    return parent / name
 
 
 def unwritable(path: Path, error: OSError) -> StateUnwritable:

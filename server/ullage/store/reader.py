@@ -1,5 +1,6 @@
 """Transcripts on disk, read in blocks from either end and never held open."""
 
+import os
 import stat
 from collections import deque
 from collections.abc import Iterator
@@ -155,6 +156,10 @@ def look_at(path: Path) -> Fingerprint:
         )
     if not stat.S_ISREG(found.st_mode):
         raise Unreadable(f"{path} is not a regular file: name a transcript that an agent wrote")
+    return fingerprint_of(found)
+
+
+def fingerprint_of(found: os.stat_result) -> Fingerprint:
     return Fingerprint(
         device=found.st_dev,
         inode=found.st_ino,

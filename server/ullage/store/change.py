@@ -1,0 +1,167 @@
+"""Changing an agent's files: the one way to do it, and what a killed process left of it.
+
+Every change goes: our lock, the look whether the agent leaves the file alone, a receipt, a
+journal, the change, the receipt marked done, the journal cleared. Whatever of it was reached
+when the process ended, `recover` finishes or takes back.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import assert_never
+
+import msgspec
+
+from ullage.core.edit import Append, FileChange, NewSession, Rewrite
+from ullage.core.receipt import Before, Occasion, Receipt
+from ullage.errors import Refused, StorageError
+from ullage.store.append import append
+from ullage.store.journal import Journal
+from ullage.store.new_session import create_session, new_session_path
+from ullage.store.places import Places
+from ullage.store.reader import Fingerprint, look_at, open_to_read
+from ullage.store.receipts import add_receipt, mark_done, remove_receipt
+from ullage.store.recovery import recover_session
+from ullage.store.rewrite import rewrite
+from ullage.store.session_lock import session_lock, wait_until_quiet
+
+HEAD_BYTES = 4096
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that is on the disk."""
+
+    path: Path
+    """Where the session goes on: the transcript, or the file of a new session."""
+    fingerprint: Fingerprint
+    receipt_id: str
+    backup: Path | None
+    """The old file of a rewrite."""
+    notes: tuple[str, ...]
+    """What the user should know."""
+
+
+def apply_change(
+    path: Path, expected: Fingerprint, change: FileChange, occasion: Occasion, places: Places
+) -> Written:
+    """Make a change of a transcript that is still the one that `expected` describes.
+
+    What an earlier process left unfinished in this session is seen to first. May be called
+    inside `session_lock`. Waits up to five seconds for the agent to be quiet.
+
+    Raises:
+        ChangedMeanwhile: the transcript is not as it was read; nothing was changed.
+        SessionLive: an agent or another Ullage is using the session; nothing was changed.
+        WriteNotSupported: the file of a new session exists already.
+        StateUnwritable: the state folder does not take the receipt; nothing was changed.
+        StorageError: the disk does not take the change; the message says what was changed.
+    """
+    path = path.resolve()
+    with session_lock(path, places):
+        recovered = recover_session(path, places)
+        wait_until_quiet(path, expected)
+        receipt = add_receipt(_planned(path, expected, change, occasion), places)
+        journal = Journal(path, places)
+        journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
+        try:
+            return _made(path, expected, change, receipt, journal, places, recovered)
+        except Refused:
+            remove_receipt(receipt, places)
+            raise
+
+
+def _made(
+    path: Path,
+    expected: Fingerprint,
+    change: FileChange,
+    receipt: Receipt,
+    journal: Journal,
+    places: Places,
+    recovered: tuple[str, ...],
+) -> Written:
+    notes = list(recovered)
+    written, backup, is_over = path, None, True
+    match change:
+        case Append():
+            append(path, expected, change, journal)
+        case Rewrite():
+            rewritten = rewrite(path, expected, change, journal)
+            backup = path.with_name(rewritten.backup)
+            is_over = False
+            if not rewritten.is_drained:
+                notes.append(
+                    f"another program still has the old {path.name} open: what it writes there"
+                    f" goes to {rewritten.backup}, and is carried over when a session is changed"
+                    " the next time"
+                )
+        case NewSession():
+            written = create_session(path, expected, change, journal)
+        case _:
+            assert_never(change)
+    try:
+        mark_done(
+            receipt.occasion.session_key,
+            receipt.receipt_id,
+            receipt.occasion.undoes,
+            places,
+            backup=backup.name if backup else None,
+        )
+        if is_over:
+            journal.clear()
+    except StorageError as error:
+        # The journal stays, so that the receipt is marked the next time.
+        notes.append(f"the change was made, but not noted: {error}")
+    return Written(
+        path=written,
+        fingerprint=look_at(written),
+        receipt_id=receipt.receipt_id,
+        backup=backup,
+        notes=tuple(notes),
+    )
+
+
+def _planned(path: Path, seen: Fingerprint, change: FileChange, occasion: Occasion) -> Receipt:
+    with open_to_read(path) as file:
+        head = file.read(HEAD_BYTES)
+    planned = Receipt(
+        receipt_id="",
+        state="planned",
+        occasion=occasion,
+        change="append",
+        path=os.fspath(path),
+        before=Before(
+            device=seen.device,
+            inode=seen.inode,
+            size_bytes=seen.size_bytes,
+            mtime_ns=seen.mtime_ns,
+            head_sha256=_digest(head),
+        ),
+        appended_sha256="",
+        originals=(),
+        backup=None,
+        new_path=None,
+        new_sha256=None,
+    )
+    match change:
+        case Append():
+            return msgspec.structs.replace(planned, appended_sha256=_digest(change.data))
+        case Rewrite():
+            return msgspec.structs.replace(
+                planned,
+                change="rewrite",
+                appended_sha256=_digest(change.appended) if change.appended else "",
+                originals=change.changes,
+            )
+        case NewSession():
+            return msgspec.structs.replace(
+                planned,
+                change="new session",
+                new_path=os.fspath(new_session_path(path, change)),
+                new_sha256=_digest(change.data),
+            )
+        case _:
+            assert_never(change)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,180 @@
+"""A session that goes on in a file of its own, and its way out again."""
+
+import errno
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+from ullage.core.edit import NewSession
+from ullage.errors import Refused, StorageError, Unreadable, WriteNotSupported
+from ullage.store.files import (
+    NO_LINKS,
+    publish,
+    remove_quietly,
+    sync_folder,
+    temporary_beside,
+    unused_backup,
+    write_new_file,
+)
+from ullage.store.journal import CreateIntent, Journal
+from ullage.store.lease import held, is_left_alone
+from ullage.store.places import Places, make_folder
+from ullage.store.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
+from ullage.store.receipts import receipts_folder
+from ullage.store.session_lock import changed_meanwhile, session_lock
+
+
+def create_session(path: Path, expected: Fingerprint, change: NewSession, journal: Journal) -> Path:
+    """Write a new session beside the transcript that it was made from; no one sees a part of it.
+
+    Raises:
+        ChangedMeanwhile: the old transcript is not as it was when it was read.
+        WriteNotSupported: there is a file of that name; it is untouched.
+        StorageError: the disk does not take it, and nothing is left; or, as the message says,
+            it is there without the disk's word that it lasts.
+    """
+    created = new_session_path(path, change)
+    temporary = temporary_beside(created)
+    journal.write(
+        CreateIntent(
+            temporary=temporary.name,
+            created=created.name,
+            sha256=hashlib.sha256(change.data).hexdigest(),
+        )
+    )
+    try:
+        write_new_file(temporary, change.data)
+        _give_owner(temporary, path)
+        if look_at(path) != expected:
+            raise changed_meanwhile(path)
+        publish(temporary, created)
+    except FileExistsError:
+        _withdraw(temporary, journal)
+        raise WriteNotSupported(f"{created} exists already, and is not replaced") from None
+    except OSError as error:
+        _withdraw(temporary, journal)
+        raise StorageError(
+            f"cannot write {created}: {error.strerror or error}; nothing was changed. Free some"
+            " space, or check the folder's permissions"
+        ) from None
+    except BaseException:
+        _withdraw(temporary, journal)
+        raise
+    sync_folder(created.parent)
+    return created
+
+
+def new_session_path(path: Path, change: NewSession) -> Path:
+    """Give the place of a new session, which is beside the old one.
+
+    Raises:
+        WriteNotSupported: its name would lead elsewhere, or to the old one.
+    """
+    if Path(change.name).name != change.name or change.name in ("", "..", path.name):
+        raise WriteNotSupported(f"{change.name!r} is no name for a session beside {path.name}")
+    return path.with_name(change.name)
+
+
+def remove_new_session(
+    path: Path, sha256: str, *, session_key: str, receipt_id: str, places: Places
+) -> Path:
+    """Move a session that we made to our own folder, if no one went on in it; give its place.
+
+    Raises:
+        Refused: it is not byte for byte as we wrote it, or someone has it open.
+        StorageError: the disk does not take it; the session stays where it is.
+    """
+    folder = receipts_folder(session_key, places)
+    make_folder(folder)
+    kept = folder / f"{receipt_id}-{path.name}"
+    with session_lock(path, places):
+        if not os.path.lexists(path) and has_digest(kept, sha256):
+            return kept
+        seen = look_at(path)
+        try:
+            with held(path) as file:
+                if _digest(file.fd) != sha256 or look_at(path) != seen:
+                    raise _went_on(path)
+                if file.is_exclusive:
+                    aside = _set_aside(path, kept)
+                    file.let_go()
+                    if not is_left_alone(file, seen.size_bytes):
+                        _put_back(aside, path)
+                        raise _went_on(path)
+                    return aside
+            # Windows moves no file that is open, so it was closed; elsewhere this is all the same.
+            if look_at(path) != seen:
+                raise _went_on(path)
+            return _set_aside(path, kept)
+        except OSError as error:
+            raise StorageError(
+                f"cannot move {path}: {error.strerror or error}. Check the folder's permissions"
+            ) from None
+
+
+def has_digest(path: Path, sha256: str) -> bool:
+    """Whether a file is there and byte for byte what was meant."""
+    try:
+        with open_to_read(path) as file:
+            return _digest(file.fileno()) == sha256
+    except (OSError, Unreadable):
+        return False
+
+
+def _digest(fd: int) -> str:
+    # By the descriptor: opened once more the file would wait for our own lease.
+    digest = hashlib.sha256()
+    os.lseek(fd, 0, os.SEEK_SET)
+    while block := os.read(fd, BLOCK_BYTES):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _set_aside(path: Path, kept: Path) -> Path:
+    """Take a file out of the agent's sight; who has it open still writes to the same file."""
+    try:
+        os.link(path, kept)
+    except FileExistsError:
+        if not kept.samefile(path):
+            kept = unused_backup(path)
+            os.link(path, kept)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, *NO_LINKS):
+            raise
+        # Our folder is on another disk: beside the others it is out of sight as well.
+        kept = unused_backup(path)
+        path.rename(kept)
+        sync_folder(path.parent)
+        return kept
+    sync_folder(kept.parent)
+    path.unlink()
+    sync_folder(path.parent)
+    return kept
+
+
+def _put_back(aside: Path, path: Path) -> None:
+    publish(aside, path)
+    sync_folder(path.parent)
+
+
+def _went_on(path: Path) -> Refused:
+    return Refused(
+        f"{path.name} went on since Ullage wrote it, and is not taken away: end it in the agent"
+        " if you want to go back to the old session"
+    )
+
+
+def _give_owner(temporary: Path, path: Path) -> None:
+    """Let the user whose sessions these are own the new one too, where root runs Ullage."""
+    if sys.platform == "win32":
+        return
+    owner, ours = path.stat(), temporary.stat()
+    if (owner.st_uid, owner.st_gid) != (ours.st_uid, ours.st_gid):
+        os.chown(temporary, owner.st_uid, owner.st_gid)
+
+
+def _withdraw(temporary: Path, journal: Journal) -> None:
+    remove_quietly(temporary)
+    if not os.path.lexists(temporary):
+        journal.clear()

@@ -1,0 +1,160 @@
+"""Receipts on disk: one file for each change of a session, written before the change is made."""
+
+import re
+import time
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.receipt import Receipt, ReceiptState
+from ullage.store.files import (
+    create_file,
+    remove_quietly,
+    remove_stale_temporaries,
+    replace_file,
+)
+from ullage.store.places import Places, make_folder, session_folder, unwritable
+from ullage.store.receipt_file import NewerVersion, decode, encode
+
+KEPT_RECEIPTS = 20
+KEPT_S = 30 * 24 * 3600.0
+"""Neither the newest nor anything younger is deleted (research/reliability.md D15)."""
+_FILE_NAME = re.compile(r"(\d{4,})\.json(?:\.corrupt-\d+)?\Z")
+
+
+class Receipts(msgspec.Struct, frozen=True, kw_only=True):
+    receipts: tuple[Receipt, ...]
+    """Newest first."""
+    problems: tuple[str, ...]
+    """Of files that could not be read, for the user."""
+
+
+def receipts_folder(session_key: str, places: Places) -> Path:
+    return session_folder("preimages", session_key, places)
+
+
+def list_receipts(session_key: str, places: Places) -> Receipts:
+    """List what was done to a session; a receipt that cannot be read is moved aside, not lost."""
+    folder = receipts_folder(session_key, places)
+    receipts: list[Receipt] = []
+    problems: list[str] = []
+    for number in reversed(_numbers(folder)):
+        path = folder / f"{number:04}.json"
+        try:
+            receipt = decode(path.read_bytes())
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problems.append(f"cannot read {path}: {error.strerror}. Check its permissions")
+        except NewerVersion:
+            problems.append(f"{path} was written by a newer Ullage: it is kept, and not used here")
+        except ValueError:
+            problems.append(_set_aside(path))
+        else:
+            if receipt.occasion.session_key == session_key:
+                receipts.append(receipt)
+    return Receipts(receipts=tuple(receipts), problems=tuple(problems))
+
+
+def add_receipt(receipt: Receipt, places: Places) -> Receipt:
+    """Write a receipt under the next number, and delete those that are old and many.
+
+    Raises:
+        StateUnwritable: the disk does not take it, and the change must not be made.
+    """
+    folder = receipts_folder(receipt.occasion.session_key, places)
+    make_folder(folder)
+    number = max(_numbers(folder), default=0)
+    while True:
+        number += 1
+        numbered = msgspec.structs.replace(receipt, receipt_id=f"{number:04}")
+        path = folder / f"{numbered.receipt_id}.json"
+        try:
+            create_file(path, encode(numbered))
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise unwritable(path, error) from None
+        break
+    _delete_old(folder)
+    remove_stale_temporaries(folder)
+    return numbered
+
+
+def mark(
+    session_key: str,
+    receipt_id: str,
+    state: ReceiptState,
+    places: Places,
+    *,
+    backup: str | None = None,
+) -> None:
+    """Note that a change was made, or taken back; a receipt that is gone is not made anew.
+
+    Raises:
+        StateUnwritable: the disk does not take it; the receipt is as it was.
+    """
+    path = receipts_folder(session_key, places) / f"{receipt_id}.json"
+    try:
+        receipt = decode(path.read_bytes())
+    except (OSError, ValueError):
+        return
+    changed = msgspec.structs.replace(receipt, state=state, backup=backup or receipt.backup)
+    if changed != receipt:
+        replace_file(path, encode(changed))
+
+
+def mark_done(
+    session_key: str,
+    receipt_id: str,
+    undoes: str | None,
+    places: Places,
+    *,
+    backup: str | None = None,
+) -> None:
+    """Note that a change was made, and that it took back another where it did.
+
+    Raises:
+        StateUnwritable: the disk does not take it; doing it again is safe.
+    """
+    mark(session_key, receipt_id, "done", places, backup=backup)
+    if undoes is not None:
+        mark(session_key, undoes, "undone", places)
+
+
+def remove_receipt(receipt: Receipt, places: Places) -> None:
+    """Remove the receipt of a change that was refused before it began."""
+    folder = receipts_folder(receipt.occasion.session_key, places)
+    remove_quietly(folder / f"{receipt.receipt_id}.json")
+
+
+def _numbers(folder: Path) -> list[int]:
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    return sorted({int(found[1]) for name in names if (found := _FILE_NAME.match(name))})
+
+
+def _set_aside(path: Path) -> str:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.corrupt-{number}")).exists():
+        number += 1
+    try:
+        path.rename(aside)
+    except OSError as error:
+        return f"{path} is damaged, and cannot be moved aside: {error.strerror}"
+    return f"{path} is damaged: it was moved to {aside.name}, and its change cannot be undone"
+
+
+def _delete_old(folder: Path) -> None:
+    before = time.time() - KEPT_S
+    for number in _numbers(folder)[:-KEPT_RECEIPTS]:
+        path = folder / f"{number:04}.json"
+        try:
+            if path.stat().st_mtime < before:
+                path.unlink()
+        except OSError:
+            continue

@@ -1,0 +1,210 @@
+"""Changes that a process did not see to their end: finished or taken back at the next start.
+
+Each step may be killed in its turn, and doing it again goes on from there. What cannot be told
+to be ours is left alone.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ullage.errors import SessionLive, StorageError, UllageError
+from ullage.store.files import read_at, remove_quietly, remove_stale_temporaries, write_all
+from ullage.store.journal import (
+    AppendIntent,
+    CreateIntent,
+    Entry,
+    Journal,
+    RewriteIntent,
+    journal_folder,
+    journaled_paths,
+)
+from ullage.store.lease import Held, held
+from ullage.store.new_session import has_digest
+from ullage.store.own_bytes import parses, settle
+from ullage.store.places import Places
+from ullage.store.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read
+from ullage.store.receipts import mark_done
+from ullage.store.rewrite import blocks, exchange, withdraw
+from ullage.store.session_lock import session_lock
+
+MAX_LEVEL = 8
+"""Repairs of repairs; each level needs a process killed in the repair of the one before."""
+
+
+def recover(places: Places) -> tuple[str, ...]:
+    """See every interrupted change to its end; say what was done, in words for the user."""
+    said: list[str] = []
+    for path in journaled_paths(places):
+        try:
+            with session_lock(path, places):
+                said.extend(recover_session(path, places))
+        except UllageError as error:
+            said.append(str(error))
+    remove_stale_temporaries(journal_folder(places))
+    return tuple(said)
+
+
+def recover_session(path: Path, places: Places) -> tuple[str, ...]:
+    """See the interrupted changes of one transcript to their end; the caller holds its lock."""
+    said: list[str] = []
+    for level in reversed(range(MAX_LEVEL)):
+        journal = Journal(path, places, level=level)
+        entry = journal.read()
+        if entry is None:
+            continue
+        journal.belongs_to(entry.session_key, entry.receipt_id, entry.undoes)
+        try:
+            said.extend(_recover_one(entry, journal, places))
+        except SessionLive:
+            said.append(f"an interrupted change of {path.name} waits until no program has it open")
+            break
+        except (OSError, UllageError) as error:
+            said.append(f"an interrupted change of {path.name} is not seen to: {error}")
+            break
+    return tuple(said)
+
+
+def _recover_one(entry: Entry, journal: Journal, places: Places) -> Iterator[str]:
+    match entry.intent:
+        case AppendIntent() as intent:
+            yield from _recover_append(entry, intent, journal, places)
+        case RewriteIntent() as intent:
+            yield from _recover_rewrite(entry, intent, journal, places)
+        case CreateIntent() as intent:
+            yield from _recover_creation(entry, intent, journal, places)
+
+
+def _recover_append(
+    entry: Entry, intent: AppendIntent, journal: Journal, places: Places
+) -> Iterator[str]:
+    path = journal.path
+    if not os.path.lexists(path):
+        journal.clear()
+        return
+    with held(path) as file:
+        found = os.fstat(file.fd)
+        is_same = (found.st_dev, found.st_ino) == (intent.device, intent.inode)
+        outcome = settle(file, intent) if is_same else "absent"
+    if outcome == "whole":
+        _mark(entry, places)
+        yield f"an interrupted change of {path.name} was found done"
+    elif outcome == "withdrawn":
+        yield f"an interrupted change of {path.name} was taken back"
+    elif outcome == "unclear":
+        yield (
+            f"{path.name} has an unfinished line of Ullage after byte {intent.offset}, and the"
+            " agent went on behind it: it was left as it is"
+        )
+    journal.clear()
+
+
+def _recover_creation(
+    entry: Entry, intent: CreateIntent, journal: Journal, places: Places
+) -> Iterator[str]:
+    path = journal.path
+    remove_quietly(path.with_name(intent.temporary))
+    created = path.with_name(intent.created)
+    if has_digest(created, intent.sha256):
+        _mark(entry, places)
+        yield f"an interrupted change was found done: the session goes on in {created.name}"
+    journal.clear()
+
+
+def _recover_rewrite(
+    entry: Entry, intent: RewriteIntent, journal: Journal, places: Places
+) -> Iterator[str]:
+    path = journal.path
+    if not intent.is_settled and withdraw(path, journal):
+        journal.clear()
+        yield f"an interrupted change of {path.name} was taken back"
+        return
+    try:
+        now = look_at(path)
+    except UllageError:
+        journal.clear()
+        return
+    if (now.device, now.inode) == (intent.device, intent.inode):
+        if intent.is_settled:
+            journal.clear()
+            return
+        raise StorageError(f"{path.name} still has files of it beside it that do not go away")
+    n_late = _merge_late(path, intent, journal)
+    _mark(entry, places, backup=intent.backup)
+    if not intent.is_settled:
+        yield f"an interrupted change of {path.name} was found done"
+    if n_late:
+        yield f"{n_late} bytes that were written to the old {path.name} were carried over"
+    journal.clear()
+
+
+def _mark(entry: Entry, places: Places, *, backup: str | None = None) -> None:
+    if entry.receipt_id:
+        mark_done(entry.session_key, entry.receipt_id, entry.undoes, places, backup=backup)
+
+
+def _merge_late(path: Path, intent: RewriteIntent, journal: Journal) -> int:
+    """Put what came late into the old file where it belongs in the new; give its bytes.
+
+    It goes before what was written to the new file since, as that follows it.
+
+    Raises:
+        SessionLive: someone has one of the files open.
+        OSError: the disk does not take it.
+    """
+    backup = path.with_name(intent.backup or "")
+    try:
+        found = look_at(backup)
+    except UllageError:
+        return 0
+    if found.inode != intent.inode or found.size_bytes <= intent.size_bytes:
+        return 0
+    with held(backup) as old:
+        n_bytes = os.fstat(old.fd).st_size - intent.size_bytes
+        late = read_at(old.fd, intent.size_bytes, n_bytes)
+        with held(path) as new:
+            seen = fingerprint_of(os.fstat(new.fd))
+            start = intent.new_size_bytes
+            there = read_at(new.fd, start, len(late))
+            pairs = zip(there, late, strict=False)
+            n_alike = next((at for at, (a, b) in enumerate(pairs) if a != b), len(there))
+            if n_alike == len(late):
+                return 0
+            if new.is_exclusive and seen.size_bytes == start + n_alike:
+                os.lseek(new.fd, 0, os.SEEK_END)
+                write_all(new.fd, late[n_alike:])
+                os.fsync(new.fd)
+                return len(late)
+            begin = late.rfind(b"\n", 0, n_alike) + 1
+            n_torn = _n_torn(new, start + begin, n_alike - begin)
+        rest = late[begin:] if late.endswith(b"\n") else late[begin:] + b"\n"
+        exchange(
+            path,
+            seen,
+            _inserted(path, start + begin, rest, n_torn, seen.size_bytes),
+            journal.next_level(),
+        )
+    return len(late)
+
+
+def _n_torn(new: Held, offset: int, n_alike: int) -> int:
+    """Count the bytes of a late line that was copied in part, to which an agent appended."""
+    if not n_alike:
+        return 0
+    line = bytearray()
+    while block := read_at(new.fd, offset + len(line), BLOCK_BYTES):
+        line += block
+        if (end := line.find(b"\n")) >= 0:
+            del line[end:]
+            break
+    for n_torn in range(n_alike + 1):
+        if parses(bytes(line[n_torn:])):
+            return n_torn
+    return n_alike if len(line) == n_alike else 0
+
+
+def _inserted(path: Path, at: int, rest: bytes, n_torn: int, size: int) -> Iterator[bytes]:
+    with open_to_read(path) as file:
+        yield from blocks(file.fileno(), 0, at)
+        yield rest
+        yield from blocks(file.fileno(), at + n_torn, size)

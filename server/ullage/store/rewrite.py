@@ -1,0 +1,328 @@
+"""Rewriting a transcript of which some lines change; the old file stays beside it.
+
+The rules of research/reliability.md §4.5: the new file is built under a name of its own, line by
+line, byte for byte; the old one gets a second name that keeps it; the new one takes the place of
+the old by a rename, under leases where there are leases, so that who opens the transcript waits.
+What someone wrote into the old file who had found it before the rename is carried over.
+"""
+
+import hashlib
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.edit import LineChange, Rewrite
+from ullage.errors import SessionLive, StorageError, UllageError
+from ullage.store.files import (
+    NO_LINKS,
+    read_at,
+    rename_over,
+    sync_folder,
+    temporary_beside,
+    unused_backup,
+    write_all,
+)
+from ullage.store.journal import Journal, RewriteIntent
+from ullage.store.lease import Held, held, is_left_alone
+from ullage.store.reader import BLOCK_BYTES, Fingerprint, fingerprint_of, look_at, open_to_read
+from ullage.store.session_lock import changed_meanwhile
+
+DRAIN_S = 2.0
+"""Who waited to open the old file writes to it within moments; who holds it longer is left."""
+
+
+class Rewritten(msgspec.Struct, frozen=True, kw_only=True):
+    backup: str
+    is_drained: bool
+    """Whether no one had the old file open any more when we left it."""
+
+
+def rewrite(path: Path, expected: Fingerprint, change: Rewrite, journal: Journal) -> Rewritten:
+    """Change lines of the file that `expected` describes.
+
+    Raises:
+        ChangedMeanwhile: the file is not as it was when it was read; it is untouched.
+        SessionLive: someone else has the file open; it is untouched.
+        StorageError: the disk does not take it; the file is untouched, or, as the message
+            says, changed without the disk's word that it lasts.
+    """
+    return exchange(path, expected, selected_lines(path, expected, change), journal)
+
+
+def selected_lines(path: Path, expected: Fingerprint, change: Rewrite) -> Iterator[bytes]:
+    """Yield the bytes of the new file.
+
+    Raises:
+        ChangedMeanwhile: a line is not the one that was to be changed.
+    """
+    with open_to_read(path) as file:
+        if fingerprint_of(os.fstat(file.fileno())) != expected:
+            raise changed_meanwhile(path)
+        at = 0
+        for one in change.changes:
+            yield from blocks(file.fileno(), at, one.offset)
+            _require_line(file.fileno(), one, at, path)
+            yield one.new
+            at = one.offset + len(one.old)
+        yield from blocks(file.fileno(), at, expected.size_bytes)
+        yield change.appended
+
+
+def exchange(
+    path: Path, expected: Fingerprint, pieces: Iterable[bytes], journal: Journal
+) -> Rewritten:
+    """Put a new file in the place of the transcript and keep the old one beside it."""
+    temporary = temporary_beside(path)
+    intent = RewriteIntent(
+        device=expected.device,
+        inode=expected.inode,
+        size_bytes=expected.size_bytes,
+        temporary=temporary.name,
+    )
+    journal.write(intent)
+    try:
+        built = _build(path, temporary, pieces)
+        intent = _keep_old(path, expected, built, intent, journal)
+        is_drained, unconfirmed = _swap(path, temporary, expected, intent)
+    except BaseException as error:
+        if withdraw(path, journal):
+            journal.clear()
+        if isinstance(error, OSError):
+            raise StorageError(
+                f"cannot write {path}: {error.strerror or error}; it was not changed. Free some"
+                " space, or check the folder's permissions"
+            ) from None
+        raise
+    if unconfirmed is not None:
+        raise unconfirmed
+    if intent.backup is None:
+        raise AssertionError("a file is exchanged only after its old one has a second name")
+    if is_drained:
+        # Someone may have found the old file and not opened it yet: the journal stays, and the
+        # next command that changes a session looks once more.
+        _settled(journal, intent)
+    return Rewritten(backup=intent.backup, is_drained=is_drained)
+
+
+def withdraw(path: Path, journal: Journal) -> bool:
+    """Remove what a rewrite that did not come to its rename left; whether all is gone.
+
+    False also where the rename was done: only `recover` can judge what is then.
+    """
+    entry = journal.read()
+    if entry is None or not isinstance(intent := entry.intent, RewriteIntent):
+        return False
+    try:
+        now = look_at(path)
+    except UllageError:
+        return False
+    temporary = path.with_name(intent.temporary)
+    is_old = (now.device, now.inode) == (intent.device, intent.inode)
+    try:
+        if not is_old and not os.path.lexists(temporary) and intent.backup is not None:
+            return False
+        # What is there under our second name goes only where the transcript is the same.
+        backup = None if intent.backup is None else path.with_name(intent.backup)
+        if backup is not None and os.path.lexists(backup) and _is_spare(backup, path):
+            backup.unlink()
+        temporary.unlink(missing_ok=True)
+    except (OSError, UllageError):
+        return False
+    return True
+
+
+def drain(old: Held, new_fd: int, done: int) -> bool:
+    """Carry over what is written to the old file behind `done`, until no one has it open.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
+    deadline = time.monotonic() + DRAIN_S
+    while not is_left_alone(old, done):
+        size = os.fstat(old.fd).st_size
+        if size > done:
+            os.lseek(new_fd, 0, os.SEEK_END)
+            for block in blocks(old.fd, done, size):
+                write_all(new_fd, block)
+            os.fsync(new_fd)
+            done = size
+        if time.monotonic() > deadline:
+            return False
+    return True
+
+
+def _build(path: Path, temporary: Path, pieces: Iterable[bytes]) -> Fingerprint:
+    """Write the new file, with the permissions and the owner of the old, and read it back."""
+    before = path.stat()
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    fd = os.open(temporary, flags, 0o600)
+    try:
+        written = hashlib.sha256()
+        for piece in pieces:
+            write_all(fd, piece)
+            written.update(piece)
+        if sys.platform != "win32":
+            now = os.fstat(fd)
+            if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+                os.fchown(fd, before.st_uid, before.st_gid)
+            os.fchmod(fd, stat.S_IMODE(before.st_mode))
+        os.fsync(fd)
+        there = hashlib.sha256()
+        for block in blocks(fd, 0, os.fstat(fd).st_size):
+            there.update(block)
+        if there.digest() != written.digest():
+            raise OSError(f"what was read back from {temporary} is not what was written")
+        return fingerprint_of(os.fstat(fd))
+    finally:
+        os.close(fd)
+
+
+def _keep_old(
+    path: Path,
+    expected: Fingerprint,
+    built: Fingerprint,
+    intent: RewriteIntent,
+    journal: Journal,
+) -> RewriteIntent:
+    """Give the old file a second name that no one has."""
+    while True:
+        backup = unused_backup(path)
+        intent = msgspec.structs.replace(
+            intent, backup=backup.name, new_size_bytes=built.size_bytes
+        )
+        journal.write(intent)
+        try:
+            os.link(path, backup)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            _copy(path, backup)
+        else:
+            found = look_at(backup)
+            if (found.device, found.inode) != (expected.device, expected.inode):
+                raise changed_meanwhile(path)
+        sync_folder(path.parent)
+        return intent
+
+
+def _copy(path: Path, backup: Path) -> None:
+    """Copy the old file where no file can have two names."""
+    fd = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        with open_to_read(path) as file:
+            for block in blocks(file.fileno(), 0, os.fstat(file.fileno()).st_size):
+                write_all(fd, block)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _swap(
+    path: Path, temporary: Path, expected: Fingerprint, intent: RewriteIntent
+) -> tuple[bool, StorageError | None]:
+    """Rename under leases; what fails behind the rename is given, not raised."""
+    with held(path) as old:
+        _require_same(old, expected)
+        is_exclusive = old.is_exclusive
+        if is_exclusive:
+            with held(temporary) as new:
+                rename_over(temporary, path)
+                return _finish(path, old, new.fd, intent)
+    # No file stays open over the rename, which Windows would refuse.
+    if look_at(path) != expected:
+        raise changed_meanwhile(path)
+    rename_over(temporary, path)
+    try:
+        sync_folder(path.parent)
+        return carry_over(path, intent), None
+    except (StorageError, SessionLive, OSError) as error:
+        return False, _unconfirmed(path, error)
+
+
+def _finish(
+    path: Path, old: Held, new_fd: int, intent: RewriteIntent
+) -> tuple[bool, StorageError | None]:
+    unconfirmed: StorageError | None = None
+    try:
+        # Before anyone may write to the new file its name must last.
+        sync_folder(path.parent)
+    except StorageError as error:
+        unconfirmed = _unconfirmed(path, error)
+    try:
+        old.let_go()
+        return drain(old, new_fd, intent.size_bytes), unconfirmed
+    except OSError as error:
+        return False, _unconfirmed(path, error)
+
+
+def carry_over(path: Path, intent: RewriteIntent) -> bool:
+    """Carry over what came late where there are no leases, unless the new file was used already.
+
+    Raises:
+        OSError: the disk does not take it.
+        StorageError: the system does not let us.
+    """
+    if intent.backup is None:
+        return False
+    with held(path.with_name(intent.backup)) as old:
+        if (old_now := os.fstat(old.fd)).st_ino != intent.inode:
+            return True
+        if old_now.st_size <= intent.size_bytes:
+            return True
+        with held(path) as new:
+            if os.fstat(new.fd).st_size != intent.new_size_bytes:
+                return False
+            return drain(old, new.fd, intent.size_bytes)
+
+
+def _settled(journal: Journal, intent: RewriteIntent) -> None:
+    try:
+        journal.write(msgspec.structs.replace(intent, is_settled=True))
+    except UllageError:
+        return
+
+
+def _unconfirmed(path: Path, error: Exception) -> StorageError:
+    return StorageError(
+        f"{path} was changed, but the disk did not confirm it ({error}): run the next `ullage`"
+        " command once the disk is well, and look at the session with `ullage context show`"
+    )
+
+
+def _require_same(file: Held, expected: Fingerprint) -> None:
+    if fingerprint_of(os.fstat(file.fd)) != expected or look_at(file.path) != expected:
+        raise changed_meanwhile(file.path)
+
+
+def _require_line(fd: int, one: LineChange, at: int, path: Path) -> None:
+    if one.offset < at or read_at(fd, one.offset, len(one.old)) != one.old:
+        raise changed_meanwhile(path)
+
+
+def _is_spare(backup: Path, path: Path) -> bool:
+    """Whether a file is the transcript under a second name, or a copy, whole or not, of it."""
+    if backup.is_symlink():
+        return False
+    if backup.samefile(path):
+        return True
+    with open_to_read(backup) as copy, open_to_read(path) as original:
+        size = os.fstat(copy.fileno()).st_size
+        pairs = zip(
+            blocks(copy.fileno(), 0, size), blocks(original.fileno(), 0, size), strict=False
+        )
+        return size <= os.fstat(original.fileno()).st_size and all(a == b for a, b in pairs)
+
+
+def blocks(fd: int, start: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a range, which may be longer than memory."""
+    while start < end and (block := read_at(fd, start, min(BLOCK_BYTES, end - start))):
+        yield block
+        start += len(block)
