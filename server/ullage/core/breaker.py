@@ -98,7 +98,7 @@ def record_run(
         strikes_ms=strikes,
         held_layer=None if is_worth else layer,
         held_until_tokens=0 if is_worth else _grown(n_after),
-        is_warned=breaker.is_warned and not is_worth,
+        is_warned=breaker.is_warned and not (is_compaction and is_worth),
     )
 
 
