@@ -13,9 +13,11 @@ from ullage.core.compaction import (
     refuse_summary,
     select,
 )
-from ullage.core.context import Context
+from ullage.core.context import Context, ContextItem
 from ullage.core.gauge import measure
 from ullage.core.policy import Policy
+from ullage.core.prune import plan_rescue, pruned
+from ullage.core.tokens import count_items
 from ullage.core.window import Window
 
 WINDOW = Window(n_tokens=200_000, source="default", detail="")
@@ -110,3 +112,53 @@ def test_a_summary_must_say_something_in_less_than_half(
     assert isinstance(found, Selection)
     assert found.cut.n_tokens_replaced == 10_000
     assert (refuse_summary(found, n_tokens, summary) is not None) is is_refused
+
+
+FIVE_WINDOWS = 1_000_000
+
+
+@pytest.mark.parametrize("layer", ["summarize", "full"])
+@pytest.mark.parametrize(
+    "items",
+    [
+        [user("x" * 5_000)] * 200,
+        [user("go"), *[assistant("y" * 5_000)] * 200],
+        [user("x" * 990_000), assistant("y" * 10_000)],
+        [
+            user("go"),
+            *(
+                item
+                for n in range(100)
+                for item in (
+                    assistant("", [(f"c{n}", "bash", {})]),
+                    tool_result("z" * 10_000, f"c{n}"),
+                )
+            ),
+        ],
+    ],
+    ids=["many turns", "one turn", "one message", "one turn of calls"],
+)
+def test_a_session_of_five_windows_is_brought_into_one(layer, items: list[ContextItem]) -> None:
+    found = selected(context_of(items), layer)
+    assert isinstance(found, Selection)
+    assert found.cut.n_tokens_kept <= (25_000 if layer == "summarize" else 15_000)
+    n_after = found.cut.n_tokens_kept + found.summary_budget_tokens
+    assert n_after < WINDOW.n_tokens // 4
+
+
+def test_a_last_step_of_five_windows_is_brought_into_one_by_cut_and_rescue() -> None:
+    calls = [(f"c{n}", "bash", {}) for n in range(5)]
+    results = [tool_result("z" * 200_000, call_id) for call_id, _, _ in calls]
+    items = [user("x" * 50_000), assistant("y" * 30_000), assistant("", calls), *results]
+    found = selected(context_of(items), "full")
+    assert isinstance(found, Selection)
+    assert found.cut.first_kept == 2
+    plan = plan_rescue(found.kept, Policy(), len, room_tokens=150_000)
+    assert len(plan.replacements) == len(results)
+    assert count_items(pruned(found.kept, plan.replacements), len) < 1_000
+
+
+def test_a_single_message_that_fills_the_window_is_named_as_the_obstacle() -> None:
+    found = selected(context_of([user("x" * FIVE_WINDOWS)]), "full")
+    assert isinstance(found, Unneeded)
+    assert "the last message alone takes most of the 1,000,000 tokens" in found.reason

@@ -148,3 +148,12 @@ def test_a_call_that_was_never_answered_blocks_no_later_cut() -> None:
     ]
     assert 2 in legal_cuts(items)
     assert 4 in legal_cuts(items)
+
+
+def test_ids_that_an_agent_uses_again_part_no_pair_and_block_no_cut() -> None:
+    first = [assistant("b", [("call_0", "bash", {})]), tool_result("r", "call_0")]
+    items = [user("a"), *first, user("c"), *first, user("d")]
+    assert legal_cuts(items) == (0, 1, 3, 4, 6)
+    killed = [*items, assistant("e", [("call_0", "bash", {})])]
+    assert legal_cuts([*killed, user("f"), assistant("g")]) == (0, 1, 3, 4, 6, 7, 8, 9)
+    assert [call.name for call in open_calls(killed)] == ["bash"]
