@@ -10,13 +10,22 @@ from typing import cast
 
 import pytest
 
+from edits import applied
+from reading import read as read_bytes
 from ullage.app.compact import Plan, Request, compact, plan_compaction
 from ullage.app.load import Settings, load, read
 from ullage.app.reports import report_context
 from ullage.app.sessions import open_session
 from ullage.app.undo import undo
 from ullage.core.compaction import Unneeded
+from ullage.core.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
+from ullage.core.gauge import measure
+from ullage.core.message import ToolResult
 from ullage.core.policy import Policy
+from ullage.core.transcript import MemoryLines
+from ullage.core.window import Window
+from ullage.formats.openclaw import edit as editor
+from ullage.formats.openclaw.prune import prune_message
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 
@@ -151,3 +160,101 @@ def test_pi_opens_an_undone_session_with_the_context_from_before(
     undo(open_session(demo_session), Settings(), places)
     (undone,) = ask_pi(version, demo_session)
     assert undone["messages"] == before["messages"]
+
+
+def prune_all(data: bytes, *, n_kept: int = 0) -> tuple[Rewrite, list[dict[str, object]]]:
+    """Prune every output but the last; give the change and the messages it should leave."""
+    context = read_bytes(data).context
+    outputs = [
+        Replacement(entry_id=item.entry_id, what="output", call_id=block.call_id)
+        for item in context.items
+        for block in item.message.blocks
+        if isinstance(block, ToolResult)
+    ]
+    outputs = outputs[: len(outputs) - n_kept]
+    edit = PruneEdit(
+        entry_id="dd000000",
+        timestamp="2026-11-21T05:00:00.000Z",
+        replacements=tuple(outputs),
+        n_tokens_before=9000,
+        n_tokens_after=4000,
+    )
+    by_id = {one.entry_id: one for one in outputs}
+    expected = [
+        prune_message(item.native, [by_id[item.entry_id]] if item.entry_id in by_id else [])
+        for item in context.items
+    ]
+    return editor.prune(MemoryLines(data), context, edit), expected
+
+
+def undo_prune(data: bytes, change: Rewrite) -> bytes:
+    back = editor.undo_prune(MemoryLines(data), change.changes)
+    assert back is not None
+    return applied(data, back)
+
+
+def go_on(version: str, path: Path) -> list[dict[str, object]]:
+    return cast(
+        list[dict[str, object]], json.loads(run_node(version, "go_on.mjs", version, str(path)))
+    )
+
+
+@pytest.mark.parametrize("version", NODES)
+def test_pi_opens_pruned_sessions_with_the_placeholders(version: str, tmp_path: Path) -> None:
+    run_node("0.73.1", "generate.mjs", str(tmp_path / "made"), *(str(seed) for seed in SEEDS))
+    paths = [tmp_path / "made" / f"{seed}.jsonl" for seed in SEEDS]
+    originals = [path.read_bytes() for path in paths]
+    before = ask_pi(version, *paths)
+    changes = [prune_all(data) for data in originals]
+    assert sum(len(change.changes) for change, _ in changes) > 40
+    for path, data, (change, _) in zip(paths, originals, changes, strict=True):
+        path.write_bytes(applied(data, change))
+    for (_, expected), answer in zip(changes, ask_pi(version, *paths), strict=True):
+        assert answer["messages"] == json.loads(json.dumps(expected))
+    for path, data, (change, _) in zip(paths, originals, changes, strict=True):
+        path.write_bytes(undo_prune(path.read_bytes(), change))
+        assert path.read_bytes() == data
+    assert ask_pi(version, *paths) == before
+
+
+@pytest.mark.parametrize("version", NODES)
+def test_pi_goes_on_with_a_pruned_session_and_with_one_that_was_undone(
+    version: str, demo_session: Path
+) -> None:
+    original = demo_session.read_bytes()
+    (before,) = ask_pi(version, demo_session)
+    change, expected = prune_all(original, n_kept=2)
+    demo_session.write_bytes(applied(original, change))
+    sent = go_on(version, demo_session)
+    assert len(sent) == len(expected) + 2
+    outputs = [message["content"] for message in sent if message["role"] == "toolResult"]
+    placeholder = [{"type": "text", "text": PRUNED_OUTPUT}]
+    assert [output == placeholder for output in outputs] == [True] * (len(outputs) - 2) + [
+        False
+    ] * 2
+
+    context = read_bytes(demo_session.read_bytes()).context
+    assert json.loads(json.dumps([item.native for item in context.items[:-2]])) == expected
+    gauge = measure(context, Window(n_tokens=200_000, source="setting", detail=""), len)
+    assert (gauge.used_tokens, gauge.used_source) == (5000, "reported")
+
+    demo_session.write_bytes(undo_prune(demo_session.read_bytes(), change))
+    (undone,) = ask_pi(version, demo_session)
+    messages = cast(list[object], undone["messages"])
+    assert messages[:-2] == before["messages"]
+    assert len(go_on(version, demo_session)) == len(messages) + 2
+
+
+@pytest.mark.parametrize("version", NODES)
+def test_pi_goes_on_with_a_compacted_session(
+    version: str, demo_session: Path, places: Places
+) -> None:
+    loaded = load(open_session(demo_session), Settings(), places)
+    plan = plan_compaction(loaded, Request(), Settings())
+    assert isinstance(plan, Plan)
+    compact(plan, Settings(), places)
+    sent = go_on(version, demo_session)
+    context = read_bytes(demo_session.read_bytes()).context
+    assert [message["role"] for message in sent[-2:]] == ["user", "assistant"]
+    assert len(sent) == len(context.items) == len(plan.context_after.items) + 2
+    assert plan.summary in json.dumps(sent[0], ensure_ascii=False).replace("\\n", "\n")
