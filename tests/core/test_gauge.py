@@ -205,6 +205,47 @@ def test_an_overflowing_context_is_more_than_all_of_the_window() -> None:
     assert gauge_text(gauge(pi)) == "150%"
 
 
+def pruned(pi: PiFile, n_tokens_after: int | None) -> str:
+    data = {"tokensBefore": 900, "tokensAfter": n_tokens_after, "pruned": 1}
+    return pi.entry("custom", customType="ullage.prune", data=data)
+
+
+def test_a_usage_from_before_a_prune_says_nothing_and_the_noted_figure_serves() -> None:
+    pi = PiFile()
+    pi.assistant("before", usage=900)
+    pruned(pi, 300)
+    assert figures(pi) == ("estimated", 300, 0)
+    pi.user("12345")
+    pi.custom_message("123")
+    assert figures(pi) == ("estimated", 300, 8)
+    pi.assistant("later", usage=400)
+    assert figures(pi) == ("reported", 400, 0)
+
+
+def test_the_later_one_of_a_prune_and_a_compaction_counts() -> None:
+    pi = PiFile()
+    kept = pi.user("12345")
+    pruned(pi, 300)
+    pi.compaction("sum", kept, details={"tokensAfter": 200})
+    assert figures(pi) == ("estimated", 200, 0)
+    pi.user("1234")
+    pruned(pi, 150)
+    assert figures(pi) == ("estimated", 150, 0)
+
+
+def test_a_prune_without_a_figure_means_everything_is_counted() -> None:
+    pi = PiFile()
+    kept = pi.user("12345")
+    pi.compaction("sum", kept, details={"tokensAfter": 200})
+    pi.assistant("abc", usage=300)
+    n_items = sum(len(item.message.blocks) for item in read_context(pi.data).items)
+    pruned(pi, None)
+    assert n_items == 3
+    source, n_noted, n_counted = figures(pi)
+    assert (source, n_noted) == ("counted", 0)
+    assert n_counted > len("12345" + "abc" + "sum")
+
+
 def made(used: int | None, source: str = "reported", window: int = 200_000) -> Gauge:
     return Gauge(
         used_tokens=used,

@@ -56,7 +56,8 @@ def last_note(after: Sequence[Entry]) -> tuple[int, PruneRecord] | None:
     for at, entry in enumerate(after):
         if is_note(entry):
             until = max(at, places.get(text_of(_data(entry), "until") or "", at))
-            if found is None or until >= found[0]:
+            # At the same place, what was taken back came later: it stands above.
+            if found is None or until > found[0]:
                 found = until, _to_prune_record(entry)
     return found
 
