@@ -7,7 +7,9 @@ import msgspec
 
 from ullage.core.context import ContextItem
 from ullage.core.cut import legal_cuts
+from ullage.core.material import Piece, fenced, pieces_of
 from ullage.core.message import Role
+from ullage.core.tokens import Count, count_message
 
 DEFAULT_PARTS = 2
 """`summarizeInStages` splits into two unless told otherwise (S2 §Phase 2, 1)."""
@@ -21,6 +23,8 @@ _COUNT_MARGIN = 1.2
 """Room for a model whose tokens are smaller than those that we count; chosen."""
 _SMALL_WINDOW_SHARE = 4
 """A window too small for the reserve keeps a quarter of itself free; chosen."""
+_ANY_NONCE = "0123456789abcdef"
+"""As long as those that `summary` makes; fences cost tokens, too."""
 _SEED_ROLES: dict[Role, str] = {"tool": "toolResult"}
 """Roles that S2 words otherwise than we do."""
 
@@ -29,10 +33,12 @@ class Sized(msgspec.Struct, frozen=True, kw_only=True):
     """Messages, and how large each is."""
 
     items: tuple[ContextItem, ...]
+    pieces: tuple[tuple[Piece, ...], ...]
+    """What a model is shown of each."""
     n_tokens: tuple[int, ...]
-    """As a model is shown them, with the middle of long outputs left out."""
+    """Of the pieces."""
     n_whole_tokens: tuple[int, ...]
-    """As they are in the context."""
+    """Of the messages as they are in the context."""
 
     def between(self, start: int, end: int) -> "Sized":
         return self.of(range(start, min(end, len(self.items))))
@@ -40,9 +46,20 @@ class Sized(msgspec.Struct, frozen=True, kw_only=True):
     def of(self, places: Sequence[int]) -> "Sized":
         return Sized(
             items=tuple(self.items[at] for at in places),
+            pieces=tuple(self.pieces[at] for at in places),
             n_tokens=tuple(self.n_tokens[at] for at in places),
             n_whole_tokens=tuple(self.n_whole_tokens[at] for at in places),
         )
+
+
+def measured(items: Sequence[ContextItem], known_secrets: Sequence[str], count: Count) -> Sized:
+    pieces = tuple(pieces_of([item], known_secrets) for item in items)
+    return Sized(
+        items=tuple(items),
+        pieces=pieces,
+        n_tokens=tuple(count(fenced(shown, _ANY_NONCE)) for shown in pieces),
+        n_whole_tokens=tuple(count_message(item.message, count) for item in items),
+    )
 
 
 def reserve_tokens(window_tokens: int) -> int:

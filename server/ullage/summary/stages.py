@@ -7,17 +7,19 @@ one set of connections, which a cancellation closes.
 
 import asyncio
 from functools import partial
+from itertools import chain
 
 import msgspec
 
 from ullage.core.answers import MAX_RATIO, cleaned, in_sections, limit_tokens, merged_by_section
 from ullage.core.context import ContextItem
-from ullage.core.material import fenced, pieces_of
+from ullage.core.material import fenced
 from ullage.core.message import plain_text
 from ullage.core.parts import (
     Sized,
     chunks,
     max_chunk_tokens,
+    measured,
     plain_note,
     split_by_share,
     without_oversized,
@@ -71,7 +73,6 @@ class _Material(msgspec.Struct, frozen=True, kw_only=True):
     n_tokens: int
     """Of all that is replaced, the earlier summary included."""
     earlier: str
-    known_secrets: tuple[str, ...]
 
 
 class _Partial(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,18 +87,13 @@ def _measured(request: SummaryRequest) -> _Material:
     count, known = request.count, request.known_secrets
     items = tuple(item for item in request.items if item.category != "summary")
     earlier = [item for item in request.items if item.category == "summary"]
-    messages = Sized(
-        items=items,
-        n_tokens=tuple(count(fenced(pieces_of([item], known), "-")) for item in items),
-        n_whole_tokens=tuple(count_message(item.message, count) for item in items),
-    )
+    messages = measured(items, known, count)
     n_earlier = sum(count_message(item.message, count) for item in earlier)
     texts = [_earlier_text(item, known) for item in earlier]
     return _Material(
         messages=messages,
         n_tokens=sum(messages.n_whole_tokens) + n_earlier,
         earlier=merged_by_section(texts) if texts else "",
-        known_secrets=known,
     )
 
 
@@ -114,7 +110,7 @@ async def _written(material: _Material, request: SummaryRequest, writer: Writer)
         raise overflow()
     writer.n_calls_planned = n_calls
     partials = [
-        await _write_part(writer, material, part, n_chunk, "" if n_part else material.earlier)
+        await _write_part(writer, part, n_chunk, "" if n_part else material.earlier)
         for n_part, part in enumerate(parts)
     ]
     texts = tuple(part.text for part in partials if part.text)
@@ -134,13 +130,11 @@ def _parts(messages: Sized, n_chunk_tokens: int, n_parts: int) -> tuple[Sized, .
     return split_by_share(messages, n_parts)
 
 
-async def _write_part(
-    writer: Writer, material: _Material, part: Sized, n_chunk_tokens: int, earlier: str
-) -> _Partial:
+async def _write_part(writer: Writer, part: Sized, n_chunk_tokens: int, earlier: str) -> _Partial:
     """Go through the tiers: all messages, those that are not oversized, a note (S2)."""
     small, notes = without_oversized(part, writer.window_tokens)
     try:
-        text = await _write_chunks(writer, material, part, n_chunk_tokens, earlier)
+        text = await _write_chunks(writer, part, n_chunk_tokens, earlier)
         return _Partial(text=text, tier="full")
     except ContextOverflow:
         pass
@@ -149,7 +143,7 @@ async def _write_part(
             raise
     if notes and small.items:
         try:
-            text = await _write_chunks(writer, material, small, n_chunk_tokens, earlier)
+            text = await _write_chunks(writer, small, n_chunk_tokens, earlier)
             return _Partial(text=text, tier="partial", notes=notes)
         except (ContextOverflow, BadAnswer):
             pass
@@ -158,9 +152,7 @@ async def _write_part(
     return _Partial(text=earlier, tier="note", notes=(note,))
 
 
-async def _write_chunks(
-    writer: Writer, material: _Material, part: Sized, n_chunk_tokens: int, earlier: str
-) -> str:
+async def _write_chunks(writer: Writer, part: Sized, n_chunk_tokens: int, earlier: str) -> str:
     """Summarize chunk by chunk, each on top of what came before it (S2 §Phase 2, 2).
 
     Where one is too large for the model after all, the rest goes on in smaller chunks.
@@ -169,7 +161,7 @@ async def _write_chunks(
     while start < len(part.items):
         chunk = chunks(part.between(start, len(part.items)), n_chunk_tokens)[0]
         try:
-            earlier = await _write_chunk(writer, material, chunk, earlier)
+            earlier = await _write_chunk(writer, chunk, earlier)
         except ContextOverflow:
             n_halvings += 1
             if len(chunk.items) == 1 or n_halvings > _MAX_HALVINGS:
@@ -180,8 +172,8 @@ async def _write_chunks(
     return earlier
 
 
-async def _write_chunk(writer: Writer, material: _Material, chunk: Sized, earlier: str) -> str:
-    pieces = pieces_of(chunk.items, material.known_secrets)
+async def _write_chunk(writer: Writer, chunk: Sized, earlier: str) -> str:
+    pieces = tuple(chain.from_iterable(chunk.pieces))
     return await writer.write(
         part_prompt(writer.system, fenced(pieces, writer.nonce), earlier, writer.nonce),
         "part",

@@ -89,17 +89,23 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
+    """The body up to its limit; whoever iterates again, as the openai client does, goes on."""
+
     def __init__(self, inner: httpx2.AsyncByteStream, max_bytes: int) -> None:
         self._inner = inner
+        self._chunks = aiter(inner)
+        self._n_bytes_left = max_bytes
         self._max_bytes = max_bytes
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        n_bytes = 0
-        async for chunk in self._inner:
-            n_bytes += len(chunk)
-            if n_bytes > self._max_bytes:
-                raise BadAnswer(_TOO_LONG.format(self._max_bytes))
-            yield chunk
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        chunk = await anext(self._chunks)
+        self._n_bytes_left -= len(chunk)
+        if self._n_bytes_left < 0:
+            raise BadAnswer(_TOO_LONG.format(self._max_bytes))
+        return chunk
 
     async def aclose(self) -> None:
         await self._inner.aclose()
