@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,8 +26,8 @@ class Asked:
 
 @dataclass
 class ModelServer:
-    replies: Sequence[Reply]
-    """One for each request; the last is for all further ones."""
+    replies: Sequence[Reply] | Callable[["Asked"], Reply]
+    """One for each request, the last for all further ones; or a rule."""
     port: int = 0
     asked: list[Asked] = field(default_factory=list)
     n_open: int = 0
@@ -56,8 +56,12 @@ class ModelServer:
             if line.lower().startswith("content-length")
         ]
         body = await reader.readexactly(int(lengths[0]) if lengths else 0)
-        reply = self.replies[min(len(self.asked), len(self.replies) - 1)]
-        self.asked.append(Asked(head, body.decode()))
+        asked = Asked(head, body.decode())
+        if callable(self.replies):
+            reply = self.replies(asked)
+        else:
+            reply = self.replies[min(len(self.asked), len(self.replies) - 1)]
+        self.asked.append(asked)
         gone = asyncio.ensure_future(reader.read(1))
         try:
             for step in reply:
@@ -80,7 +84,12 @@ class ModelServer:
 
 @asynccontextmanager
 async def serving(*replies: Reply) -> AsyncIterator[ModelServer]:
-    server = ModelServer(replies)
+    async with served(ModelServer(replies)) as server:
+        yield server
+
+
+@asynccontextmanager
+async def served(server: ModelServer) -> AsyncIterator[ModelServer]:
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     server.port = listening.sockets[0].getsockname()[1]
     try:

@@ -7,7 +7,8 @@ from factories import assistant, numbered, tool_result, user
 from model_server import ModelServer
 from ullage.core.context import ContextItem
 from ullage.core.tokens import estimate
-from ullage.summary.endpoint import ApiKey, Endpoint, ModelChoice, endpoint_for, origin_of
+from ullage.summary.choice import model_choice
+from ullage.summary.endpoint import ApiKey, Endpoint, Provider, endpoint_for, origin_of
 from ullage.summary.limits import REMOTE, Chance, Limits
 from ullage.summary.request import ModelSummary, Report, SummaryRequest
 from ullage.summary.stages import summarize_with_model
@@ -78,8 +79,14 @@ def request_for(
     )
 
 
-def endpoint_of(server: ModelServer, window_tokens: int = 32_000) -> Endpoint:
-    choice = ModelChoice(provider="custom", model="m", base_url=server.base_url)
+def endpoint_of(
+    server: ModelServer,
+    window_tokens: int = 32_000,
+    *,
+    provider: Provider = "custom",
+    model: str = "m",
+) -> Endpoint:
+    choice = model_choice(provider, model, base_url=server.base_url)
     key = ApiKey(KEY, origin_of(server.base_url))
     return endpoint_for(choice, key=key, window_tokens=window_tokens)
 

@@ -65,8 +65,16 @@ def material_of(pieces: Sequence[Piece], earlier: str) -> Material:
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
-    """List the identifiers of texts; bare numbers are in too many of them to prove anything."""
-    return frozenset(name for text in texts for kind, name in identifiers(text) if kind != "number")
+    """List the identifiers of texts, paths by their last part.
+
+    Bare numbers stand in too many texts to prove anything.
+    """
+    return frozenset(
+        name.rpartition("/")[2] or name if kind == "path" else name
+        for text in texts
+        for kind, name in identifiers(text)
+        if kind != "number"
+    )
 
 
 def cleaned(answer: str, known_secrets: Sequence[str]) -> str:

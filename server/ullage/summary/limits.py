@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-_SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
+_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 
 
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
