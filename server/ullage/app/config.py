@@ -6,18 +6,20 @@ Most users have none: what reads one is imported where there is something to rea
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from ullage.core.config.keys import PREFIX
 from ullage.core.config.settings import Config, Setting, config_of
 from ullage.core.config.tree import Finding, Source
-from ullage.store.config_files import config_paths, parse_config, read_config_file
+from ullage.errors import Unreadable
+from ullage.store.config_files import config_paths, place_of, read_config_file
 from ullage.store.places import Places
 
 TRUST_VARIABLE = "ULLAGE_TRUST_WORKSPACE"
 """Folders whose workspaces are trusted, parted as in PATH; an editor knows by itself."""
 EDITOR_NAME = "editor settings"
 
-Flags = Mapping[str, tuple[str, object]]
+Flags: TypeAlias = Mapping[str, tuple[str, object]]
 """By a flag as a user types it (`--window`): the name of its key, and its value."""
 
 
@@ -57,13 +59,18 @@ def load_config(
     return _config(said)
 
 
-def check_config(data: bytes, path: Path) -> Config:
-    """Check one file by itself, as the one of a trusted workspace unless its place says more."""
+def check_file(path: Path) -> Config:
+    """Read one file by itself; a workspace's file as if the workspace were trusted.
+
+    Raises:
+        Unreadable: there is no such file.
+    """
     from ullage.core.config.reading import read_source
 
-    place = "openclaw" if path.suffix in (".json", ".json5") else "workspace file"
-    place = "user file" if path.name == "config.yaml" else place
-    return _config([read_source(parse_config(place, str(path), data), is_trusted=True)])
+    source = read_config_file(place_of(path), path)
+    if source is None:
+        raise Unreadable(f"{path} does not exist: name a configuration file")
+    return _config([read_source(source, is_trusted=True)])
 
 
 def is_trusted_folder(workspace: Path, places: Places) -> bool:
@@ -71,9 +78,12 @@ def is_trusted_folder(workspace: Path, places: Places) -> bool:
     names = [name for name in places.env.get(TRUST_VARIABLE, "").split(os.pathsep) if name]
     if not names:
         return False
-    folder = workspace.resolve()
-    trusted = [Path(name).expanduser() for name in names]
-    return any(path.is_absolute() and folder.is_relative_to(path.resolve()) for path in trusted)
+    try:
+        folder = workspace.resolve()
+        trusted = [Path(name).resolve() for name in names if Path(name).is_absolute()]
+    except (OSError, RuntimeError, ValueError):  # a loop of links, for example
+        return False
+    return any(folder.is_relative_to(path) for path in trusted)
 
 
 def _config(said: list[tuple[list[Setting], list[Finding]]]) -> Config:

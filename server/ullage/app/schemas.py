@@ -4,6 +4,7 @@ import msgspec
 
 from ullage.app.activity import SessionsReport
 from ullage.app.compact_report import CompactReport
+from ullage.app.config_report import CheckReport, ConfigReport
 from ullage.app.history import HistoryReport
 from ullage.app.inspect import InspectReport
 from ullage.app.pins import PinsReport
@@ -18,6 +19,8 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("context-history", HistoryReport),
     ("compact", CompactReport),
     ("pin-list", PinsReport),
+    ("config-show", ConfigReport),
+    ("config-check", CheckReport),
 )
 
 

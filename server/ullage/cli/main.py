@@ -9,6 +9,7 @@ import click
 
 from ullage.cli.checkpoint import checkpoint
 from ullage.cli.compact import compact
+from ullage.cli.config import config
 from ullage.cli.context import context
 from ullage.cli.demo import demo
 from ullage.cli.lsp import lsp
@@ -26,6 +27,7 @@ COMMANDS: tuple[click.Command, ...] = (
     undo,
     checkpoint,
     pin,
+    config,
     demo,
     lsp,
 )

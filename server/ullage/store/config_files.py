@@ -18,6 +18,7 @@ from ullage.core.config.tree import (
 from ullage.store.places import Places
 
 WORKSPACE_FILE = ".ullage.yaml"
+USER_FILE = "config.yaml"
 
 
 def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, Path], ...]:
@@ -26,19 +27,34 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
     Of OpenClaw's own, one is read: the current one, or that of its former names.
     """
     chosen = places.env.get("OPENCLAW_STATE_DIR")
-    folder = Path(chosen).expanduser() if chosen else places.home / ".openclaw"
+    folder = Path(chosen) if chosen else places.home / ".openclaw"
     openclaw = (
         folder / "openclaw.json",
         folder / "clawdbot.json",
         places.home / ".clawdbot" / "clawdbot.json",
     )
     found: list[tuple[Place, Path]] = [
-        ("openclaw", next((path for path in openclaw if path.exists()), openclaw[0])),
-        ("user file", places.home / ".openclaw" / "config.yaml"),
+        ("openclaw", next(filter(is_there, openclaw), openclaw[0])),
+        ("user file", places.home / ".openclaw" / USER_FILE),
     ]
     if workspace is not None:
         found.append(("workspace file", workspace / WORKSPACE_FILE))
     return tuple(found)
+
+
+def is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def place_of(path: Path) -> Place:
+    """Tell by its name what a file is."""
+    if path.suffix in (".json", ".json5"):
+        return "openclaw"
+    return "user file" if path.name == USER_FILE else "workspace file"
 
 
 def read_config_file(place: Place, path: Path) -> Source | None:

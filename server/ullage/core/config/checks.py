@@ -32,7 +32,7 @@ def inconsistencies(settings: tuple[Setting, ...]) -> list[Finding]:
     """
     models = dict.fromkeys([None, *(setting.model for setting in settings)])
     found = [finding for model in models for finding in _Checks(settings, model).run()]
-    return list({finding.text: finding for finding in found}.values())
+    return list({(finding.message, finding.origin): finding for finding in found}.values())
 
 
 class _Checks:

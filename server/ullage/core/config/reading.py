@@ -44,7 +44,7 @@ MAX_FINDINGS = 100
 USER_FILE = "~/.openclaw/config.yaml"
 
 _COMPACTION = ("agents", "defaults", "compaction")
-_SECRET_KEY = (
+_KEY_LIKE = (
     r"(?i)(?:^|[-_.]|(?<=[a-z]))(?:api[-_]?keys?|secrets?|passw(?:or)?d|credentials?"
     r"|authorization|(?:access|auth|bearer|refresh|api)[-_]?token)$|^(?:key|token)$"
 )
@@ -264,7 +264,7 @@ class _Reader:
                 "config-conflict",
                 entry.key_span,
                 f"{setting.name} is set twice here, and the last one counts",
-                f"remove one of them; the other is at {before.origins[0].text}",
+                f"remove one of them{_at_line(before.origins[0])}",
                 is_used=True,
             )
         self.settings[slot] = setting
@@ -292,7 +292,7 @@ class _Reader:
         is_ours = self._is_ours(path[:-1])
         if self._is_foreign and (name in OPENCLAW_KEYS or (len(path) > 1 and not is_ours)):
             return
-        if is_ours and re.search(_SECRET_KEY, entry.key):
+        if is_ours and re.search(_KEY_LIKE, entry.key):
             self._find(
                 "config-secret",
                 entry.key_span,
@@ -374,6 +374,10 @@ def _secret_finding(name: str, origin: Origin) -> Finding:
         message=f"{name} holds what looks like a key, which never belongs into a configuration",
         fix="remove it, and make a new key if others can read this file",
     )
+
+
+def _at_line(origin: Origin) -> str:
+    return "" if origin.span is None else f"; the other stands in line {origin.span.line}"
 
 
 def _named(path: tuple[str, ...]) -> str:

@@ -95,12 +95,6 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """The file's path, the variable, the flag, or the editor's setting."""
     span: Span | None = None
 
-    @property
-    def text(self) -> str:
-        if self.span is None:
-            return self.name
-        return f"{self.name}:{self.span.line}:{self.span.column}"
-
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with a configuration, and what to do about it."""
@@ -113,11 +107,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the value counts all the same; else the next weaker place decides."""
     replacement: str | None = None
     """What to put at the place instead, where it is known."""
-
-    @property
-    def text(self) -> str:
-        """One line, as compilers write them."""
-        return f"{self.origin.text}: {self.message}: {self.fix} ({self.code})"
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,51 @@
+"""`ullage config`: what is configured, by whom, and what is wrong with it."""
+
+from pathlib import Path
+
+import click
+
+from ullage.cli.options import json_option
+from ullage.cli.output import answer
+from ullage.store.places import current_places
+
+FOUND = 3
+"""Exit code of `config check` with findings: what we were pointed at cannot be used as it is."""
+
+
+@click.group()
+def config() -> None:
+    """See what is configured, and check it."""
+
+
+@config.command()
+@click.option("--all", "shows_all", is_flag=True, help="List what has its default as well.")
+@json_option
+def show(shows_all: bool, as_json: bool) -> None:
+    """Show each setting that counts, and where it comes from."""
+    from ullage.app.config import load_config
+    from ullage.app.config_report import config_text, report_config
+
+    places = current_places()
+    found = load_config(places, workspace=places.cwd)
+    answer(config_text(found, places, shows_all=shows_all), report_config(found, places), as_json)
+
+
+@config.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def check(context: click.Context, file: Path | None, as_json: bool) -> None:
+    """Check the configuration, or one FILE: every wrong value, unknown key and contradiction.
+
+    Exits with 3 if there are findings.
+    """
+    from ullage.app.config import check_file, load_config
+    from ullage.app.config_report import check_text, report_check
+
+    places = current_places()
+    found = (
+        load_config(places, workspace=places.cwd) if file is None else check_file(places.cwd / file)
+    )
+    answer(check_text(found, places), report_check(found), as_json)
+    if found.findings:
+        context.exit(FOUND)
