@@ -45,7 +45,10 @@ class LoopbackModel:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self._server.shutdown()
         self._thread.join(timeout=10)

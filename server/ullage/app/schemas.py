@@ -3,12 +3,15 @@
 import msgspec
 
 from ullage.app.activity import SessionsReport
+from ullage.app.auto import AutoReport
 from ullage.app.compact_report import CompactReport
 from ullage.app.config_report import CheckReport, ConfigReport
 from ullage.app.history import HistoryReport
 from ullage.app.inspect import InspectReport
 from ullage.app.pins import PinsReport
+from ullage.app.prune_report import PruneReport
 from ullage.app.reports import ContextReport, StatusReport
+from ullage.app.undo_report import UndoReport
 from ullage.core.message import JsonObject
 
 REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
@@ -18,6 +21,9 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("context-inspect", InspectReport),
     ("context-history", HistoryReport),
     ("compact", CompactReport),
+    ("prune", PruneReport),
+    ("undo", UndoReport),
+    ("autocompact-status", AutoReport),
     ("pin-list", PinsReport),
     ("config-show", ConfigReport),
     ("config-check", CheckReport),

@@ -23,10 +23,9 @@ from ullage.core.edit import FileChange
 from ullage.core.receipt import Receipt
 from ullage.core.tokens import count_items
 from ullage.errors import Refused
-from ullage.store.change import mark_undone
 from ullage.store.new_session import remove_new_session
 from ullage.store.places import Places
-from ullage.store.receipts import list_receipts
+from ullage.store.receipts import list_receipts, mark
 
 
 class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,7 +160,7 @@ def _withdraw(plan: Withdrawal, places: Places) -> Undone:
         receipt_id=receipt.receipt_id,
         places=places,
     )
-    mark_undone(key, receipt.receipt_id, places)
+    mark(key, receipt.receipt_id, "undone", places)
     editor = changeable(plan.old.session).editor
     return Undone(
         before=plan.loaded,

@@ -7,6 +7,7 @@ from typing import cast
 
 import click
 
+from ullage.cli.autocompact import autocompact
 from ullage.cli.checkpoint import checkpoint
 from ullage.cli.compact import compact
 from ullage.cli.config import config
@@ -15,6 +16,7 @@ from ullage.cli.demo import demo
 from ullage.cli.lsp import lsp
 from ullage.cli.output import safe, use_any_encoding
 from ullage.cli.pin import pin
+from ullage.cli.prune import prune
 from ullage.cli.sessions import sessions
 from ullage.cli.undo import undo
 from ullage.core.secrets import mask
@@ -24,9 +26,11 @@ COMMANDS: tuple[click.Command, ...] = (
     sessions,
     context,
     compact,
+    prune,
     undo,
-    checkpoint,
+    autocompact,
     pin,
+    checkpoint,
     config,
     demo,
     lsp,
@@ -42,7 +46,8 @@ def ullage() -> None:
 
     \b
     Exit codes: 0 done, 1 a fault of Ullage, 2 wrong options, 3 the session cannot be used,
-    4 refused to protect the session, 5 the disk or the state folder does not allow it.
+    4 refused to protect the session, 5 the disk or the state folder does not allow it,
+    6 the model gave no summary.
     """
 
 

@@ -7,11 +7,9 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.pins import Pin
-from ullage.core.session_key import folder_name
-from ullage.errors import StorageError
-from ullage.store.append import session_lock
-from ullage.store.files import replace_file
-from ullage.store.places import Places, make_folder, unwritable
+from ullage.store.places import Places, make_folder, session_folder
+from ullage.store.session_lock import session_lock
+from ullage.store.state_file import read_state, replace_state
 
 VERSION = 1
 FILE_NAME = "pins.json"
@@ -31,41 +29,20 @@ class PinsFile(msgspec.Struct, frozen=True, kw_only=True):
     pins: tuple[StoredPin, ...]
 
 
-class _Version(msgspec.Struct, frozen=True):
-    version: int
-
-
 class ReadPins(msgspec.Struct, frozen=True, kw_only=True):
     pins: tuple[Pin, ...]
     problem: str | None = None
     """Why there are no pins although there is a file, in words for the user."""
-    is_newer: bool = False
-    """Whether a later version of Ullage wrote the file, which is then left alone."""
 
 
 def pins_path(session_key: str, places: Places) -> Path:
-    return places.state_folder / "context" / "state" / folder_name(session_key) / FILE_NAME
+    return session_folder("state", session_key, places) / FILE_NAME
 
 
 def read_pins(path: Path) -> ReadPins:
     """Read the pins of a session; a file that cannot be read is told of, never an exception."""
-    try:
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return ReadPins(pins=())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        return ReadPins(pins=(), problem=f"the pins in {path} cannot be read ({reason})")
-    try:
-        version = msgspec.json.decode(data, type=_Version).version
-        if version > VERSION:
-            problem = f"the pins in {path} are of a newer version of Ullage: update this one"
-            return ReadPins(pins=(), problem=problem, is_newer=True)
-        stored = msgspec.json.decode(data, type=PinsFile).pins
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return ReadPins(pins=(), problem=f"the pins in {path} are damaged")
-    pins = (Pin(text=pin.text, entry_id=pin.entry_id, label=pin.label) for pin in stored)
-    return ReadPins(pins=tuple(pins))
+    known = read_state(path, PinsFile, VERSION)
+    return ReadPins(pins=_pins_of(known.content), problem=known.problem)
 
 
 def change_pins(path: Path, change: Change, places: Places) -> ReadPins:
@@ -81,26 +58,15 @@ def change_pins(path: Path, change: Change, places: Places) -> ReadPins:
     """
     make_folder(path.parent)
     with session_lock(path, places):
-        known = read_pins(path)
-        pins = change(known.pins)
-        problem = None
-        if known.problem is not None:
-            problem = f"{known.problem}; it was moved to {_move_aside(path, known).name}"
+        known = read_state(path, PinsFile, VERSION)
+        pins = change(_pins_of(known.content))
         stored = tuple(
             StoredPin(text=pin.text, entry_id=pin.entry_id, label=pin.label) for pin in pins
         )
-        replace_file(path, msgspec.json.encode(PinsFile(version=VERSION, pins=stored)) + b"\n")
+        problem = replace_state(path, known, PinsFile(version=VERSION, pins=stored))
     return ReadPins(pins=pins, problem=problem)
 
 
-def _move_aside(path: Path, known: ReadPins) -> Path:
-    if known.is_newer:
-        raise StorageError(known.problem or "")
-    number = 1
-    while (aside := path.with_name(f"{path.name}.corrupt-{number}")).exists():
-        number += 1
-    try:
-        path.rename(aside)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    return aside
+def _pins_of(content: PinsFile | None) -> tuple[Pin, ...]:
+    stored = () if content is None else content.pins
+    return tuple(Pin(text=pin.text, entry_id=pin.entry_id, label=pin.label) for pin in stored)
