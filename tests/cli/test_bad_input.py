@@ -171,7 +171,7 @@ def test_a_pi_session_of_another_version_is_not_written_to(place, version: int) 
 def test_there_is_nothing_to_undo_in_a_session_without_compactions(place) -> None:
     place.write("s.jsonl", conversation(2).data)
     line = refused(place, "undo", "--session", "s.jsonl", exit_code=4)
-    assert "no compaction to undo" in line
+    assert "no compaction or prune to undo" in line
 
 
 def test_a_compaction_with_messages_after_it_is_not_undone(place) -> None:

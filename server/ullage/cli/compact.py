@@ -1,6 +1,5 @@
 """`ullage compact`: replace the older part of a context by a summary."""
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING
 
@@ -115,6 +114,8 @@ def _run_once(choices: Choices, places: Places) -> None:
 
 
 def _run_asked(choices: Choices, loaded: Loaded, places: Places) -> None:
+    import asyncio
+
     from ullage.app.compact import Request, compact, plan_compaction
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.compaction import Unneeded
@@ -142,6 +143,8 @@ def _run_asked(choices: Choices, loaded: Loaded, places: Places) -> None:
 
 
 def _run_due(choices: Choices, loaded: Loaded, places: Places) -> None:
+    import asyncio
+
     from ullage.app.auto import decline, make_due, plan_auto
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.compaction import Unneeded
