@@ -20,7 +20,7 @@ from sessions import prose, write_session
 
 import ullage as ullage_package
 from ullage.app.follow import start, update
-from ullage.app.load import Settings
+from ullage.core.config.settings import Config
 from ullage.store.places import Places
 from ullage.store.tokenizer import count_tokens, load_encoding
 
@@ -82,7 +82,7 @@ def time_updates(folder: Path) -> None:
     path = folder / "growing.jsonl"
     write_session(path, 100_000_000)
     places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "update")
-    followed = start(path, Settings(), places, count_tokens)
+    followed = start(path, Config(), places, count_tokens)
     costs: list[float] = []
     for number in range(N_UPDATES):
         entry = {
@@ -95,7 +95,7 @@ def time_updates(folder: Path) -> None:
         with path.open("ab") as file:
             file.write(json.dumps(entry).encode() + b"\n")
         began = time.process_time()
-        followed = update(followed, Settings(), places)
+        followed = update(followed, Config(), places)
         costs.append((time.process_time() - began) * 1000)
     path.unlink()
     print(

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from claude_files import ClaudeFile, claude_files
 from pi_files import PiFile, pi_files
 from ullage.app.follow import Followed, start, update
-from ullage.app.load import Loaded, Settings, load
+from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
+from ullage.core.config.settings import Config
 from ullage.core.tokens import estimate
 from ullage.errors import InputError, NotATranscript, Unreadable
 from ullage.store.places import Places
@@ -25,11 +26,11 @@ def count(text: str, encoding: str) -> int:
 
 
 def fresh(path: Path, places: Places) -> Loaded:
-    return load(open_session(path), Settings(), places, count)
+    return load(open_session(path), Config(), places, count)
 
 
 def step(followed: Followed, places: Places) -> Followed:
-    return update(followed, Settings(), places)
+    return update(followed, Config(), places)
 
 
 def check(followed: Followed, path: Path, places: Places) -> None:
@@ -52,7 +53,7 @@ def pi() -> PiFile:
 
 def begin(path: Path, data: bytes, places: Places) -> Followed:
     path.write_bytes(data)
-    return start(path, Settings(), places, count)
+    return start(path, Config(), places, count)
 
 
 @given(
@@ -71,7 +72,7 @@ def test_a_file_that_grows_in_any_pieces_reads_like_one_that_was_always_whole(
         path = folder / "session.jsonl"
         path.write_bytes(data)
         try:
-            start(path, Settings(), places, count)
+            start(path, Config(), places, count)
             followed = begin(path, data[:first_line], places)
         except NotATranscript:
             return

@@ -7,8 +7,9 @@ from lsprotocol.types import DiagnosticSeverity
 
 from pi_files import MODEL, PiFile
 from running import Place
-from ullage.app.load import Loaded, Settings, load
+from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
+from ullage.core.config.settings import Config
 from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params, path_of, uri_of
 from ullage.store.places import Places
 
@@ -16,7 +17,7 @@ from ullage.store.places import Places
 def loaded(place: Place, pi: PiFile) -> Loaded:
     path = place.write("s.jsonl", pi.data)
     places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
-    return load(open_session(path), Settings(), places)
+    return load(open_session(path), Config(), places)
 
 
 def used(n_tokens: int) -> PiFile:
@@ -95,7 +96,7 @@ def test_a_session_id_cannot_leave_its_code_span(place: Place) -> None:
 def test_the_marked_range_is_never_longer_than_the_first_line(place: Place) -> None:
     path = place.write("s.jsonl", used(182_000).data)
     places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
-    (finding,) = diagnostics(load(open_session(path), Settings(), places))
+    (finding,) = diagnostics(load(open_session(path), Config(), places))
     first = path.read_bytes().split(b"\n")[0].decode()
     assert 0 < finding.range.end.character <= len(first)
 

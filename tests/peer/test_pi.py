@@ -11,13 +11,12 @@ from typing import cast
 import pytest
 
 from edits import applied
+from planning import compacted, undone
 from reading import read as read_bytes
-from ullage.app.compact import Plan, Request, compact, plan_compaction
-from ullage.app.load import Settings, load, read
+from ullage.app.load import read
 from ullage.app.reports import report_context
 from ullage.app.sessions import open_session
-from ullage.app.undo import undo
-from ullage.core.compaction import Unneeded
+from ullage.core.config.settings import Config
 from ullage.core.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.gauge import measure
 from ullage.core.message import ToolResult
@@ -106,11 +105,9 @@ def test_random_sessions_of_pi_give_what_pi_builds(
 def test_pi_opens_a_compacted_session_with_the_context_that_was_previewed(
     version: str, demo_session: Path, places: Places
 ) -> None:
-    loaded = load(open_session(demo_session), Settings(), places)
-    plan = plan_compaction(loaded, Request(), Settings())
-    assert isinstance(plan, Plan)
-    previewed = json.loads(json.dumps([item.native for item in plan.context_after.items]))
-    compact(plan, Settings(), places)
+    plan, _ = compacted(demo_session, places, Config())
+    after = plan.change.context_after
+    previewed = json.loads(json.dumps([item.native for item in after.items]))
     (answer,) = ask_pi(version, demo_session)
     assert answer["messages"] == previewed
     assert previewed[0]["role"] == "compactionSummary"
@@ -131,12 +128,8 @@ def test_pi_still_has_its_system_message_after_a_compaction(tmp_path: Path, plac
         parent = entry["id"]
     path.write_bytes(sample.read_bytes() + b"".join(lines))
     make_idle(path)
-    settings = Settings(policy=Policy(summarize_protect_tokens=300))
-    loaded = load(open_session(path), settings, places)
-    plan = plan_compaction(loaded, Request(), settings)
-    if isinstance(plan, Unneeded):
-        pytest.fail(plan.reason)
-    compact(plan, settings, places)
+    config = Config(policy=Policy(summarize_protect_tokens=300))
+    compacted(path, places, config)
     (answer,) = ask_pi("0.87.1", path)
     messages = cast(list[dict[str, object]], answer["messages"])
     assert [message["role"] for message in messages[:2]] == ["system", "compactionSummary"]
@@ -150,16 +143,12 @@ def test_pi_opens_an_undone_session_with_the_context_from_before(
     version: str, demo_session: Path, places: Places
 ) -> None:
     (before,) = ask_pi(version, demo_session)
-    loaded = load(open_session(demo_session), Settings(), places)
-    plan = plan_compaction(loaded, Request(), Settings())
-    assert isinstance(plan, Plan)
-    compact(plan, Settings(), places)
-    (compacted,) = ask_pi(version, demo_session)
-    assert compacted["messages"] != before["messages"]
-    make_idle(demo_session)
-    undo(open_session(demo_session), Settings(), places)
-    (undone,) = ask_pi(version, demo_session)
-    assert undone["messages"] == before["messages"]
+    compacted(demo_session, places, Config())
+    (short,) = ask_pi(version, demo_session)
+    assert short["messages"] != before["messages"]
+    undone(demo_session, places, Config())
+    (back,) = ask_pi(version, demo_session)
+    assert back["messages"] == before["messages"]
 
 
 def prune_all(data: bytes, *, n_kept: int = 0) -> tuple[Rewrite, list[dict[str, object]]]:
@@ -239,8 +228,8 @@ def test_pi_goes_on_with_a_pruned_session_and_with_one_that_was_undone(
     assert (gauge.used_tokens, gauge.used_source) == (5000, "reported")
 
     demo_session.write_bytes(undo_prune(demo_session.read_bytes(), change))
-    (undone,) = ask_pi(version, demo_session)
-    messages = cast(list[object], undone["messages"])
+    (back,) = ask_pi(version, demo_session)
+    messages = cast(list[object], back["messages"])
     assert messages[:-2] == before["messages"]
     assert len(go_on(version, demo_session)) == len(messages) + 2
 
@@ -249,12 +238,9 @@ def test_pi_goes_on_with_a_pruned_session_and_with_one_that_was_undone(
 def test_pi_goes_on_with_a_compacted_session(
     version: str, demo_session: Path, places: Places
 ) -> None:
-    loaded = load(open_session(demo_session), Settings(), places)
-    plan = plan_compaction(loaded, Request(), Settings())
-    assert isinstance(plan, Plan)
-    compact(plan, Settings(), places)
+    plan, _ = compacted(demo_session, places, Config())
     sent = go_on(version, demo_session)
     context = read_bytes(demo_session.read_bytes()).context
     assert [message["role"] for message in sent[-2:]] == ["user", "assistant"]
-    assert len(sent) == len(context.items) == len(plan.context_after.items) + 2
-    assert plan.summary in json.dumps(sent[0], ensure_ascii=False).replace("\\n", "\n")
+    assert len(sent) == len(context.items) == len(plan.change.context_after.items) + 2
+    assert plan.summary.text in json.dumps(sent[0], ensure_ascii=False).replace("\\n", "\n")

@@ -5,8 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.load import Settings, load
+from ullage.app.load import load
 from ullage.app.sessions import Session, subagent_sessions, workspace_sessions
+from ullage.core.config.settings import Config
 from ullage.core.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.status import rfc3339
 from ullage.core.transcript import Agent
@@ -44,13 +45,13 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
     """The one written to last first."""
 
 
-def report_sessions(settings: Settings, places: Places, limit: int) -> SessionsReport:
+def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
     found: list[SessionReport] = []
     for session in workspace_sessions(places.cwd, places):
         if len(found) == limit:
             break
-        found.append(_report(session, settings, places))
+        found.append(_report(session, config, places))
     return SessionsReport(cwd=str(places.cwd), sessions=found)
 
 
@@ -80,8 +81,8 @@ def _line(one: SessionReport, name: str) -> str:
     return f"{one.gauge:>6}  {tokens:>11}  {one.agent:<12}{one.activity:<6}{written:<18}{name}"
 
 
-def _report(session: Session, settings: Settings, places: Places) -> SessionReport:
-    loaded = load(session, settings, places)
+def _report(session: Session, config: Config, places: Places) -> SessionReport:
+    loaded = load(session, config, places)
     gauge = loaded.status.gauge
     written_ns = session.lines.written_ns
     children = subagent_sessions(session, places)
@@ -99,5 +100,5 @@ def _report(session: Session, settings: Settings, places: Places) -> SessionRepo
         utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
         compaction_count=len(loaded.context.compactions),
         gauge=gauge_text(gauge),
-        subagents=[_report(child, settings, places) for child in children],
+        subagents=[_report(child, config, places) for child in children],
     )

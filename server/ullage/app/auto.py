@@ -10,7 +10,7 @@ from ullage.app.change import Made
 from ullage.app.checkpoint import session_key
 from ullage.app.compact import Plan, compact
 from ullage.app.due import Due, plan_due
-from ullage.app.load import Loaded, Settings, load
+from ullage.app.load import Loaded, load
 from ullage.app.prune import Pruning, prune
 from ullage.app.sessions import Session
 from ullage.app.summaries import ModelUse
@@ -22,6 +22,7 @@ from ullage.core.breaker import (
     record_run,
     record_warning,
 )
+from ullage.core.config.settings import Config
 from ullage.core.decision import Warn
 from ullage.errors import StorageError
 from ullage.store.auto_state import AutoState, read_auto_state, write_auto_state
@@ -53,10 +54,10 @@ def switch(session: Session, *, is_on: bool, places: Places) -> None:
     write_auto_state(key, msgspec.structs.replace(state, is_on=is_on), places)
 
 
-def report_auto(session: Session, settings: Settings, places: Places) -> AutoReport:
+def report_auto(session: Session, config: Config, places: Places) -> AutoReport:
     state = read_auto_state(session_key(session), places)
-    policy = settings.policy
-    loaded = load(session, settings, places)
+    loaded = load(session, config, places)
+    policy = loaded.policy
     return AutoReport(
         session_id=session.header.session_id,
         path=str(session.path),
@@ -86,14 +87,14 @@ def auto_text(report: AutoReport) -> str:
     return "\n".join(lines)
 
 
-async def plan_auto(loaded: Loaded, settings: Settings, places: Places, model: ModelUse) -> Due:
+async def plan_auto(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> Due:
     """Work out what is due by itself; a warning is given once.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
     state = read_auto_state(session_key(loaded.session), places)
-    due = await plan_due(loaded, state, settings, places, model)
+    due = await plan_due(loaded, state, config, places, model)
     if isinstance(due.action, Warn):
         n_compactions = len(loaded.context.compactions)
         _record(
@@ -104,7 +105,7 @@ async def plan_auto(loaded: Loaded, settings: Settings, places: Places, model: M
     return due
 
 
-def make_due(plan: Plan | Pruning, settings: Settings, places: Places) -> Made:
+def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
     """Make what is due, and remember how much it brought.
 
     Raises:
@@ -114,9 +115,9 @@ def make_due(plan: Plan | Pruning, settings: Settings, places: Places) -> Made:
     """
     try:
         if isinstance(plan, Plan):
-            made, layer = compact(plan, settings, places), plan.selection.layer
+            made, layer = compact(plan, config, places), plan.selection.layer
         else:
-            made, layer = prune(plan, settings, places), "prune"
+            made, layer = prune(plan, config, places), "prune"
     except StorageError:
         session = plan.change.loaded.session
         _record(session, lambda breaker: record_failure(breaker, _now_ms()), places)

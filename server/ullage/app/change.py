@@ -14,8 +14,9 @@ import msgspec
 
 from ullage.app.activity import is_running
 from ullage.app.checkpoint import session_key, write_checkpoint
-from ullage.app.load import Loaded, Settings, load
+from ullage.app.load import Loaded, load
 from ullage.app.sessions import Session, open_session
+from ullage.core.config.settings import Config
 from ullage.core.context import Context, ContextItem
 from ullage.core.edit import Append, FileChange, NewSession
 from ullage.core.index import EMPTY_INDEX
@@ -129,7 +130,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 def make_change(
     plan: ChangePlan,
-    settings: Settings,
+    config: Config,
     places: Places,
     *,
     kind: ReceiptKind,
@@ -160,7 +161,7 @@ def make_change(
         )
         if done.path != session.path:
             carry_state(session_key(session), occasion.session_key, places)
-        loaded = load(open_session(done.path), settings, places, plan.loaded.count.count_text)
+        loaded = load(open_session(done.path), config, places, plan.loaded.count.count_text)
     if loaded.context.items != plan.context_after.items:
         raise NotAsPlanned(
             f"{done.path.name} was written, but its context is not the one that was previewed:"

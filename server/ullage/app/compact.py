@@ -14,10 +14,11 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
-from ullage.app.load import Loaded, Settings
+from ullage.app.load import Loaded
 from ullage.app.pins import carried_pins
 from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
+from ullage.core.config.settings import Config
 from ullage.core.edit import CompactionEdit, FileChange
 from ullage.core.loss import audit_details
 from ullage.core.message import JsonObject
@@ -42,7 +43,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def plan_compaction(
-    loaded: Loaded, request: Request, settings: Settings, places: Places, model: ModelUse
+    loaded: Loaded, request: Request, config: Config, places: Places, model: ModelUse
 ) -> Plan | Unneeded:
     """Work out a compaction without writing anything.
 
@@ -50,12 +51,12 @@ async def plan_compaction(
         WriteNotSupported: this kind of session is not ours to write to.
     """
     changeable(loaded.session)
-    selection = await asyncio.to_thread(_select, loaded, request, settings)
+    selection = await asyncio.to_thread(_select, loaded, request, config)
     if isinstance(selection, Unneeded):
         return selection
     wishes = Wishes(
         focus=request.focus,
-        pins=carried_pins(loaded.session, settings.pins, selection.kept, places),
+        pins=carried_pins(loaded.session, config.pins, selection.kept, places),
         text=request.summary,
     )
     summary = await write_summary(selection, loaded, model, wishes)
@@ -65,7 +66,7 @@ async def plan_compaction(
     return await asyncio.to_thread(_worked_out, loaded, request, selection, summary)
 
 
-def compact(plan: Plan, settings: Settings, places: Places) -> Made:
+def compact(plan: Plan, config: Config, places: Places) -> Made:
     """Make a planned compaction.
 
     Raises:
@@ -76,7 +77,7 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Made:
     selection = plan.selection
     return make_change(
         plan.change,
-        settings,
+        config,
         places,
         kind="compaction",
         layer=selection.layer,
@@ -84,9 +85,9 @@ def compact(plan: Plan, settings: Settings, places: Places) -> Made:
     )
 
 
-def _select(loaded: Loaded, request: Request, settings: Settings) -> Selection | Unneeded:
+def _select(loaded: Loaded, request: Request, config: Config) -> Selection | Unneeded:
     gauge = loaded.status.gauge
-    return select(loaded.context, gauge, request.layer, settings.policy, loaded.count)
+    return select(loaded.context, gauge, request.layer, loaded.policy, loaded.count)
 
 
 def _worked_out(

@@ -139,12 +139,10 @@ def _config_lines(config: Config, places: Places, *, shows_all: bool) -> Iterato
             yield f"      {key.meaning}"
     else:
         yield f"{len(rest)} settings have their defaults: ullage config show --all"
-    files = config_paths(places, places.cwd)
-    names = (
-        f"{_short(Origin(place=place, name=str(path)), places)}{'' if is_there(path) else ' (none)'}"
-        for place, path in files
-    )
-    yield f"Files, a later one wins: {', '.join(names)}"
+    yield "files, the last one wins"
+    for place, path in config_paths(places, places.cwd):
+        where = _short(Origin(place=place, name=str(path)), places)
+        yield f"  {where}" if is_there(path) else f"  {where} (none)"
     if config.findings:
         n = len(config.findings)
         yield f"{n} {'finding' if n == 1 else 'findings'}: ullage config check"

@@ -9,12 +9,13 @@ import msgspec
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.compact import Request, compact, plan_compaction
 from ullage.app.compact_report import done_text, preview_text
-from ullage.app.load import Loaded, Settings, load
+from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.app.status_text import status_text
 from ullage.app.summaries import ModelUse
 from ullage.app.undo import plan_undo, undo
 from ullage.core.compaction import Unneeded
+from ullage.core.config.settings import Config
 from ullage.core.gauge import gauge_line
 from ullage.store.demo import make_idle, scratch_session
 from ullage.store.places import Places
@@ -34,7 +35,7 @@ def run_demo() -> Iterator[Part]:
 
 
 def _steps(path: Path, places: Places) -> Iterator[Part]:
-    settings = Settings()
+    config = Config()
     loaded = _load_idle(path, places)
     yield Part(command="ullage context status", output=status_text(loaded))
     written = write_checkpoint(loaded, places, trigger="manual")
@@ -44,15 +45,15 @@ def _steps(path: Path, places: Places) -> Iterator[Part]:
         output=f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}\n"
         f"  what the agent would be told: {line}\n\n{written.path.read_text('utf-8').rstrip()}",
     )
-    plan = asyncio.run(plan_compaction(loaded, Request(), settings, places, ModelUse()))
+    plan = asyncio.run(plan_compaction(loaded, Request(), config, places, ModelUse()))
     if isinstance(plan, Unneeded):
         raise AssertionError(plan.reason)
     yield Part(command="ullage compact --dry-run", output=preview_text(plan))
-    made = compact(plan, settings, places)
+    made = compact(plan, config, places)
     yield Part(command="ullage compact --yes", output=done_text(plan, made))
     yield Part(command="ullage context status", output=status_text(_load_idle(path, places)))
     make_idle(path)
-    undone = undo(plan_undo(open_session(path), settings, places), settings, places).after
+    undone = undo(plan_undo(open_session(path), config, places), config, places).after
     is_same = undone.context.items == loaded.context.items
     yield Part(
         command="ullage undo",
@@ -65,4 +66,4 @@ def _steps(path: Path, places: Places) -> Iterator[Part]:
 
 def _load_idle(path: Path, places: Places) -> Loaded:
     make_idle(path)
-    return load(open_session(path), Settings(), places)
+    return load(open_session(path), Config(), places)

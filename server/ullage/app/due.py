@@ -6,10 +6,11 @@ import time
 import msgspec
 
 from ullage.app.compact import Plan, Request, plan_compaction
-from ullage.app.load import Loaded, Settings
+from ullage.app.load import Loaded
 from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning
 from ullage.app.summaries import ModelUse
 from ullage.core.compaction import Unneeded
+from ullage.core.config.settings import Config
 from ullage.core.decision import Action, Ask, Compact, Prune, Situation, Step, decide
 from ullage.core.outputs import tool_output_tokens
 from ullage.core.policy import Layer
@@ -27,7 +28,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def plan_due(
-    loaded: Loaded, state: AutoState, settings: Settings, places: Places, model: ModelUse
+    loaded: Loaded, state: AutoState, config: Config, places: Places, model: ModelUse
 ) -> Due:
     """Go through the cascade on plans alone, and give the one change that it ends with.
 
@@ -50,10 +51,10 @@ async def plan_due(
         started_tokens=gauge.used_tokens,
         is_auto_on=state.is_on,
     )
-    first = action = decide(situation, settings.policy, now_ms)
+    first = action = decide(situation, loaded.policy, now_ms)
     plan: Plan | Pruning | None = None
     while (layer := _layer_of(action)) is not None:
-        found = await _plan_layer(layer, loaded, settings, places, model)
+        found = await _plan_layer(layer, loaded, config, places, model)
         n_freed = 0
         if not isinstance(found, Unneeded):
             plan = found
@@ -64,7 +65,7 @@ async def plan_due(
             tried=(*situation.tried, Step(what=layer, n_freed=n_freed)),
             is_confirmed=True,
         )
-        action = decide(situation, settings.policy, now_ms)
+        action = decide(situation, loaded.policy, now_ms)
     return Due(action=first, plan=plan)
 
 
@@ -79,10 +80,10 @@ def _layer_of(action: Action) -> Layer | None:
 
 
 async def _plan_layer(
-    layer: Layer, loaded: Loaded, settings: Settings, places: Places, model: ModelUse
+    layer: Layer, loaded: Loaded, config: Config, places: Places, model: ModelUse
 ) -> Plan | Pruning | Unneeded:
     if layer == "prune":
-        pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest(), settings)
+        pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest())
         return Unneeded(reason=pruning.reason) if isinstance(pruning, Unpruned) else pruning
     request = Request(layer=layer, trigger="auto")
-    return await plan_compaction(loaded, request, settings, places, model)
+    return await plan_compaction(loaded, request, config, places, model)

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.load import Loaded, Settings, load, measured
+from ullage.app.load import Loaded, load, measured
 from ullage.app.sessions import Session, open_session, reopen
+from ullage.core.config.settings import Config
 from ullage.formats.format import Reading
 from ullage.store.places import Places
 from ullage.store.reader import FileLines
@@ -23,18 +24,18 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
     """None for a source that is read as a whole: a packed file or a database."""
 
 
-def start(path: Path, settings: Settings, places: Places, count_text: CountText) -> Followed:
+def start(path: Path, config: Config, places: Places, count_text: CountText) -> Followed:
     """Read a session for the first time.
 
     Raises:
         Unreadable: the file cannot be read.
         NotATranscript: no agent that we know wrote it.
     """
-    loaded = load(open_session(path), settings, places, count_text)
+    loaded = load(open_session(path), config, places, count_text)
     return _followed(loaded)
 
 
-def update(followed: Followed, settings: Settings, places: Places) -> Followed:
+def update(followed: Followed, config: Config, places: Places) -> Followed:
     """Read what was appended; a file that is no longer the same is read anew.
 
     The same value is given back where nothing was written.
@@ -50,16 +51,16 @@ def update(followed: Followed, settings: Settings, places: Places) -> Followed:
     appended = None if followed.mark is None else read_appended(path, followed.mark)
     if appended is None:
         again = reopen(followed.loaded.session)
-        return _followed(load(again, settings, places, count_text))
+        return _followed(load(again, config, places, count_text))
     session, source = followed.loaded.session, appended.source
     whole = session.format.extend(followed.whole, appended.lines, source.size_bytes)
     shown = whole
     if whole is not None and appended.unfinished is not None:
         shown = session.format.extend(whole, (appended.unfinished,), source.size_bytes)
     if whole is None or shown is None:
-        return start(path, settings, places, count_text)
+        return start(path, config, places, count_text)
     longer = Session(header=session.header, format=session.format, lines=source)
-    loaded = measured(longer, shown, settings, followed.loaded.count, followed.loaded.known_secrets)
+    loaded = measured(longer, shown, config, followed.loaded.count, followed.loaded.known_secrets)
     return Followed(loaded=loaded, whole=whole, mark=appended.mark)
 
 

@@ -1,13 +1,12 @@
 """Load a session: its context, measured."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from ullage.app.secrets import secrets_for
 from ullage.app.sessions import Session
-from ullage.core.config.settings import ModelSettings
+from ullage.core.config.settings import Config
 from ullage.core.context import Context
 from ullage.core.gauge import measure
 from ullage.core.index import EMPTY_INDEX
@@ -22,31 +21,13 @@ from ullage.store.reader import FileLines
 from ullage.store.token_counts import CountText, TokenCounts
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
 
-WINDOW_VARIABLE = "ULLAGE_CONTEXT_WINDOW"
-MIN_WINDOW_TOKENS = 1000
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user may set."""
-
-    window_tokens: int | None = None
-    policy: Policy = Policy()
-    pins: tuple[str, ...] = ()
-    model: ModelSettings = ModelSettings()
-
-
-def settings_from(env: Mapping[str, str], window_tokens: int | None = None) -> Settings:
-    """Take the window that was asked for, else that of the environment, if it is a number."""
-    text = env.get(WINDOW_VARIABLE, "")
-    if window_tokens is None and text.isdecimal() and int(text) >= MIN_WINDOW_TOKENS:
-        window_tokens = int(text)
-    return Settings(window_tokens=window_tokens)
-
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """A session as it was read at one moment, and how full it was."""
 
     session: Session
+    policy: Policy
+    """For the session's model in its window."""
     status: Status
     reading: Reading
     count: TokenCounts
@@ -76,7 +57,7 @@ def read(session: Session, places: Places) -> Reading:
 
 def load(
     session: Session,
-    settings: Settings,
+    config: Config,
     places: Places,
     count_text: CountText = count_tokens,
 ) -> Loaded:
@@ -84,13 +65,13 @@ def load(
     reading = read(session, places)
     row = find_row(model_table(), reading.context.model)
     count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder, count_text)
-    return measured(session, reading, settings, count, secrets_for(session.header, places))
+    return measured(session, reading, config, count, secrets_for(session.header, places))
 
 
 def measured(
     session: Session,
     reading: Reading,
-    settings: Settings,
+    config: Config,
     count: TokenCounts,
     secrets: tuple[str, ...],
 ) -> Loaded:
@@ -99,12 +80,18 @@ def measured(
     window = resolve(
         context.model,
         model_table(),
-        setting_tokens=settings.window_tokens,
+        setting_tokens=config.window_for(context.model),
+        setting_name=config.window_name(context.model),
         agent_tokens=context.window_tokens,
     )
     gauge = measure(context, window, count)
     count.save()
-    status = assess(context, gauge, settings.policy)
+    policy = config.policy_for(context.model, window.n_tokens)
     return Loaded(
-        session=session, status=status, reading=reading, count=count, known_secrets=secrets
+        session=session,
+        policy=policy,
+        status=assess(context, gauge, policy),
+        reading=reading,
+        count=count,
+        known_secrets=secrets,
     )

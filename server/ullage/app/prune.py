@@ -13,8 +13,9 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
-from ullage.app.load import Loaded, Settings
+from ullage.app.load import Loaded
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
+from ullage.core.config.settings import Config
 from ullage.core.edit import FileChange, PruneEdit
 from ullage.core.prune import ALL_REASONS, RULE_REASONS, PrunePlan, plan_prune
 from ullage.core.tokens import count_items
@@ -43,7 +44,7 @@ class Unpruned(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> Pruning | Unpruned:
+def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
     """Work out a prune without writing anything.
 
     Raises:
@@ -53,7 +54,7 @@ def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> P
     target = changeable(loaded.session)
     plan = plan_prune(
         loaded.context.items,
-        settings.policy,
+        loaded.policy,
         loaded.count,
         chosen=request.chosen,
         reasons=ALL_REASONS if request.is_everything else RULE_REASONS,
@@ -87,7 +88,7 @@ def plan_pruning(loaded: Loaded, request: PruneRequest, settings: Settings) -> P
     return Pruning(plan=plan, change=change)
 
 
-def prune(pruning: Pruning, settings: Settings, places: Places) -> Made:
+def prune(pruning: Pruning, config: Config, places: Places) -> Made:
     """Make a planned prune.
 
     Raises:
@@ -98,7 +99,7 @@ def prune(pruning: Pruning, settings: Settings, places: Places) -> Made:
     change = pruning.change
     entry_ids = {one.entry_id for one in pruning.plan.replacements}
     replaced = [item for item in change.loaded.context.items if item.entry_id in entry_ids]
-    return make_change(change, settings, places, kind="prune", layer="prune", replaced=replaced)
+    return make_change(change, config, places, kind="prune", layer="prune", replaced=replaced)
 
 
 def _refuse_unknown(item_ids: Collection[str]) -> None:

@@ -15,9 +15,10 @@ from ullage.app.change import (
     refuse_running,
 )
 from ullage.app.checkpoint import session_key
-from ullage.app.load import Loaded, Settings, load
+from ullage.app.load import Loaded, load
 from ullage.app.sessions import Session, open_session
 from ullage.core.compaction import hidden_tokens
+from ullage.core.config.settings import Config
 from ullage.core.context import Compaction, PruneRecord
 from ullage.core.edit import FileChange
 from ullage.core.receipt import Receipt
@@ -50,7 +51,7 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     resume_command: str
 
 
-def plan_undo(session: Session, settings: Settings, places: Places) -> Withdrawal | Reversal:
+def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | Reversal:
     """Work out how the last compaction or prune is taken back, without writing anything.
 
     Raises:
@@ -58,7 +59,7 @@ def plan_undo(session: Session, settings: Settings, places: Places) -> Withdrawa
         WriteNotSupported: this kind of session is not ours to write to.
     """
     target = changeable(session)
-    loaded = load(session, settings, places)
+    loaded = load(session, config, places)
     known = [
         one
         for one in list_receipts(session_key(session), places).receipts
@@ -66,7 +67,7 @@ def plan_undo(session: Session, settings: Settings, places: Places) -> Withdrawa
     ]
     receipt = known[0] if known else None
     if receipt is not None and receipt.new_path == str(session.path):
-        return _withdrawal(loaded, receipt, settings, places)
+        return _withdrawal(loaded, receipt, config, places)
     last = _last_change(loaded)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
@@ -76,7 +77,7 @@ def plan_undo(session: Session, settings: Settings, places: Places) -> Withdrawa
     return _reversal(loaded, receipt, _undone_compaction(loaded, target, last))
 
 
-def undo(plan: Withdrawal | Reversal, settings: Settings, places: Places) -> Undone:
+def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
     """Take back what was planned to be taken back.
 
     Raises:
@@ -90,7 +91,7 @@ def undo(plan: Withdrawal | Reversal, settings: Settings, places: Places) -> Und
     receipt = plan.receipt
     made = make_change(
         plan.change,
-        settings,
+        config,
         places,
         kind="undo",
         layer=None,
@@ -144,8 +145,8 @@ def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) 
     return Reversal(change=change, receipt=receipt)
 
 
-def _withdrawal(loaded: Loaded, receipt: Receipt, settings: Settings, places: Places) -> Withdrawal:
-    old = load(open_session(Path(receipt.path)), settings, places)
+def _withdrawal(loaded: Loaded, receipt: Receipt, config: Config, places: Places) -> Withdrawal:
+    old = load(open_session(Path(receipt.path)), config, places)
     return Withdrawal(loaded=loaded, receipt=receipt, old=old)
 
 

@@ -3,7 +3,7 @@
 import click
 
 from ullage.app.sessions import find_session
-from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer
 from ullage.store.places import current_places
 
@@ -24,5 +24,5 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
     found = find_session(session, places)
     if choice != "status":
         switch(found, is_on=choice == "on", places=places)
-    report = report_auto(found, settings(window), places)
+    report = report_auto(found, current_config(window, places), places)
     answer(auto_text(report), report, as_json)

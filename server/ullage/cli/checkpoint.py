@@ -4,7 +4,7 @@ import click
 
 from ullage.app.load import load
 from ullage.app.sessions import find_session
-from ullage.cli.options import session_option, settings, window_option
+from ullage.cli.options import current_config, session_option, window_option
 from ullage.cli.output import safe
 from ullage.store.places import current_places
 
@@ -22,6 +22,6 @@ def write(session: str | None, window: int | None) -> None:
     from ullage.app.checkpoint import write_checkpoint
 
     places = current_places()
-    loaded = load(find_session(session, places), settings(window), places)
+    loaded = load(find_session(session, places), current_config(window, places), places)
     written = write_checkpoint(loaded, places, trigger="manual")
     click.echo(safe(f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}: {written.path}"))

@@ -8,9 +8,10 @@ import msgspec
 
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import find_session
-from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
+from ullage.core.config.settings import Config
 from ullage.core.policy import Layer
 from ullage.errors import ChangedMeanwhile
 from ullage.store.places import Places, current_places
@@ -108,41 +109,42 @@ def compact(
 
 
 def _run_once(choices: Choices, places: Places) -> None:
-    loaded = load(find_session(choices.session, places), settings(choices.window), places)
+    config = current_config(choices.window, places)
+    loaded = load(find_session(choices.session, places), config, places)
     run = _run_due if choices.is_auto else _run_asked
-    run(choices, loaded, places)
+    run(choices, loaded, config, places)
 
 
-def _run_asked(choices: Choices, loaded: Loaded, places: Places) -> None:
+def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
     from ullage.app.compact import Request, compact, plan_compaction
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.compaction import Unneeded
 
-    configured, model = settings(choices.window), _model_use(choices, loaded, places)
+    model = _model_use(loaded, config, places)
     request = Request(layer=choices.layer, focus=choices.focus)
-    plan = asyncio.run(plan_compaction(loaded, request, configured, places, model))
+    plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, Unneeded):
         text = click.edit(plan.summary.text, extension=".md")
         if text is None:
             click.echo("Compaction cancelled: the summary was not saved.", err=True)
             return
         request = msgspec.structs.replace(request, summary=text)
-        plan = asyncio.run(plan_compaction(loaded, request, configured, places, model))
+        plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if isinstance(plan, Unneeded):
         _answer_nothing(plan, choices)
         return
     carry_out(
         preview_of(plan),
-        lambda: compact(plan, configured, places),
+        lambda: compact(plan, config, places),
         is_dry_run=choices.is_dry_run,
         asks=not choices.is_confirmed,
         as_json=choices.as_json,
     )
 
 
-def _run_due(choices: Choices, loaded: Loaded, places: Places) -> None:
+def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
     from ullage.app.auto import decline, make_due, plan_auto
@@ -150,15 +152,15 @@ def _run_due(choices: Choices, loaded: Loaded, places: Places) -> None:
     from ullage.core.compaction import Unneeded
     from ullage.core.decision import Ask
 
-    configured, model = settings(choices.window), _model_use(choices, loaded, places)
-    due = asyncio.run(plan_auto(loaded, configured, places, model))
+    model = _model_use(loaded, config, places)
+    due = asyncio.run(plan_auto(loaded, config, places, model))
     plan = due.plan
     if plan is None:
         _answer_nothing(Unneeded(reason=due.action.reason), choices)
         return
     is_wanted = carry_out(
         preview_of(plan),
-        lambda: make_due(plan, configured, places),
+        lambda: make_due(plan, config, places),
         is_dry_run=choices.is_dry_run,
         asks=isinstance(due.action, Ask) and not choices.is_confirmed,
         as_json=choices.as_json,
@@ -173,14 +175,12 @@ def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:
     answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)
 
 
-def _model_use(choices: Choices, loaded: Loaded, places: Places) -> "ModelUse":
+def _model_use(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
     """Give the configured model; on a terminal it tells how far it is."""
     from ullage.app.models import model_use
 
-    is_shown = sys.stderr.isatty()
-    return model_use(
-        settings(choices.window).model, loaded, places, report=_show if is_shown else None
-    )
+    report = _show if sys.stderr.isatty() else None
+    return model_use(config.model, loaded, places, report=report)
 
 
 def _show(progress: "Progress") -> None:

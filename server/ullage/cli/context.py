@@ -6,7 +6,7 @@ from ullage.app.load import load, read
 from ullage.app.reports import report_context, report_status
 from ullage.app.sessions import find_session
 from ullage.app.status_text import status_text
-from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer, print_json, safe
 from ullage.core.context import Context
 from ullage.core.message import Block, Image, Text, Thinking, ToolCall, ToolResult
@@ -25,7 +25,7 @@ def context() -> None:
 def status(session: str | None, window: int | None, as_json: bool) -> None:
     """Show how full the context is, and what comes next."""
     places = current_places()
-    loaded = load(find_session(session, places), settings(window), places)
+    loaded = load(find_session(session, places), current_config(window, places), places)
     answer(status_text(loaded), report_status(loaded), as_json)
 
 
@@ -56,7 +56,7 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
     from ullage.app.inspect import inspection_text, report_inspection
 
     places = current_places()
-    loaded = load(find_session(session, places), settings(window), places)
+    loaded = load(find_session(session, places), current_config(window, places), places)
     found = look_into(loaded, top)
     answer(inspection_text(found), report_inspection(found), as_json)
 

@@ -1,12 +1,15 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what they are part of: the configuration."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 import click
 
-from ullage.app.load import MIN_WINDOW_TOKENS, WINDOW_VARIABLE, Settings
+from ullage.app.config import load_config
+from ullage.core.config.settings import Config
+from ullage.store.places import Places
 
+MIN_WINDOW_TOKENS = 1000
 F = TypeVar("F", bound=Callable[..., None])
 
 
@@ -22,9 +25,8 @@ def window_option(command: F) -> F:
     return click.option(
         "--window",
         type=click.IntRange(min=MIN_WINDOW_TOKENS),
-        envvar=WINDOW_VARIABLE,
         metavar="TOKENS",
-        help=f"Size of the model's context window, also from {WINDOW_VARIABLE}.",
+        help="Size of the model's context window, also from ULLAGE_CONTEXT_WINDOW.",
     )(command)
 
 
@@ -32,5 +34,12 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def settings(window: int | None) -> Settings:
-    return Settings(window_tokens=window)
+def current_config(window: int | None, places: Places) -> Config:
+    """Load the configuration of the working folder; tell of what does not count in it."""
+    flags = {} if window is None else {"--window": ("contextWindow", window)}
+    config = load_config(places, workspace=places.cwd, flags=flags)
+    n_ignored = sum(not finding.is_used for finding in config.findings)
+    if n_ignored:
+        what = "a setting is" if n_ignored == 1 else f"{n_ignored} settings are"
+        click.echo(f"ullage: {what} ignored; `ullage config check` says why", err=True)
+    return config

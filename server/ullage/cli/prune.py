@@ -4,7 +4,7 @@ import click
 
 from ullage.app.load import load
 from ullage.app.sessions import find_session
-from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer
 from ullage.store.places import current_places
 
@@ -50,15 +50,16 @@ def prune(
     if items and is_everything:
         raise click.UsageError("give --item or --all, not both")
     places = current_places()
-    loaded = load(find_session(session, places), settings(window), places)
+    config = current_config(window, places)
+    loaded = load(find_session(session, places), config, places)
     request = PruneRequest(chosen=items or None, is_everything=is_everything)
-    pruning = plan_pruning(loaded, request, settings(window))
+    pruning = plan_pruning(loaded, request)
     if isinstance(pruning, Unpruned):
         answer(unpruned_text(pruning), report_unpruned(loaded.path, pruning), as_json)
         return
     carry_out(
         preview_of(pruning),
-        lambda: make(pruning, settings(window), places),
+        lambda: make(pruning, config, places),
         is_dry_run=dry_run,
         asks=not yes,
         as_json=as_json,

@@ -2,7 +2,7 @@
 
 import click
 
-from ullage.cli.options import json_option, settings, window_option
+from ullage.cli.options import current_config, json_option, window_option
 from ullage.cli.output import answer
 from ullage.store.places import current_places
 
@@ -17,5 +17,6 @@ def sessions(limit: int, window: int | None, as_json: bool) -> None:
     """List the sessions of this folder, the one written to last first."""
     from ullage.app.activity import report_sessions, sessions_text
 
-    report = report_sessions(settings(window), current_places(), limit)
+    places = current_places()
+    report = report_sessions(current_config(window, places), places, limit)
     answer(sessions_text(report), report, as_json)

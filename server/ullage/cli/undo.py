@@ -3,7 +3,7 @@
 import click
 
 from ullage.app.sessions import find_session
-from ullage.cli.options import json_option, session_option, settings, window_option
+from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer
 from ullage.store.places import current_places
 
@@ -28,10 +28,11 @@ def undo(session: str | None, dry_run: bool, window: int | None, as_json: bool) 
     )
 
     places = current_places()
-    plan = plan_undo(find_session(session, places), settings(window), places)
+    config = current_config(window, places)
+    plan = plan_undo(find_session(session, places), config, places)
     if dry_run:
         planned = report_undo_plan(plan)
         answer(undo_plan_text(planned), planned, as_json)
         return
-    undone = take_back(plan, settings(window), places)
+    undone = take_back(plan, config, places)
     answer(undone_text(undone), report_undone(undone), as_json)

@@ -42,11 +42,13 @@ def resolve(
     table: tuple[ModelRow, ...],
     *,
     setting_tokens: int | None,
+    setting_name: str = "",
     agent_tokens: int | None,
 ) -> Window:
     """Resolve the window: the user's setting, the agent's record, the table, the default."""
     if setting_tokens is not None:
-        return Window(n_tokens=setting_tokens, source="setting", detail="your setting")
+        detail = f"your setting {setting_name}".rstrip()
+        return Window(n_tokens=setting_tokens, source="setting", detail=detail)
     if agent_tokens is not None:
         return Window(n_tokens=agent_tokens, source="agent", detail="the agent's own record")
     if model is not None and model.lower().endswith("[1m]"):

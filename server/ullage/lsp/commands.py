@@ -24,8 +24,8 @@ CONFIRM = "Compact"
 async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactResult:
     """Plan a compaction, ask the user, make it."""
     loaded = await asyncio.to_thread(_load, ls, _session_path(ls, argument))
-    model = await asyncio.to_thread(model_use, ls.settings.model, loaded, ls.places)
-    plan = await plan_compaction(loaded, Request(), ls.settings, ls.places, model)
+    model = await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places)
+    plan = await plan_compaction(loaded, Request(), ls.config, ls.places, model)
     if isinstance(plan, Unneeded):
         return CompactResult(outcome="nothing", message=f"Nothing to do: {plan.reason}")
     choice = await ls.window_show_message_request_async(
@@ -37,7 +37,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactRes
     )
     if choice is None or choice.title != CONFIRM:
         return CompactResult(outcome="cancelled", message="Compaction cancelled.")
-    made = await asyncio.to_thread(compact, plan, ls.settings, ls.places)
+    made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await refresh(ls, made.loaded.path)
     return CompactResult(
         outcome="compacted",
@@ -61,7 +61,7 @@ def _session_path(ls: UllageServer, argument: SessionArgument) -> Path:
 
 
 def _load(ls: UllageServer, path: Path) -> Loaded:
-    return load(open_session(path), ls.settings, ls.places, ls.worker.count_tokens)
+    return load(open_session(path), ls.config, ls.places, ls.worker.count_tokens)
 
 
 def _question(plan: Plan) -> str:

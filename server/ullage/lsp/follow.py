@@ -99,8 +99,8 @@ def show_gauge(ls: UllageServer) -> None:
 
 def _read(ls: UllageServer, path: Path, before: Followed | None) -> Followed:
     if before is None:
-        return start(path, ls.settings, ls.places, ls.worker.count_tokens)
-    return update(before, ls.settings, ls.places)
+        return start(path, ls.config, ls.places, ls.worker.count_tokens)
+    return update(before, ls.config, ls.places)
 
 
 def _workspace_folders(ls: UllageServer) -> tuple[Path, ...]:

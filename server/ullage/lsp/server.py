@@ -9,8 +9,8 @@ from typing import BinaryIO, cast
 
 from lsprotocol import types
 
-from ullage.app.load import MIN_WINDOW_TOKENS, settings_from
 from ullage.lsp import code_actions, commands, documents
+from ullage.lsp.config import on_initialize
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, claim_stdout, exit_with_parent, start_log
 from ullage.lsp.protocol import COMPACT_COMMAND, STATUS_COMMAND
@@ -41,7 +41,7 @@ def make_server() -> UllageServer:
         server.feature(method, options)(handler)
     for name, handler in COMMANDS:
         server.command(name)(handler)
-    server.feature(types.INITIALIZE)(_on_initialize)
+    server.feature(types.INITIALIZE)(on_initialize)
     server.feature(types.INITIALIZED)(_on_initialized)
     server.feature(types.SHUTDOWN)(_on_shutdown)
     return server
@@ -54,16 +54,6 @@ def serve() -> int:
     server = make_server()
     server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
     return 0 if server.is_shut_down else 1
-
-
-async def _on_initialize(ls: UllageServer, params: types.InitializeParams) -> None:
-    """Take `contextWindow` of the initialization options: the editor's own setting wins."""
-    options = cast(object, params.initialization_options)
-    if not isinstance(options, dict):
-        return
-    chosen = cast(dict[str, object], options).get("contextWindow")
-    if isinstance(chosen, int) and chosen >= MIN_WINDOW_TOKENS:
-        ls.settings = settings_from(ls.places.env, chosen)
 
 
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:

@@ -7,7 +7,7 @@ from lsprotocol.types import TextDocumentSyncKind
 from pygls.lsp.server import LanguageServer
 
 from ullage.app.follow import Followed
-from ullage.app.load import settings_from
+from ullage.core.config.settings import Config
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
 
@@ -18,7 +18,8 @@ class UllageServer(LanguageServer):
     def __init__(self, name: str, version: str, places: Places) -> None:
         super().__init__(name, version, TextDocumentSyncKind.None_)  # pyright: ignore[reportUnknownMemberType]: pygls leaves *args untyped
         self.places = places
-        self.settings = settings_from(places.env)
+        self.config = Config()
+        """What is configured; loaded when the client says which folder is worked in."""
         self.worker = TokenWorker()
         self.open_uris: dict[Path, str] = {}
         """Transcripts that are open in the editor, by the URI that it uses for them."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ullage.core.config.keys import KEYS, OVERRIDES, SPELLINGS, Key
-from ullage.core.config.tree import STRENGTH, Finding, Origin
+from ullage.core.config.tree import STRENGTH, Finding, Origin, origin_text
 from ullage.core.config.values import Threshold, Value
 from ullage.core.policy import Policy
 from ullage.core.window import DEFAULT_WINDOW_TOKENS
@@ -92,6 +92,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         found = effective(self.settings, model).get("contextWindow")
         return found if isinstance(found, int) else self.window_tokens
 
+    def window_name(self, model: str | None) -> str:
+        """Name where that stands: a variable, a flag, a file and its line."""
+        origins = [
+            setting.origins[-1]
+            for setting in _fitting(self.settings, model)
+            if setting.key.name == "contextWindow"
+        ]
+        return origin_text(origins[-1]) if origins else ""
+
     def policy_for(self, model: str | None, window_tokens: int) -> Policy:
         """Give the policy for a model in its window; thresholds in tokens become shares."""
         changes = _part(effective(self.settings, model), "policy", window_tokens)
@@ -131,7 +140,12 @@ def is_of_model(pattern: str, model: str) -> bool:
 
 
 def effective(settings: tuple[Setting, ...], model: str | None) -> dict[str, Value]:
-    """Give the values that hold for a model by their keys.
+    """Give the values that hold for a model by their keys."""
+    return {setting.key.name: setting.value for setting in _fitting(settings, model)}
+
+
+def _fitting(settings: tuple[Setting, ...], model: str | None) -> list[Setting]:
+    """List the settings that are for a model, weakest first.
 
     The stronger place counts, as everywhere; in one place the longest fitting pattern does.
     """
@@ -143,7 +157,7 @@ def effective(settings: tuple[Setting, ...], model: str | None) -> dict[str, Val
     fitting.sort(
         key=lambda setting: (STRENGTH[setting.origins[-1].place], len(setting.model or ""))
     )
-    return {setting.key.name: setting.value for setting in fitting}
+    return fitting
 
 
 def _part(values: Mapping[str, Value], struct: str, window_tokens: int) -> dict[str, Value]:

@@ -155,6 +155,12 @@ class TextLines:
         return line, offset - self._starts[line - 1] + 1
 
 
+def origin_text(origin: Origin) -> str:
+    """Name a place as compilers do: `file:line:column`."""
+    span = origin.span
+    return origin.name if span is None else f"{origin.name}:{span.line}:{span.column}"
+
+
 def shown(name: str) -> str:
     """Shorten a name that somebody made up to a part of one line."""
     line = " ".join(name.split())
