@@ -23,7 +23,8 @@ def config() -> None:
 def show(shows_all: bool, as_json: bool) -> None:
     """Show each setting that counts, and where it comes from."""
     from ullage.app.config import load_config
-    from ullage.app.config_report import config_text, report_config
+    from ullage.app.config_report import report_config
+    from ullage.app.config_text import config_text
 
     places = current_places()
     found = load_config(places, workspace=places.cwd)
@@ -40,12 +41,13 @@ def check(context: click.Context, file: Path | None, as_json: bool) -> None:
     Exits with 3 if there are findings.
     """
     from ullage.app.config import check_file, load_config
-    from ullage.app.config_report import check_text, report_check
+    from ullage.app.config_report import report_check
+    from ullage.app.config_text import check_text
 
     places = current_places()
     found = (
         load_config(places, workspace=places.cwd) if file is None else check_file(places.cwd / file)
     )
-    answer(check_text(found, places), report_check(found), as_json)
+    answer(check_text(found, places), report_check(found, places), as_json)
     if found.findings:
         context.exit(FOUND)

@@ -226,10 +226,23 @@ class _Reader:
                 )
 
     def _read_key(self, key: Key, entry: Entry, model: str | None) -> None:
-        origin = self._source.origin(entry.node.span or entry.key_span)
-        name = _named((OVERRIDES, model, key.name)) if model is not None else key.name
-        if isinstance(entry.node, Leaf) and entry.node.value is None and not key.is_nullable:
+        is_null = isinstance(entry.node, Leaf) and entry.node.value is None
+        if is_null and not key.is_nullable:
             return  # As if the line were not there.
+        if self._is_misplaced(key, entry, model):
+            return
+        origin = self._source.origin(entry.node.span or entry.key_span)
+        name = key.name if model is None else _named((OVERRIDES, model, key.name))
+        value = None if is_null else read_value(key.kind, entry.node)
+        if isinstance(value, Fault):
+            self._add_finding(_fault_finding(name, value, self._origin_of(value.node, origin)))
+        elif _holds_secret(value):
+            self._add_finding(_secret_finding(name, origin))
+        else:
+            self._keep(Setting(key=key, value=value, origins=(origin,), model=model), entry)
+
+    def _is_misplaced(self, key: Key, entry: Entry, model: str | None) -> bool:
+        """Tell whether a key may not stand here, and report it."""
         if model is not None and not key.is_per_model:
             self._find(
                 "config-unknown",
@@ -237,24 +250,17 @@ class _Reader:
                 f"{key.name} is not set for one model",
                 f"move it out of {OVERRIDES}",
             )
-            return
-        if not self._may_set(key):
+        elif not self._may_set(key):
+            reason, way_out = _UNTRUSTED[key.scope]
             self._find(
                 "config-untrusted",
                 entry.key_span,
-                f"{name} is ignored: {_REASONS[key.scope]}",
-                f"set it in {USER_FILE}"
-                + (", or trust this workspace" if key.scope == "trusted" else ""),
+                f"{key.name} is ignored: {reason}",
+                f"set it in {USER_FILE}{way_out}",
             )
-            return
-        null = key.is_nullable and isinstance(entry.node, Leaf) and entry.node.value is None
-        value = None if null else read_value(key.kind, entry.node)
-        if isinstance(value, Fault):
-            self._add_finding(_fault_finding(name, value, self._origin_of(value.node, origin)))
-        elif _holds_secret(value):
-            self._add_finding(_secret_finding(name, origin))
         else:
-            self._keep(Setting(key=key, value=value, origins=(origin,), model=model), entry)
+            return False
+        return True
 
     def _keep(self, setting: Setting, entry: Entry) -> None:
         slot = (setting.key.name, setting.model)
@@ -346,10 +352,13 @@ class _Reader:
             self.findings.append(finding)
 
 
-_REASONS = {
-    "trusted": "this workspace is not trusted",
-    "user": "no workspace says where text is sent",
-    "workspace": "",
+_UNTRUSTED = {
+    "workspace": ("", ""),
+    "trusted": (
+        "this workspace is not trusted",
+        ", or trust the workspace: in the editor, or by ULLAGE_TRUST_WORKSPACE",
+    ),
+    "user": ("no workspace says where text is sent", ""),
 }
 
 
@@ -381,4 +390,4 @@ def _at_line(origin: Origin) -> str:
 
 
 def _named(path: tuple[str, ...]) -> str:
-    return mask(shown(".".join(path)))
+    return shown(mask(".".join(path)))
