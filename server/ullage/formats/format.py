@@ -10,7 +10,7 @@ from ullage.core.context import Compaction, Context
 from ullage.core.edit import CompactionEdit, FileChange, LineChange, PruneEdit
 from ullage.core.index import CompactionRef, Index
 from ullage.core.message import JsonObject
-from ullage.core.transcript import Agent, Header, Line, Lines, Problem, Transcript
+from ullage.core.transcript import Agent, Entry, Header, Line, Lines, Problem, Transcript
 
 
 def index_of(
@@ -37,6 +37,19 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 def shows_unfinished(reading: Reading) -> bool:
     """Whether an unfinished line is part of a reading; it must be read anew to take it out."""
     return reading.context.n_entries != reading.index.n_entries
+
+
+def transcript_of(
+    lines: Lines, header: Header | None, found: Iterable[Entry | Problem | None]
+) -> Transcript:
+    """Make a transcript of all its lines and what was found on them."""
+    read = tuple(found)
+    return Transcript(
+        header=header,
+        lines=tuple(lines.forward()),
+        entries=tuple(one for one in read if isinstance(one, Entry)),
+        problems=tuple(one for one in read if isinstance(one, Problem)),
+    )
 
 
 def lasting_problems(reading: Reading) -> tuple[Problem, ...]:

@@ -11,7 +11,6 @@ from ullage.core.transcript import (
     Header,
     Lines,
     MemoryLines,
-    Problem,
     Transcript,
 )
 from ullage.formats.claude_code.conversation import read_conversation
@@ -24,7 +23,7 @@ from ullage.formats.claude_code.places import (
     subagent_folders,
 )
 from ullage.formats.claude_code.records import Stub, metadata_of, read_entry, read_header, read_stub
-from ullage.formats.format import Reading, index_of
+from ullage.formats.format import Reading, index_of, transcript_of
 from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
 
 __all__ = [
@@ -104,13 +103,7 @@ def messages(context: Context) -> list[JsonObject]:
 
 def parse(data: bytes) -> Transcript:
     lines = MemoryLines(data)
-    found = tuple(read_entry(line) for line in lines.forward())
-    return Transcript(
-        header=read_header(lines),
-        lines=tuple(lines.forward()),
-        entries=tuple(item for item in found if isinstance(item, Entry)),
-        problems=tuple(item for item in found if isinstance(item, Problem)),
-    )
+    return transcript_of(lines, read_header(lines), map(read_entry, lines.forward()))
 
 
 def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compaction:

@@ -11,7 +11,6 @@ from ullage.core.transcript import (
     Header,
     Lines,
     MemoryLines,
-    Problem,
     Transcript,
 )
 from ullage.formats.codex.assembly import Assembly
@@ -25,7 +24,7 @@ from ullage.formats.codex.places import (
     subagent_folders,
 )
 from ullage.formats.codex.records import Stub, read_entry, read_header, read_stub
-from ullage.formats.format import Reading, index_of
+from ullage.formats.format import Reading, index_of, transcript_of
 
 __all__ = [
     "AGENT",
@@ -101,10 +100,4 @@ def messages(context: Context) -> list[JsonObject]:
 
 def parse(data: bytes) -> Transcript:
     lines = MemoryLines(data)
-    found = tuple(read_entry(line) for line in lines.forward())
-    return Transcript(
-        header=read_header(lines),
-        lines=tuple(lines.forward()),
-        entries=tuple(item for item in found if isinstance(item, Entry)),
-        problems=tuple(item for item in found if isinstance(item, Problem)),
-    )
+    return transcript_of(lines, read_header(lines), map(read_entry, lines.forward()))

@@ -5,14 +5,12 @@ from ullage.core.index import EMPTY_INDEX, CompactionRef, Index, chain
 from ullage.core.message import JsonObject
 from ullage.core.transcript import (
     Agent,
-    Entry,
     Header,
     Lines,
     MemoryLines,
-    Problem,
     Transcript,
 )
-from ullage.formats.format import Reading, index_of
+from ullage.formats.format import Reading, index_of, transcript_of
 from ullage.formats.gemini.extension import extend
 from ullage.formats.gemini.history import Snapshot, read_history, snapshot_at
 from ullage.formats.gemini.items import items_of
@@ -88,13 +86,7 @@ def messages(context: Context) -> list[JsonObject]:
 
 def parse(data: bytes) -> Transcript:
     lines = MemoryLines(data)
-    found = tuple(read_entry(line) for line in lines_downwards(lines))
-    return Transcript(
-        header=read_header(lines),
-        lines=tuple(lines.forward()),
-        entries=tuple(item for item in found if isinstance(item, Entry)),
-        problems=tuple(item for item in found if isinstance(item, Problem)),
-    )
+    return transcript_of(lines, read_header(lines), map(read_entry, lines_downwards(lines)))
 
 
 def _to_compaction(snapshot: Snapshot) -> Compaction:

@@ -16,10 +16,9 @@ from ullage.core.transcript import (
     Line,
     Lines,
     MemoryLines,
-    Problem,
     Transcript,
 )
-from ullage.formats.format import Reading, index_of
+from ullage.formats.format import Reading, index_of, transcript_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub
 from ullage.formats.openclaw.extension import extend
@@ -114,15 +113,9 @@ def parse(data: bytes) -> Transcript:
     header = read_header(lines)
     version = 3 if header is None else header.version
     if version == 1:
-        found = tuple(linear_entries(lines))
-    else:
-        found = tuple(read_entry(line, version) for line in lines.forward())
-    return Transcript(
-        header=header,
-        lines=tuple(lines.forward()),
-        entries=tuple(item for item in found if isinstance(item, Entry)),
-        problems=tuple(item for item in found if isinstance(item, Problem)),
-    )
+        return transcript_of(lines, header, linear_entries(lines))
+    found = (read_entry(line, version) for line in lines.forward())
+    return transcript_of(lines, header, found)
 
 
 def _is_entry(line: Line) -> bool:

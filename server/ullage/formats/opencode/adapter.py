@@ -13,10 +13,9 @@ from ullage.core.transcript import (
     Line,
     Lines,
     MemoryLines,
-    Problem,
     Transcript,
 )
-from ullage.formats.format import Reading
+from ullage.formats.format import Reading, transcript_of
 from ullage.formats.json_line import text_of
 from ullage.formats.opencode.history import Boundary, History, read_history
 from ullage.formats.opencode.messages import items_of
@@ -110,13 +109,7 @@ def messages(context: Context) -> list[JsonObject]:
 
 def parse(data: bytes) -> Transcript:
     lines = MemoryLines(data)
-    found = tuple(read_entry(line) for line in lines.forward())
-    return Transcript(
-        header=read_header(lines),
-        lines=tuple(lines.forward()),
-        entries=tuple(item for item in found if isinstance(item, Entry)),
-        problems=tuple(item for item in found if isinstance(item, Problem)),
-    )
+    return transcript_of(lines, read_header(lines), map(read_entry, lines.forward()))
 
 
 def _to_compaction(boundary: Boundary, usage_before: Usage | None) -> Compaction:
