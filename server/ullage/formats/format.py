@@ -52,10 +52,33 @@ def transcript_of(
     )
 
 
-def lasting_problems(reading: Reading) -> tuple[Problem, ...]:
-    """List the problems of finished lines; that of an unfinished one goes with its end."""
-    covered = reading.index.covered_bytes
-    return tuple(one for one in reading.context.problems if one.offset < covered)
+def extended(
+    reading: Reading,
+    context: Context,
+    lines: Sequence[Line],
+    size_bytes: int,
+    *,
+    n_new: int,
+    problems: Iterable[Problem],
+) -> Reading:
+    """Make the reading that ends with appended lines.
+
+    `context` has what those lines add; they have `n_new` entries and `problems`.
+    """
+    n_entries = reading.index.n_entries + n_new
+    return Reading(
+        context=msgspec.structs.replace(
+            context,
+            n_entries=n_entries,
+            size_bytes=size_bytes,
+            problems=(*_lasting_problems(reading), *problems),
+        ),
+        index=msgspec.structs.replace(
+            reading.index,
+            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
+            n_entries=n_entries,
+        ),
+    )
 
 
 class Format(Protocol):
@@ -154,3 +177,9 @@ class Editor(Protocol):
     def resume_command(header: Header, path: Path) -> str:
         """Give the command by which a user goes on with a session."""
         ...
+
+
+def _lasting_problems(reading: Reading) -> tuple[Problem, ...]:
+    """List the problems of finished lines; that of an unfinished one goes with its end."""
+    covered = reading.index.covered_bytes
+    return tuple(one for one in reading.context.problems if one.offset < covered)

@@ -9,7 +9,7 @@ from ullage.core.message import ToolCall
 from ullage.core.transcript import Line, Problem
 from ullage.formats.claude_code.items import cleared_calls, item_of
 from ullage.formats.claude_code.records import is_boundary, read_entry, read_stub
-from ullage.formats.format import Reading, lasting_problems, shows_unfinished
+from ullage.formats.format import Reading, extended, shows_unfinished
 
 
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
@@ -45,22 +45,13 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             return None
         items.append(item)
         model = item.message.model or model
-    return Reading(
-        context=msgspec.structs.replace(
-            context,
-            items=(*context.items, *items),
-            leaf_id=leaf_id,
-            model=model,
-            n_entries=reading.index.n_entries + n_new,
-            size_bytes=size_bytes,
-            problems=(*lasting_problems(reading), *problems),
-        ),
-        index=msgspec.structs.replace(
-            reading.index,
-            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
-            n_entries=reading.index.n_entries + n_new,
-        ),
+    longer = msgspec.structs.replace(
+        context,
+        items=(*context.items, *items),
+        leaf_id=leaf_id,
+        model=model,
     )
+    return extended(reading, longer, lines, size_bytes, n_new=n_new, problems=problems)
 
 
 _RECENT_ITEMS = 50

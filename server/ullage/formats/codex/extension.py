@@ -8,7 +8,7 @@ from ullage.core.transcript import Entry, Line, Problem
 from ullage.formats.codex.assembly import Assembly, last_usage
 from ullage.formats.codex.history import tells
 from ullage.formats.codex.records import entry_id_of, read_entry, read_stub
-from ullage.formats.format import Reading, lasting_problems, shows_unfinished
+from ullage.formats.format import Reading, extended, shows_unfinished
 
 
 def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
@@ -42,25 +42,15 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             assembly.add(entry)
         elif entry is not None:
             problems.append(entry)
-    n_entries = reading.index.n_entries + n_new
     boundary = context.boundary
     if boundary is not None:
         boundary = msgspec.structs.replace(boundary, n_tokens_after=assembly.n_tokens_after)
-    return Reading(
-        context=msgspec.structs.replace(
-            context,
-            items=tuple(assembly.items),
-            boundary=boundary,
-            leaf_id=leaf_id,
-            model=assembly.model,
-            window_tokens=assembly.window_tokens,
-            n_entries=n_entries,
-            size_bytes=size_bytes,
-            problems=(*lasting_problems(reading), *problems),
-        ),
-        index=msgspec.structs.replace(
-            reading.index,
-            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
-            n_entries=n_entries,
-        ),
+    longer = msgspec.structs.replace(
+        context,
+        items=tuple(assembly.items),
+        boundary=boundary,
+        leaf_id=leaf_id,
+        model=assembly.model,
+        window_tokens=assembly.window_tokens,
     )
+    return extended(reading, longer, lines, size_bytes, n_new=n_new, problems=problems)

@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.context import ContextItem
 from ullage.core.transcript import Entry, Line, Problem
-from ullage.formats.format import Reading, lasting_problems, shows_unfinished
+from ullage.formats.format import Reading, extended, shows_unfinished
 from ullage.formats.gemini.items import is_user, items_of_record
 from ullage.formats.gemini.parts import answered_ids, listed, parts_of
 from ullage.formats.gemini.records import read_entry, read_stub
@@ -40,23 +40,13 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             model = text_of(entry.native, "model") or model
         elif entry is not None:
             problems.append(entry)
-    n_entries = reading.index.n_entries + n_new
-    return Reading(
-        context=msgspec.structs.replace(
-            context,
-            items=tuple(items),
-            leaf_id=items[-1].entry_id if items else None,
-            model=model,
-            n_entries=n_entries,
-            size_bytes=size_bytes,
-            problems=(*lasting_problems(reading), *problems),
-        ),
-        index=msgspec.structs.replace(
-            reading.index,
-            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
-            n_entries=n_entries,
-        ),
+    longer = msgspec.structs.replace(
+        context,
+        items=tuple(items),
+        leaf_id=items[-1].entry_id if items else None,
+        model=model,
     )
+    return extended(reading, longer, lines, size_bytes, n_new=n_new, problems=problems)
 
 
 def _add(items: list[ContextItem], entry: Entry) -> bool:

@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.context import ContextItem
 from ullage.core.transcript import Line, Problem
-from ullage.formats.format import Reading, lasting_problems, shows_unfinished
+from ullage.formats.format import Reading, extended, shows_unfinished
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.openclaw.notes import is_note
@@ -55,19 +55,10 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
         item = item_of(entry) if entry.kind in PLAIN_KINDS else None
         if item is not None:
             items.append(item)
-    return Reading(
-        context=msgspec.structs.replace(
-            context,
-            items=(*context.items, *items),
-            leaf_id=leaf_id,
-            model=model,
-            n_entries=reading.index.n_entries + n_new,
-            size_bytes=size_bytes,
-            problems=(*lasting_problems(reading), *problems),
-        ),
-        index=msgspec.structs.replace(
-            reading.index,
-            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
-            n_entries=reading.index.n_entries + n_new,
-        ),
+    longer = msgspec.structs.replace(
+        context,
+        items=(*context.items, *items),
+        leaf_id=leaf_id,
+        model=model,
     )
+    return extended(reading, longer, lines, size_bytes, n_new=n_new, problems=problems)
