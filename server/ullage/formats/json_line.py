@@ -10,7 +10,7 @@ from typing import NoReturn, cast
 import msgspec
 
 from ullage.core.message import JsonObject
-from ullage.core.transcript import Line
+from ullage.core.transcript import Line, Problem
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longer lines stay unread: one line must not take the memory of a session (chosen)."""
@@ -44,6 +44,14 @@ def decode_object(line: Line) -> JsonObject | str:
             return "unfinished line" if line.is_torn else "line is not valid JSON"
     found = as_object(value)
     return "line is not a JSON object" if found is None else found
+
+
+def read_object(line: Line) -> JsonObject | Problem | None:
+    """Decode a line; None for a blank one, a problem where it is not a JSON object."""
+    if is_blank(line):
+        return None
+    native = decode_object(line)
+    return Problem(offset=line.offset, message=native) if isinstance(native, str) else native
 
 
 def text_of(value: JsonObject, key: str) -> str | None:

@@ -4,7 +4,14 @@ import msgspec
 
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
-from ullage.formats.json_line import decode_object, is_blank, object_of, text_of, texts_of
+from ullage.formats.json_line import (
+    decode_object,
+    is_blank,
+    object_of,
+    read_object,
+    text_of,
+    texts_of,
+)
 
 MAX_HEADER_LINES = 50
 """The first lines may be notes without a session's marks (4 seen; the rest is margin)."""
@@ -53,9 +60,9 @@ def read_stub(line: Line) -> Stub | Problem | None:
     try:
         return _decode_stub(line.raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        native = decode_object(line)
-        if isinstance(native, str):
-            return Problem(offset=line.offset, message=native)
+        native = read_object(line)
+        if not isinstance(native, dict):
+            return native
         return Stub(
             type=text_of(native, "type") or "",
             subtype=text_of(native, "subtype"),
@@ -70,9 +77,9 @@ def read_entry(line: Line) -> Entry | Problem | None:
     """Read a line whole; None for blank lines and NUL padding."""
     if _is_empty(line):
         return None
-    native = decode_object(line)
-    if isinstance(native, str):
-        return Problem(offset=line.offset, message=native)
+    native = read_object(line)
+    if not isinstance(native, dict):
+        return native
     return Entry(
         entry_id=text_of(native, "uuid") or "",
         parent_id=text_of(native, "parentUuid"),

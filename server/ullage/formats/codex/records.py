@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
-from ullage.formats.json_line import decode_object, is_blank, object_of, text_of
+from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
 
 
 class PayloadStub(msgspec.Struct, kw_only=True):
@@ -49,17 +49,15 @@ def read_header(lines: Lines) -> Header | None:
 
 def read_stub(line: Line) -> Stub | Problem | None:
     """Read what a line is; None for blank lines."""
-    if is_blank(line):
-        return None
     try:
         stub = _decode_stub(line.raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
         stub = None
     if stub is not None and stub.type:
         return stub
-    native = decode_object(line)
-    if isinstance(native, str):
-        return Problem(offset=line.offset, message=native)
+    native = read_object(line)
+    if not isinstance(native, dict):
+        return native
     payload = object_of(native, "payload")
     return Stub(
         type=text_of(native, "type") or "",
@@ -70,11 +68,9 @@ def read_stub(line: Line) -> Stub | Problem | None:
 
 def read_entry(line: Line) -> Entry | Problem | None:
     """Read a line whole; None for blank lines."""
-    if is_blank(line):
-        return None
-    native = decode_object(line)
-    if isinstance(native, str):
-        return Problem(offset=line.offset, message=native)
+    native = read_object(line)
+    if not isinstance(native, dict):
+        return native
     return to_entry(line, text_of(native, "type") or "", native)
 
 

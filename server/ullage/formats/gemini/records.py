@@ -9,7 +9,7 @@ import msgspec
 
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
-from ullage.formats.json_line import decode_object, is_blank, object_of, text_of
+from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
 
 _HEADER_MARKS = ("projectHash", "startTime", "kind")
 """What stands beside `sessionId` in the metadata, and in no other agent's first line together."""
@@ -89,9 +89,9 @@ def read_stub(line: Line) -> Stub | Problem | None:
     try:
         return _decode_stub(line.raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        native = decode_object(line)
-    if isinstance(native, str):
-        return Problem(offset=line.offset, message=native)
+        native = read_object(line)
+    if not isinstance(native, dict):
+        return native
     changes = object_of(native, "$set")
     return Stub(
         id=text_of(native, "id"),
@@ -104,11 +104,9 @@ def read_stub(line: Line) -> Stub | Problem | None:
 
 def read_entry(line: Line) -> Entry | Problem | None:
     """Read a line whole; None for blank lines."""
-    if is_blank(line):
-        return None
-    native = decode_object(line)
-    if isinstance(native, str):
-        return Problem(offset=line.offset, message=native)
+    native = read_object(line)
+    if not isinstance(native, dict):
+        return native
     return Entry(
         entry_id=text_of(native, "id") or "",
         parent_id=None,

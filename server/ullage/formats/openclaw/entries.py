@@ -13,6 +13,7 @@ from ullage.formats.json_line import (
     int_of,
     is_blank,
     object_of,
+    read_object,
     text_of,
 )
 from ullage.formats.openclaw.seed_entries import (
@@ -109,11 +110,9 @@ def read_stub(line: Line) -> Stub | Problem | None:
 
 def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
     """Read a line whole; None for blank lines and headers."""
-    if is_blank(line):
-        return None
-    native = decode_object(line)
-    if isinstance(native, str):
-        return Problem(offset=line.offset, message=native)
+    native = read_object(line)
+    if not isinstance(native, dict):
+        return native
     kind = text_of(native, "type") or ""
     if kind == "session":
         return None

@@ -8,9 +8,9 @@ from ullage.formats.json_line import (
     as_object,
     decode_object,
     int_of,
-    is_blank,
     object_of,
     objects_of,
+    read_object,
     text_of,
 )
 
@@ -55,11 +55,9 @@ def read_revert(lines: Lines) -> Revert | None:
 
 def read_entry(line: Line) -> Entry | Problem | None:
     """Read a message; None for blank lines and the session's own."""
-    if is_blank(line):
-        return None
-    native = decode_object(line)
-    if isinstance(native, str):
-        return Problem(offset=line.offset, message=native)
+    native = read_object(line)
+    if not isinstance(native, dict):
+        return native
     info = object_of(native, "info")
     if info is None:
         is_session = object_of(native, "session") is not None
