@@ -33,6 +33,25 @@ class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
     """The session that this one is a subagent of."""
 
 
+class SessionRows:
+    """A session in a database as it was when it was looked at."""
+
+    def __init__(self, path: Path, session_id: str, updated_ms: int | None) -> None:
+        self.path = path
+        self.session_id = session_id
+        self._updated_ms = updated_ms
+        self.fingerprints = look_at_database(path)
+
+    @property
+    def written_ns(self) -> int:
+        if self._updated_ms is not None:
+            return self._updated_ms * 1_000_000
+        return max(fingerprint.mtime_ns for fingerprint in self.fingerprints)
+
+    def is_current(self) -> bool:
+        return look_at_database(self.path) == self.fingerprints
+
+
 def find_databases(patterns: Iterable[tuple[Path, str]]) -> tuple[Path, ...]:
     """List the files that match, each pattern being a folder and what to look for below it."""
     return tuple(

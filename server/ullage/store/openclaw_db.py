@@ -12,7 +12,7 @@ import msgspec
 
 from ullage.core.transcript import Line
 from ullage.errors import Unreadable
-from ullage.store.database import StoredSession, look_at_database, one_line, reading, text_of
+from ullage.store.database import SessionRows, StoredSession, one_line, reading, text_of
 from ullage.store.zstd import unpack
 
 PAGE_EVENTS = 200
@@ -77,7 +77,7 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
     return tuple(sorted(found, key=lambda one: (one.updated_ms or 0, one.session_id), reverse=True))
 
 
-class DatabaseLines:
+class DatabaseLines(SessionRows):
     """The lines of a session up to the event that was its last when it was looked at."""
 
     def __init__(self, path: Path, session_id: str, updated_ms: int | None = None) -> None:
@@ -86,10 +86,7 @@ class DatabaseLines:
         Raises:
             Unreadable: the database cannot be read, or has no such session.
         """
-        self.path = path
-        self.session_id = session_id
-        self._updated_ms = updated_ms
-        self.fingerprints = look_at_database(path)
+        super().__init__(path, session_id, updated_ms)
         with reading(path) as connection:
             first, last = cast(
                 tuple[int | None, int | None], connection.execute(_BOUNDS, (session_id,)).fetchone()
@@ -98,15 +95,6 @@ class DatabaseLines:
             raise Unreadable(f"{path} has no session {session_id}: name another session")
         self._first = first
         self._last = last
-
-    @property
-    def written_ns(self) -> int:
-        if self._updated_ms is not None:
-            return self._updated_ms * 1_000_000
-        return max(fingerprint.mtime_ns for fingerprint in self.fingerprints)
-
-    def is_current(self) -> bool:
-        return look_at_database(self.path) == self.fingerprints
 
     @property
     def size_bytes(self) -> int:

@@ -16,9 +16,9 @@ import msgspec
 from ullage.core.transcript import Line
 from ullage.errors import Unreadable
 from ullage.store.database import (
+    SessionRows,
     StoredSession,
     int_of,
-    look_at_database,
     one_line,
     reading,
     text_of,
@@ -71,7 +71,7 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
     )
 
 
-class DatabaseLines:
+class DatabaseLines(SessionRows):
     """The lines of a session up to the message that was its last when it was looked at."""
 
     def __init__(self, path: Path, session_id: str, updated_ms: int | None = None) -> None:
@@ -80,24 +80,12 @@ class DatabaseLines:
         Raises:
             Unreadable: the database cannot be read, or has no such session.
         """
-        self.path = path
-        self.session_id = session_id
-        self._updated_ms = updated_ms
-        self.fingerprints = look_at_database(path)
+        super().__init__(path, session_id, updated_ms)
         with reading(path) as connection:
             self._session_line = _read_session(connection, session_id, path)
             self._last = cast(_Key | None, connection.execute(_LAST, (session_id,)).fetchone())
             (n_messages,) = cast(tuple[int], connection.execute(_COUNT, (session_id,)).fetchone())
         self._n_messages = n_messages
-
-    @property
-    def written_ns(self) -> int:
-        if self._updated_ms is not None:
-            return self._updated_ms * 1_000_000
-        return max(fingerprint.mtime_ns for fingerprint in self.fingerprints)
-
-    def is_current(self) -> bool:
-        return look_at_database(self.path) == self.fingerprints
 
     @property
     def size_bytes(self) -> int:
