@@ -5,7 +5,7 @@ import pytest
 from claude_files import ClaudeFile, call, result, text
 from pi_files import PiFile, usage_of
 from reading import read_context
-from ullage.core.gauge import Gauge, gauge_line, gauge_text, measure, short_tokens
+from ullage.core.gauge import Gauge, UsedSource, gauge_line, gauge_text, measure, short_tokens
 from ullage.core.window import Window
 
 WINDOW = Window(n_tokens=1000, source="setting", detail="your setting")
@@ -246,10 +246,10 @@ def test_a_prune_without_a_figure_means_everything_is_counted() -> None:
     assert n_counted > len("12345" + "abc" + "sum")
 
 
-def made(used: int | None, source: str = "reported", window: int = 200_000) -> Gauge:
+def made(used: int | None, source: UsedSource = "reported", window: int = 200_000) -> Gauge:
     return Gauge(
         used_tokens=used,
-        used_source=source,  # type: ignore[arg-type]
+        used_source=source,
         n_reported=used or 0,
         n_noted=0,
         n_counted=0,
@@ -268,7 +268,7 @@ def made(used: int | None, source: str = "reported", window: int = 200_000) -> G
         (0, "counted", "~0%"),
     ],
 )
-def test_the_gauge_in_a_few_characters(used: int | None, source: str, shown: str) -> None:
+def test_the_gauge_in_a_few_characters(used: int | None, source: UsedSource, shown: str) -> None:
     assert gauge_text(made(used, source)) == shown
 
 

@@ -294,7 +294,7 @@ def test_c11_a_result_without_its_call_is_read(session: Session) -> None:
 
 @pytest.mark.parametrize("parent", ["deadbeef", 7, [], {}, True], ids=repr)
 def test_c14_a_parent_that_does_not_exist_ends_the_thread(session: Session, parent: object) -> None:
-    session.leaf = parent  # type: ignore[assignment]
+    session.leaf = parent
     session.user("after")
     texts = [item.message.blocks[0].text for item in read_context(session.data).items]
     assert texts == ["after"]

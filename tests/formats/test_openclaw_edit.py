@@ -20,6 +20,7 @@ from ullage.core.edit import (
 from ullage.core.transcript import Header, MemoryLines
 from ullage.formats.json_line import with_value
 from ullage.formats.openclaw import edit as editor
+from ullage.formats.openclaw.prune import prune_message
 
 AT = "2026-02-04T10:00:00.500Z"
 AT_MS = 1770199200500
@@ -363,3 +364,41 @@ def test_the_command_to_go_on_quotes_the_path() -> None:
     header = read_context(PiFile().data).header
     path = Path("a b") / "s.jsonl"
     assert editor.resume_command(header, path) == f"pi --session '{path}'"
+
+
+TEXT = {"type": "text", "text": "a"}
+IMAGE = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}
+NO_TEXT = {"type": "text", "text": PRUNED_OUTPUT}
+NO_IMAGE = {"type": "text", "text": PRUNED_IMAGE}
+RESULT: Json = {"role": "toolResult", "toolCallId": "c1", "content": [TEXT, IMAGE], "isError": True}
+QUESTION: Json = {"role": "user", "content": [IMAGE, TEXT]}
+
+
+@pytest.mark.parametrize(
+    ("message", "replacement", "content"),
+    [
+        (RESULT, output("e", "c1"), [NO_TEXT]),
+        (RESULT, output("e", "c2"), [TEXT, IMAGE]),
+        (RESULT, images("e", "c1"), [TEXT, NO_IMAGE]),
+        (RESULT, images("e"), [TEXT, IMAGE]),
+        (RESULT | {"content": "text"}, output("e", "c1"), PRUNED_OUTPUT),
+        (RESULT | {"content": "text"}, images("e", "c1"), "text"),
+        (QUESTION, images("e"), [NO_IMAGE, TEXT]),
+        (QUESTION, images("e", "c1"), [IMAGE, TEXT]),
+        (QUESTION, Replacement(entry_id="e", what="output", call_id=None), [IMAGE, TEXT]),
+    ],
+)
+def test_a_placeholder_stands_for_what_is_meant_and_nothing_else(
+    message: Json, replacement: Replacement, content: object
+) -> None:
+    assert prune_message(message, [replacement]) == message | {"content": content}
+
+
+def test_s0_equal_lines_without_ids_are_each_put_back() -> None:
+    tool: Json = {"type": "message", "role": "tool", "toolCallId": "c", "content": "out " * 9}
+    data = s0(S0_LINES[0], tool, S0_LINES[2], tool)
+    first, second = (item.entry_id for item in read_context(data).items if item.category != "user")
+    change = pruned(data, output(first, "c"), output(second, "c"))
+    assert undo_prune(applied(data, change), change) == data
+    only_second = pruned(data, output(second, "c"))
+    assert undo_prune(applied(data, only_second), only_second) == data

@@ -21,8 +21,6 @@ ONLY_TYPESCRIPT = {"CommandResults"}
 
 
 def script() -> str:
-    if not SOURCE.is_file():
-        pytest.skip("the extension is not in this tree")
     return _COMMENT.sub("", SOURCE.read_text("utf-8"))
 
 
