@@ -4,7 +4,7 @@ import pytest
 
 from pi_files import conversation
 
-HEAVY = ("pygls", "lsprotocol", "openai", "yaml", "watchdog", "asyncio")
+HEAVY = ("pygls", "lsprotocol", "openai", "httpx2", "keyring", "yaml", "watchdog", "asyncio")
 SCRIPT = """
 import sys
 from ullage.cli.main import main
@@ -32,6 +32,15 @@ def test_a_session_with_reported_usage_needs_no_tokenizer(place) -> None:
     script = SCRIPT.format(names=("tiktoken",))
     done = place.run("context", "status", "--session", path, program=("-c", script))
     assert done.stderr == "imported: []\n"
+
+
+def test_the_openai_package_is_imported_by_who_asks_a_model_alone(place) -> None:
+    script = (
+        "import sys, ullage.summary.stages, ullage.summary.keys, ullage.summary.choice\n"
+        "print([name for name in ('openai', 'httpx2', 'keyring') if name in sys.modules])"
+    )
+    done = place.run(program=("-c", script))
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,11 @@ def test_other_sections_are_sorted_into_ours() -> None:
     assert lines["Remaining"] == ("Ship it",)
 
 
+def test_a_paragraph_is_kept_sentence_by_sentence() -> None:
+    sentences = tuple(f"The step {n} of the work on app.py went well." for n in range(30))
+    assert lines_of(in_sections(" ".join(sentences)))["Work completed"] == sentences
+
+
 _point = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=30).filter(
     lambda text: not text.startswith(("#", "*", "-", "+", "•", "<", "`", "("))
 )

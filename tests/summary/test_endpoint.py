@@ -3,8 +3,11 @@
 import copy
 import pickle
 
+import httpx2
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ullage.errors import EndpointRefused
 from ullage.summary.endpoint import (
@@ -37,6 +40,11 @@ BAD = [
     "https://",
     "https://[::1/v1",
     "https://example.test:99999/v1",
+    "https://münchen.test/v1",
+    "https://exa mple.test/v1",
+    "https://example.test\\@evil.test/v1",
+    "https://example..test/v1",
+    "https://[::1%25eth0]/v1",
     "http://example.test/v1",
     "http://10.0.0.5/v1",
     "http://localhost.example.test/v1",
@@ -65,6 +73,20 @@ BAD = [
 def test_an_address_has_an_origin(url: str) -> None:
     assert checked_origin(url) == GOOD[url]
     assert origin_of(url) == GOOD[url]
+
+
+@given(
+    st.sampled_from(
+        ("https://", "http://", "https://a.test", "https://127.0.0.1", "https://[::1]")
+    ),
+    st.text(st.sampled_from("ab.:/@?#[]%\\0189 \n\t-_ü"), max_size=12),
+)
+def test_an_address_that_is_taken_means_the_same_to_the_client(begin: str, rest: str) -> None:
+    try:
+        origin = checked_origin(begin + rest)
+    except EndpointRefused:
+        return
+    assert origin_of(str(httpx2.URL(begin + rest))) == origin
 
 
 @pytest.mark.parametrize("url", BAD)

@@ -212,6 +212,14 @@ def test_secrets_are_masked_on_their_way_out_and_on_their_way_back() -> None:
         assert "[REDACTED:github:" in leaked
 
 
+def test_the_key_itself_is_masked_in_what_is_sent_and_in_what_comes_back() -> None:
+    items = numbered([*SESSION, user(f"I started it with the key {KEY} by mistake.")])
+    made, asked = ask((text_reply(GOOD.replace("(none)", f"- key {KEY}", 1)),), request_for(items))
+    assert KEY not in asked[0].body
+    assert KEY not in made.text
+    assert "[REDACTED:known:" in made.text
+
+
 def test_what_steers_a_terminal_does_not_reach_the_summary() -> None:
     text = GOOD.replace("(none)", "- a\x00b\x1b[31mred\u202egnp.exe\x9b2J\ud800", 1)
     made, _ = ask((text_reply(text),))

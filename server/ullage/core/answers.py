@@ -12,6 +12,7 @@ import msgspec
 from ullage.core.earlier import NONE, SECTIONS, read_earlier
 from ullage.core.identifiers import identifiers
 from ullage.core.material import Piece, fit_text
+from ullage.core.prose import split_sentences
 from ullage.core.secrets import mask
 from ullage.core.tokens import Count
 
@@ -40,6 +41,8 @@ _EMPTY_HISTORY = re.compile(
 """What openclaw#120663 stored in the place of 77 conversations, and its like."""
 
 
+_MAX_POINT_CHARS = 400
+"""Longer points without our headings are paragraphs; chosen."""
 _MIN_OWN_HEADINGS = 3
 """With fewer of our headings a text has some other form; chosen."""
 _NAMES = {name.lower(): name for name in SECTIONS}
@@ -123,7 +126,16 @@ def _says_nothing(text: str) -> bool:
 
 def in_sections(text: str) -> str:
     """Bring a summary into our sections, from which later compactions read it back."""
-    return _written(_own_points(text) or read_earlier(text).lines)
+    own = _own_points(text)
+    if own is not None:
+        return _written(own)
+    # A paragraph is taken sentence by sentence, as lines of other summaries are cut short.
+    sentences = (part for line in text.split("\n") for part in _sentences(line))
+    return _written(read_earlier("\n".join(sentences)).lines)
+
+
+def _sentences(line: str) -> Iterable[str]:
+    return split_sentences(line) if len(line) > _MAX_POINT_CHARS else (line,)
 
 
 def merged_by_section(texts: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Endpoints: a model, where it is, and the key that may go there and nowhere else."""
 
 import ipaddress
+import re
 from typing import Literal, NoReturn, TypeAlias
 from urllib.parse import urlsplit
 
@@ -25,6 +26,11 @@ _METADATA_ADDRESSES = frozenset(
     for text in ("100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::254")
 )
 """Of clouds that do not use 169.254.169.254: Alibaba, Oracle, Azure, AWS over IPv6."""
+_URL = re.compile(
+    r"https?://(?:[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,30}\.?|\[[0-9A-Fa-f:.]{2,45}\])"
+    r"(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%+:,=-]{0,2000})?"
+)
+"""What all parsers of URLs read alike; urllib's and httpx2's differ on much else."""
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
@@ -163,28 +169,28 @@ def base_url_of(choice: ModelChoice) -> str:
 def checked_origin(base_url: str) -> str:
     """Give the origin of an address that may be sent to.
 
-    Plain HTTP only on this machine. Names are not resolved: one that points into the network of
-    a cloud cannot show a certificate for itself.
+    Plain HTTP is for this machine alone. Names are not resolved: one that points into the
+    network of a cloud cannot show a certificate for itself.
 
     Raises:
-        EndpointRefused: with the reason; the address itself is shown without user and query.
+        EndpointRefused: with the reason; the address is shown only where it can hold no key.
     """
+    if set("@?#") & set(base_url):
+        raise EndpointRefused(
+            "the model's address holds a user, a password or a query:"
+            " keys belong into the environment or the keyring"
+        )
+    if not _URL.fullmatch(base_url):
+        raise EndpointRefused(
+            "the model's address is not a URL: it is https://, a host in ASCII, and a path"
+        )
     try:
         parts = urlsplit(base_url)
         host, origin = (parts.hostname or "").rstrip("."), origin_of(base_url)
     except ValueError:
         raise EndpointRefused(
-            "the model's address is not a URL: it begins with https:// and a host"
+            "the model's address is not a URL: look at its host and its port"
         ) from None
-    if parts.scheme not in _DEFAULT_PORTS or not host:
-        raise EndpointRefused(
-            "the model's address is not a URL: it begins with https:// and a host"
-        )
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise EndpointRefused(
-            f"the model's address at {origin} holds a user, a password or a query:"
-            " keys belong into the environment or the keyring"
-        )
     if _is_metadata(host):
         raise EndpointRefused(f"{origin} is an address inside a machine's own network: not used")
     if parts.scheme == "http" and not is_loopback(host):

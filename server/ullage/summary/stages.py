@@ -59,6 +59,9 @@ async def summarize_with_model(
     # The openai package takes half a second to import: only who asks a model waits for it.
     from ullage.summary.client import ask, connected
 
+    if endpoint.key is not None:
+        held = endpoint.key.reveal_for(endpoint.origin)
+        request = msgspec.structs.replace(request, known_secrets=(held, *request.known_secrets))
     bounds = limits or (LOCAL if endpoint.is_local else REMOTE)
     material = await asyncio.to_thread(_measured, request)
     if not material.messages.items:
