@@ -63,7 +63,7 @@ async def plan_due(
             situation,
             used_tokens=(situation.used_tokens or 0) - n_freed,
             tried=(*situation.tried, Step(what=layer, n_freed=n_freed)),
-            is_confirmed=True,
+            confirmed_layer="full",
         )
         action = decide(situation, loaded.policy, now_ms)
     return Due(action=first, plan=plan)

@@ -5,7 +5,7 @@ again and asks once more with what was tried, until nothing is due. What the see
 meets here like this:
 
 - Prune at 80 % with more than 50,000 tokens of tool output, summarize at 88 %, full at 95 % (S0);
-  the reserve (S3, S4) starts a summary where it is reached before 88 %.
+  the reserve (S4) starts a summary where it is reached before 88 %.
 - The cascade begins with pruning wherever that is worth it, also when a compaction is due, and
   ends where that brings the context below 80 % (S2). If a compaction was due when the cascade
   began and the context is still at 80 % or more, it is summarized (S2 §Phase 2); if only pruning
@@ -173,7 +173,7 @@ def _decide_manual(situation: Situation, policy: Policy) -> Action:
     if layer == "prune" and (situation.is_prune_in_memory or not policy.is_read_only):
         return Prune(reason="you asked for it")
     if policy.is_read_only:
-        return Warn(reason="the workspace is read-only: nothing can be written, so not compacted")
+        return Idle(reason="the workspace is read-only, so that nothing can be compacted")
     return Compact(
         layer=layer, reason="you asked for it", advice=_advice(situation.n_compactions, policy)
     )

@@ -52,8 +52,6 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     due (S4 §27.7.3 has 150,000 as an example)."""
     reserve_tokens: int = 20_000
     """`reserveTokensFloor`: kept free for the answer."""
-    turn_reserve_tokens: int = 16_384
-    """`reserveTokens` of S3 §Compaction Settings, where it is larger than the floor."""
     soft_tokens: int = 4_000
     """`softThresholdTokens`: how much before the reserve a compaction starts."""
 
@@ -82,13 +80,11 @@ def ratio_at(window_tokens: int, ratio: float) -> int:
 def reserve_at(window_tokens: int, policy: Policy) -> int | None:
     """Give the size at which the reserve is touched; None where the window is all reserve.
 
-    What comes first of `tokens >= window - reserveTokensFloor - softThresholdTokens` (S4 §27.2.1:
-    176,000 of 200,000) and `tokens > window - reserveTokens`, bumped up to the floor (S3
-    §Auto-Compaction Triggers).
+    `tokens >= window - reserveTokensFloor - softThresholdTokens` (S4 §27.2.1: 176,000 of
+    200,000). It is never later than S3's `tokens > window - reserveTokens`, since the reserve is
+    the larger of `reserveTokens` and its floor.
     """
-    soft_at = window_tokens - policy.reserve_tokens - policy.soft_tokens
-    turn_at = window_tokens - max(policy.turn_reserve_tokens, policy.reserve_tokens) + 1
-    at_tokens = min(soft_at, turn_at)
+    at_tokens = window_tokens - policy.reserve_tokens - policy.soft_tokens
     return at_tokens if at_tokens > 0 else None
 
 

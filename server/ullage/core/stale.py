@@ -1,6 +1,6 @@
 """Stale outputs: files read again or changed since, and the same output twice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ullage.core.arguments import file_read, read_call
 from ullage.core.message import Image, ToolCall, ToolResult, result_text
@@ -29,12 +29,12 @@ def duplicates(outputs: Sequence[Output]) -> set[int]:
 def superseded_reads(outputs: Sequence[Output]) -> set[int]:
     """Find reads of files that do not tell the file's content any more, by position.
 
-    Such a file was read again, the same part of it or with the old text in the new one, or the
+    Such a file was read again, the same part of it or all of it with the old text in it, or the
     agent changed it after the read. A read of several files is stale when it is for each. What
     failed supersedes nothing, nor does a second answer of less than half the length: agents
     answer "unchanged since the last read" in place of the content.
     """
-    later_reads: dict[str, list[tuple[str, str]]] = {}
+    later_texts: dict[tuple[str, str], str] = {}
     changed: set[str] = set()
     found: set[int] = set()
     for n in range(len(outputs) - 1, -1, -1):
@@ -47,12 +47,13 @@ def superseded_reads(outputs: Sequence[Output]) -> set[int]:
             changed |= _changed_paths(output.call)
             continue
         if all(
-            path in changed or _is_repeated(read.part, text, later_reads.get(path, []))
+            path in changed or _is_repeated(path, read.part, text, later_texts)
             for path in read.paths
         ):
             found.add(n)
         for path in read.paths:
-            later_reads.setdefault(path, []).append((read.part, text))
+            longest = max(text, later_texts.get((path, read.part), ""), key=len)
+            later_texts[path, read.part] = longest
     return found
 
 
@@ -60,11 +61,12 @@ def _changed_paths(call: ToolCall) -> set[str]:
     return {touch.path for touch in read_call(call).touches if touch.is_modified}
 
 
-def _is_repeated(part: str, text: str, later: Sequence[tuple[str, str]]) -> bool:
-    return any(
-        (part == later_part and 2 * len(later_text) >= len(text)) or text in later_text
-        for later_part, later_text in later
-    )
+def _is_repeated(
+    path: str, part: str, text: str, later_texts: Mapping[tuple[str, str], str]
+) -> bool:
+    same_part, whole = later_texts.get((path, part)), later_texts.get((path, ""))
+    is_same_told = same_part is not None and 2 * len(same_part) >= len(text)
+    return is_same_told or (whole is not None and text in whole)
 
 
 def _content_key(result: ToolResult) -> tuple[str, ...]:
