@@ -2,6 +2,8 @@
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ullage.core.breaker import Breaker, put_off, record_failure, record_run, record_warning
 from ullage.core.decision import (
@@ -16,8 +18,9 @@ from ullage.core.decision import (
     Step,
     Warn,
     decide,
+    due_layer,
 )
-from ullage.core.policy import Policy, prune_rounds, ratio_at, reserve_at
+from ullage.core.policy import LAYERS, Policy, prune_rounds, ratio_at, reserve_at
 
 NOW = 1_770_000_000_000
 QUIET = Policy(notifies_before_auto=False)
@@ -447,3 +450,75 @@ def test_a_window_without_reserve_is_ruled_by_percentages_alone() -> None:
     assert isinstance(decide(at(7_600, window_tokens=8_000), NO_RESERVE, NOW), Compact)
     assert not isinstance(decide(at(7_600, window_tokens=8_000), READ_ONLY, NOW), Prune | Compact)
     assert isinstance(decide(at(7_600, window_tokens=8_000), READ_ONLY, NOW), Warn)
+
+
+# What holds for every situation
+
+steps = st.builds(
+    Step,
+    what=st.sampled_from(["prune", "summarize", "full", "retry"]),
+    n_freed=st.sampled_from([0, 1, 50_000]),
+)
+breakers = st.builds(
+    Breaker,
+    epoch=st.integers(0, 6),
+    last_compaction_ms=st.sampled_from([None, NOW - 1, NOW - 600_000]),
+    strikes_ms=st.sampled_from([(), (NOW,), (NOW, NOW, NOW)]),
+    held_layer=st.sampled_from([None, *LAYERS]),
+    held_until_tokens=st.integers(0, 250_000),
+    is_warned=st.booleans(),
+)
+situations = st.builds(
+    Situation,
+    occasion=st.sampled_from(["manual", "threshold", "overflow"]),
+    used_tokens=st.none() | st.integers(0, 300_000),
+    window_tokens=st.sampled_from([1, 20_000, 100_000, 200_000, 1_000_000]),
+    tool_tokens=st.integers(0, 100_000),
+    n_compactions=st.integers(0, 6),
+    breaker=breakers,
+    started_tokens=st.none() | st.integers(0, 300_000),
+    tried=st.lists(steps, max_size=4).map(tuple),
+    is_auto_on=st.sampled_from([None, True, False]),
+    confirmed_layer=st.sampled_from([None, *LAYERS]),
+    is_prune_in_memory=st.booleans(),
+)
+some_policies = st.builds(
+    Policy,
+    is_prune_enabled=st.booleans(),
+    is_auto_enabled=st.booleans(),
+    notifies_before_auto=st.booleans(),
+    is_read_only=st.booleans(),
+)
+
+
+@given(situations, some_policies)
+def test_every_situation_has_a_decision_that_fits_its_occasion(
+    situation: Situation, policy: Policy
+) -> None:
+    action = decide(situation, policy, NOW)
+    fitting = {
+        "manual": Idle | Prune | Compact,
+        "threshold": Idle | Prune | Compact | Ask | Warn,
+        "overflow": Prune | Compact | Retry | Overflowed,
+    }
+    assert isinstance(action, fitting[situation.occasion])
+    assert not (policy.is_read_only and isinstance(action, Compact | Ask))
+    is_on = policy.is_auto_enabled if situation.is_auto_on is None else situation.is_auto_on
+    if situation.occasion == "manual":
+        return
+    assert is_on or not isinstance(action, Prune | Compact | Ask)
+    if isinstance(action, Compact | Ask) and action.layer != "prune":
+        done = {step.what for step in situation.tried}
+        assert done.isdisjoint(LAYERS[LAYERS.index(action.layer) :])
+        assert situation.n_compactions < policy.max_auto_compactions
+    if isinstance(action, Prune):
+        assert all(step.what != "prune" for step in situation.tried)
+
+
+@given(st.integers(0, 300_000), st.integers(0, 50_000), st.integers(0, 100_000))
+def test_a_fuller_window_is_never_due_for_less(used: int, n_more: int, tool: int) -> None:
+    def compaction(used_tokens: int) -> int:
+        layer = due_layer(at(used_tokens, tool, tried=(Step(what="prune"),)), QUIET)
+        return -1 if layer is None else LAYERS.index(layer)
+
+    assert compaction(used) <= compaction(used + n_more)

@@ -446,3 +446,14 @@ def test_the_more_is_chosen_the_more_is_freed(items: tuple[ContextItem, ...], da
     assert len(some.replacements) == len(chosen)
     n_after = count_items(pruned(items, some.replacements), count)
     assert n_after == count_items(items, count) - some.n_freed
+
+
+@given(sessions(), policies, st.integers(0, 100))
+def test_a_larger_protected_share_never_prunes_more(
+    items: tuple[ContextItem, ...], policy: Policy, n_more: int
+) -> None:
+    larger = msgspec.structs.replace(
+        policy, prune_protect_tokens=policy.prune_protect_tokens + n_more
+    )
+    some, fewer = plan_prune(items, policy, count), plan_prune(items, larger, count)
+    assert set(fewer.replacements) <= set(some.replacements)
