@@ -154,6 +154,13 @@ class PiFile:
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def entry_line(entry_id: str, parent_id: str | None, content: str = "again") -> bytes:
+    """Make a user's message that follows any entry at all."""
+    message = {"role": "user", "content": content, "timestamp": 1}
+    place = {"id": entry_id, "parentId": parent_id, "timestamp": "2026-02-03T11:00:00.000Z"}
+    return json_line({"type": "message", **place, "message": message})
+
+
 def conversation(
     n_turns: int,
     *,

@@ -7,14 +7,17 @@ UllageError
 │   ├── Unreadable
 │   ├── EntryNotFound
 │   ├── CorruptCheckpoint
-│   └── UnknownItem
+│   ├── UnknownItem
+│   └── BadBundle
 ├── Refused                 exit 4: we could, but must not
 │   ├── SessionLive
 │   ├── WriteNotSupported
 │   ├── NotAsPlanned
 │   ├── PinRefused
 │   ├── ChangedMeanwhile
-│   └── EndpointRefused
+│   ├── EndpointRefused
+│   ├── FileExists
+│   └── NotRepairable
 ├── StorageError            exit 5: the machine did not let us
 │   └── StateUnwritable
 └── ModelError              exit 6: no summary came from the model; the extractive one still can
@@ -57,6 +60,9 @@ class CorruptCheckpoint(InputError):
 
 
 class UnknownItem(InputError):
+
+
+class BadBundle(InputError):
     pass
 
 
@@ -85,6 +91,13 @@ class ChangedMeanwhile(Refused):
 
 
 class EndpointRefused(Refused):
+
+
+class FileExists(Refused):
+    pass
+
+
+class NotRepairable(Refused):
     pass
 
 

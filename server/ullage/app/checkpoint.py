@@ -33,6 +33,13 @@ def write_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Written
     Raises:
         StateUnwritable: the state folder does not take it.
     """
+    folder = checkpoint_folder(session_key(loaded.session), places)
+    checkpoint = build_checkpoint(loaded, places, trigger=trigger)
+    return Written(checkpoint=checkpoint, path=save(checkpoint, folder))
+
+
+def build_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Checkpoint:
+    """Build the checkpoint that would be written now, without its secrets."""
     key = session_key(loaded.session)
     folder = checkpoint_folder(key, places)
     previous = read_latest(folder)
@@ -52,8 +59,7 @@ def write_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Written
         is_split_turn=bool(open_calls(loaded.context.items)),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
     )
-    checkpoint = _masked(checkpoint, loaded.known_secrets)
-    return Written(checkpoint=checkpoint, path=save(checkpoint, folder))
+    return _masked(checkpoint, loaded.known_secrets)
 
 
 def _masked(checkpoint: Checkpoint, known: tuple[str, ...]) -> Checkpoint:

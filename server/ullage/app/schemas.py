@@ -6,6 +6,7 @@ from ullage.app.activity import SessionsReport
 from ullage.app.auto import AutoReport
 from ullage.app.compact_report import CompactReport
 from ullage.app.config_report import CheckReport, ConfigReport
+from ullage.app.doctor import DoctorReport
 from ullage.app.history import HistoryReport
 from ullage.app.inspect import InspectReport
 from ullage.app.pins import PinsReport
@@ -27,6 +28,7 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("pin-list", PinsReport),
     ("config-show", ConfigReport),
     ("config-check", CheckReport),
+    ("doctor", DoctorReport),
 )
 
 

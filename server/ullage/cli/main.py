@@ -13,6 +13,7 @@ from ullage.cli.compact import compact
 from ullage.cli.config import config
 from ullage.cli.context import context
 from ullage.cli.demo import demo
+from ullage.cli.doctor import doctor
 from ullage.cli.lsp import lsp
 from ullage.cli.output import safe, use_any_encoding
 from ullage.cli.pin import pin
@@ -32,6 +33,7 @@ COMMANDS: tuple[click.Command, ...] = (
     pin,
     checkpoint,
     config,
+    doctor,
     demo,
     lsp,
 )

@@ -2,14 +2,27 @@
 
 from ullage.core.transcript import Agent, Header, Lines
 from ullage.formats.claude_code import adapter as claude_code
+from ullage.formats.claude_code import doctor as claude_code_doctor
 from ullage.formats.codex import adapter as codex
+from ullage.formats.codex import doctor as codex_doctor
+from ullage.formats.doctor import Records
 from ullage.formats.format import Editor, Format
 from ullage.formats.gemini import adapter as gemini
+from ullage.formats.json_line import decode_object
 from ullage.formats.openclaw import adapter as openclaw
+from ullage.formats.openclaw import doctor as openclaw_doctor
 from ullage.formats.openclaw import edit as openclaw_edit
+from ullage.formats.openclaw.seed_entries import FLAT
 from ullage.formats.opencode import adapter as opencode
 
 FORMATS: tuple[Format, ...] = (openclaw, claude_code, codex, gemini, opencode)
+GUESSED: dict[Agent, Records] = {
+    "openclaw": openclaw_doctor,
+    "claude-code": claude_code_doctor,
+    "codex": codex_doctor,
+}
+MAX_GUESS_LINES = 200
+"""Records that are looked at to tell a transcript without its beginning (chosen)."""
 
 
 def recognize(lines: Lines) -> tuple[Format, Header] | None:
@@ -24,3 +37,35 @@ def recognize(lines: Lines) -> tuple[Format, Header] | None:
 def editor_for(agent: Agent) -> Editor | None:
     """Give the module that works edits into an agent's files, None where we change none."""
     return openclaw_edit if agent == "openclaw" else None
+
+
+def records_of(header: Header) -> Records | None:
+    """Give what a doctor must know of a session's records, None where only lines are judged.
+
+    Of pi's sessions the first version has no ids, and in OpenClaw's it takes more than parents
+    to tell the path; S0's events have no parents.
+    """
+    match header.agent:
+        case "openclaw" if header.version in (2, 3) and header.dialect in ("", FLAT):
+            return openclaw_doctor
+        case "claude-code":
+            return claude_code_doctor
+        case "codex":
+            return codex_doctor
+        case _:
+            return None
+
+
+def guess(lines: Lines) -> tuple[Format, Header] | None:
+    """Tell by its records what a transcript is whose beginning is damaged."""
+    counts = dict.fromkeys(GUESSED, 0)
+    for line, _ in zip(lines.forward(), range(MAX_GUESS_LINES), strict=False):
+        native = decode_object(line)
+        for one, records in GUESSED.items():
+            counts[one] += not isinstance(native, str) and records.is_record(native)
+    agent = max(counts, key=lambda one: counts[one])
+    if not counts[agent]:
+        return None
+    header = Header(agent=agent, session_id="", version=3, cwd=None)
+    known = next(one for one in FORMATS if agent == one.AGENT)
+    return known, header

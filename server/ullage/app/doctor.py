@@ -1,0 +1,240 @@
+"""Examine a session and our own state, and make a repaired copy of a session."""
+
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import msgspec
+
+from ullage.app.sessions import Session, find_session
+from ullage.app.write import now_text
+from ullage.core.doctor import Finding, finding
+from ullage.core.secrets import mask
+from ullage.core.transcript import Agent, Header, MemoryLines
+from ullage.errors import NotATranscript, NotRepairable
+from ullage.formats.examine import Examination, examine
+from ullage.formats.format import Format
+from ullage.formats.registry import guess, recognize, records_of
+from ullage.formats.repair import Identity, Repaired, repair
+from ullage.store.leftovers import leftovers
+from ullage.store.new_files import create_file
+from ullage.store.places import Places
+from ullage.store.reader import FileLines
+from ullage.store.source import PackedLines, Source, open_file
+
+MAX_REPAIRED_BYTES = 256 * 1024 * 1024
+"""A copy is put together in memory (chosen)."""
+
+
+class Patient(msgspec.Struct, frozen=True, kw_only=True):
+    """A transcript whose agent is known, if need be by its records alone."""
+
+    lines: Source
+    known: Format
+    header: Header
+    is_recognized: bool
+
+
+class Checkup(msgspec.Struct, frozen=True, kw_only=True):
+    patient: Patient
+    examination: Examination
+    state: tuple[Finding, ...]
+    """What is wrong below our own state folder."""
+
+
+class Copy(msgspec.Struct, frozen=True, kw_only=True):
+    """A repaired copy, read back; not written yet."""
+
+    path: Path
+    session_id: str
+    repaired: Repaired
+    examination: Examination
+
+
+class FindingReport(msgspec.Struct, frozen=True, kw_only=True):
+    code: str
+    severity: str
+    line: int | None
+    offset: int | None
+    entry_id: str | None
+    message: str
+
+
+class CopyReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The repaired copy."""
+
+    path: str
+    session_id: str
+    is_written: bool
+    n_kept: int
+    n_changed: int
+    n_dropped: int
+    n_added: int
+
+
+class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage doctor --json`."""
+
+    agent: Agent
+    session_id: str
+    path: str
+    n_lines: int
+    n_records: int
+    n_errors: int
+    findings: list[FindingReport]
+    state: list[FindingReport]
+    repaired: CopyReport | None = None
+
+
+def check_up(text: str | None, places: Places) -> Checkup:
+    """Examine the session that a user means, and our own state.
+
+    Raises:
+        SessionNotFound, Unreadable: there is nothing to examine.
+        NotATranscript: not even its records tell whose it is.
+    """
+    patient = _find(text, places)
+    records = records_of(patient.header)
+    header = patient.header if patient.is_recognized else None
+    return Checkup(
+        patient=patient,
+        examination=examine(patient.lines, header, patient.known, records),
+        state=tuple(finding(one.code, detail=str(one.path)) for one in leftovers(places)),
+    )
+
+
+def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
+    """Make a repaired copy in memory, and examine it.
+
+    Raises:
+        NotRepairable: this kind of session is not ours to repair, or is beyond it.
+    """
+    patient = checkup.patient
+    path, records = patient.lines.path, records_of(patient.header)
+    if records is None or not isinstance(patient.lines, FileLines | PackedLines):
+        raise NotRepairable(
+            f"{path.name}: Ullage repairs sessions of pi (versions 2 and 3), Claude Code and"
+            " Codex; for others use their agent's own means"
+        )
+    if patient.lines.size_bytes > MAX_REPAIRED_BYTES:
+        raise NotRepairable(
+            f"{path.name} has more than {MAX_REPAIRED_BYTES // 2**20} MB: compact it first"
+        )
+    target = places.cwd / out
+    identity = Identity(
+        session_id=_new_id(patient.header, target),
+        cwd=patient.header.cwd or str(places.cwd),
+        timestamp=now_text(),
+    )
+    repaired = repair(patient.lines, patient.header, patient.known, records, identity)
+    lines = MemoryLines(repaired.data)
+    found = recognize(lines)
+    if found is None or found[1].agent != patient.header.agent:
+        raise NotRepairable(f"{path.name} has no record that can be kept: there is nothing to save")
+    examination = examine(lines, found[1], found[0], records)
+    if examination.has_errors:
+        worst = next(one for one in examination.findings if one.severity == "error")
+        raise NotRepairable(
+            f"{path.name} cannot be repaired ({worst.message}): nothing was written; please"
+            " report it"
+        )
+    return Copy(
+        path=target, session_id=identity.session_id, repaired=repaired, examination=examination
+    )
+
+
+def write_copy(copy: Copy) -> None:
+    """Write a repaired copy where nothing stands yet.
+
+    Raises:
+        FileExists: something does.
+        StorageError: the disk does not take it.
+    """
+    create_file(copy.path, copy.repaired.data)
+
+
+def report_checkup(
+    checkup: Checkup, copy: Copy | None = None, *, is_written: bool = False
+) -> DoctorReport:
+    examination = checkup.examination
+    return DoctorReport(
+        agent=checkup.patient.header.agent,
+        session_id=checkup.patient.header.session_id,
+        path=str(checkup.patient.lines.path),
+        n_lines=examination.n_lines,
+        n_records=examination.n_records,
+        n_errors=sum(one.severity == "error" for one in examination.findings),
+        findings=[_report(one) for one in examination.findings],
+        state=[_report(one) for one in checkup.state],
+        repaired=None
+        if copy is None
+        else CopyReport(
+            path=str(copy.path),
+            session_id=copy.session_id,
+            is_written=is_written,
+            n_kept=copy.repaired.n_kept,
+            n_changed=copy.repaired.n_changed,
+            n_dropped=copy.repaired.n_dropped,
+            n_added=copy.repaired.n_added,
+        ),
+    )
+
+
+def checkup_text(report: DoctorReport) -> str:
+    """Write one line a finding, the most serious ones marked."""
+    lines = [
+        f"{report.path}: {report.n_records:,} records on {report.n_lines:,} lines",
+    ]
+    marks = {"error": "✗", "warning": "!", "info": "·"}
+    for one in (*report.findings, *report.state):
+        place = "" if one.line is None else f"line {one.line}, byte {one.offset}: "
+        lines.append(f"  {marks[one.severity]} {one.code:<20}{place}{one.message}")
+    if not report.findings:
+        lines.append("  ✓ nothing is wrong with it")
+    copy = report.repaired
+    if copy is not None:
+        lines += [
+            "",
+            f"{'✓ Repaired copy' if copy.is_written else 'A repaired copy would be'}: {copy.path}",
+            f"  {copy.n_kept:,} records kept as they were, {copy.n_changed:,} changed,"
+            f" {copy.n_dropped:,} lines dropped, {copy.n_added:,} records added",
+            f"  session {copy.session_id}; the original is untouched",
+        ]
+    elif report.n_errors:
+        lines.append("Make a repaired copy with: ullage doctor --repair FILE")
+    return "\n".join(lines)
+
+
+def _find(text: str | None, places: Places) -> Patient:
+    try:
+        session: Session = find_session(text, places)
+    except NotATranscript:
+        lines = None if text is None else open_file(places.cwd / text)
+        found = None if lines is None else guess(lines)
+        if lines is None or found is None:
+            raise
+        known, header = found
+        return Patient(lines=lines, known=known, header=header, is_recognized=False)
+    return Patient(
+        lines=session.lines, known=session.format, header=session.header, is_recognized=True
+    )
+
+
+def _new_id(header: Header, target: Path) -> str:
+    """Give the copy an id of its own; Claude Code knows a session by the name of its file."""
+    if header.agent != "claude-code":
+        return str(uuid4())
+    try:
+        return str(UUID(target.stem))
+    except ValueError:
+        return header.session_id or str(uuid4())
+
+
+def _report(one: Finding) -> FindingReport:
+    return FindingReport(
+        code=one.code,
+        severity=one.severity,
+        line=one.line,
+        offset=one.offset,
+        entry_id=one.entry_id,
+        message=mask(one.message),
+    )

@@ -1,0 +1,96 @@
+"""Who follows whom in a transcript: ids that repeat, parents that are missing, loops."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """A record's place; its position in a sequence is the one in the file."""
+
+    entry_id: str
+    parent_id: str | None
+    is_main: bool = True
+    """Whether it is of the session's own thread, not of one beside it."""
+
+
+class LineageFault(msgspec.Struct, frozen=True, kw_only=True):
+    code: Literal["duplicate-id", "missing-parent", "lost-branch", "parent-loop"]
+    at: int
+
+
+def lineage_faults(nodes: Sequence[Node]) -> tuple[LineageFault, ...]:
+    """Find what is wrong with the ids and parents."""
+    last = {node.entry_id: at for at, node in enumerate(nodes)}
+    seen: set[str] = set()
+    path = path_of(nodes)
+    faults: list[LineageFault] = []
+    for at, node in enumerate(nodes):
+        if node.entry_id in seen:
+            faults.append(LineageFault(code="duplicate-id", at=at))
+        seen.add(node.entry_id)
+        if node.parent_id is not None and node.parent_id not in last:
+            code = "missing-parent" if at in path else "lost-branch"
+            faults.append(LineageFault(code=code, at=at))
+    faults += [LineageFault(code="parent-loop", at=at) for at in _looping(nodes)]
+    return tuple(sorted(faults, key=lambda fault: fault.at))
+
+
+def reconnected(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Give each record a parent that is there, and none that is its own descendant.
+
+    A missing parent, and in a loop each parent that stands below its child, becomes the record
+    before in the same thread. Ids must not repeat.
+    """
+    at_of = {node.entry_id: at for at, node in enumerate(nodes)}
+    parents = [node.parent_id for node in nodes]
+    for at, parent_id in enumerate(parents):
+        if parent_id is not None and parent_id not in at_of:
+            parents[at] = _before(nodes, at)
+    # Every round turns at least one parent from below to above, so that it comes to an end.
+    while loop := _looping([_with_parent(*pair) for pair in zip(nodes, parents, strict=True)]):
+        for at in loop:
+            parent_id = parents[at]
+            if parent_id is not None and at_of[parent_id] >= at:
+                parents[at] = _before(nodes, at)
+    return tuple(_with_parent(node, parent) for node, parent in zip(nodes, parents, strict=True))
+
+
+def path_of(nodes: Sequence[Node]) -> set[int]:
+    """Walk up from the last record of the main thread."""
+    at_of = {node.entry_id: at for at, node in enumerate(nodes)}
+    path: set[int] = set()
+    at = next((at for at in reversed(range(len(nodes))) if nodes[at].is_main), None)
+    while at is not None and at not in path:
+        path.add(at)
+        at = at_of.get(nodes[at].parent_id or "")
+    return path
+
+
+def _with_parent(node: Node, parent_id: str | None) -> Node:
+    return msgspec.structs.replace(node, parent_id=parent_id)
+
+
+def _before(nodes: Sequence[Node], at: int) -> str | None:
+    is_main = nodes[at].is_main
+    return next((n.entry_id for n in reversed(nodes[:at]) if n.is_main == is_main), None)
+
+
+def _looping(nodes: Sequence[Node]) -> list[int]:
+    """List the records that are their own ancestors; each is walked over once."""
+    at_of = {node.entry_id: at for at, node in enumerate(nodes)}
+    parents = [None if n.parent_id is None else at_of.get(n.parent_id) for n in nodes]
+    walk_of = [-1] * len(nodes)
+    looping: set[int] = set()
+    for start in range(len(nodes)):
+        at: int | None = start
+        while at is not None and walk_of[at] < 0:
+            walk_of[at] = start
+            at = parents[at]
+        if at is None or walk_of[at] != start:
+            continue
+        while at is not None and at not in looping:
+            looping.add(at)
+            at = parents[at]
+    return sorted(looping)

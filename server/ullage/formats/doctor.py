@@ -1,0 +1,232 @@
+"""Transcripts line by line, as a doctor reads them: what is damaged, and what can be saved.
+
+What all formats of lines share; a module that knows one agent's records is a `Records`.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Protocol, cast
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.lineage import Node
+from ullage.core.message import JsonObject
+from ullage.core.transcript import Line, Lines
+from ullage.formats.json_line import (
+    MAX_LINE_BYTES,
+    as_object,
+    compact_json,
+    decode_object,
+    is_blank,
+)
+
+MAX_TRIES = 64
+"""Beginnings of records that are looked for in a damaged line (chosen)."""
+_BOM = b"\xef\xbb\xbf"
+_BEGINNING = re.compile(
+    r'\{"(?:type|id|uuid|parentUuid|parentId|isSidechain|timestamp|sessionId)":'
+)
+
+
+class Records(Protocol):
+    """What a doctor must know of an agent's records; a module is one."""
+
+    ID_FIELD: str
+    """Empty where records have no ids."""
+    PARENT_FIELD: str
+    KEPT_FIELD: str
+    """Where a compaction names the first record that it kept; empty where it does not."""
+    MENDS_PAIRS: bool
+    """Whether the agent leaves calls and results without the other as they are."""
+
+    @staticmethod
+    def is_record(native: JsonObject) -> bool:
+        """Whether an object, wherever it was found, can be a record or a header."""
+        ...
+
+    @staticmethod
+    def is_header(native: JsonObject) -> bool: ...
+
+    @staticmethod
+    def make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject | None:
+        """Make a header in place of one that is lost; None where the format has none."""
+        ...
+
+    @staticmethod
+    def session_id_field(native: JsonObject) -> tuple[str, ...]:
+        """Give the path of keys to the session's id in a record that must tell a new one."""
+        ...
+
+    @staticmethod
+    def field_fault(native: JsonObject) -> str | None:
+        """Name a field whose type makes a record useless."""
+        ...
+
+    @staticmethod
+    def node(native: JsonObject) -> Node | None:
+        """Give a record's place in the tree; None for what is no part of it."""
+        ...
+
+    @staticmethod
+    def fresh_id(digest: str) -> str:
+        """Make an id from hexadecimal digits, in the shape of the agent's own."""
+        ...
+
+    @staticmethod
+    def is_answer_sent(item: ContextItem) -> bool: ...
+
+    @staticmethod
+    def result_record(
+        call: JsonObject, call_id: str, name: str, *, entry_id: str
+    ) -> JsonObject | None:
+        """Make the record that answers a call without a result, to follow the call's record."""
+        ...
+
+    @staticmethod
+    def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
+        """Let a compaction that keeps a call's record by name keep its result's too.
+
+        None for what is no compaction that keeps it.
+        """
+        ...
+
+    @staticmethod
+    def without_result(native: JsonObject, call_id: str) -> JsonObject | None:
+        """Take an orphaned result out of a record; None where nothing else is in it."""
+        ...
+
+    @staticmethod
+    def follows_same_answer(native: JsonObject, child: JsonObject) -> bool:
+        """Whether a record goes on with the answer of the one before it."""
+        ...
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """A line, or a part of a line that is a record of its own."""
+
+    line: int
+    """Counted from 1."""
+    offset: int
+    raw: bytes
+    """What is to stand in a repaired copy, line end included; empty where nothing can be saved."""
+    native: JsonObject | None
+    """None for blank lines and what cannot be read."""
+    codes: tuple[str, ...] = ()
+
+
+def read_pieces(lines: Lines, records: Records | None) -> Iterator[Piece]:
+    """Read a whole transcript; every line gives at least one piece."""
+    for number, line in enumerate(lines.forward(), 1):
+        yield from _pieces_of(line, number, records)
+
+
+def has_valid_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Piece]:
+    raw = line.raw
+    codes: list[str] = []
+    if number == 1 and raw.startswith(_BOM):
+        codes.append("byte-order-mark")
+        raw = raw.removeprefix(_BOM)
+    if b"\0" in raw:
+        codes.append("nul-padding")
+        raw = raw.replace(b"\0", b"")
+    if not has_valid_text(raw):
+        codes.append("invalid-utf8")
+
+    def piece(kept: bytes, native: JsonObject | None, *more: str) -> Piece:
+        return Piece(
+            line=number, offset=line.offset, raw=kept, native=native, codes=(*codes, *more)
+        )
+
+    if is_blank(Line(line.offset, raw)):
+        yield piece(b"" if codes else raw, None)
+        return
+    found = decode_object(Line(line.offset, raw))
+    if not isinstance(found, str):
+        yield piece(raw if raw.endswith(b"\n") else raw + b"\n", found)
+        return
+    if len(raw) > MAX_LINE_BYTES:
+        yield piece(raw, None, "long-line")
+        return
+    whole, is_all = _records_in(raw, records)
+    if whole:
+        code = "joined-lines" if is_all else "torn-line"
+        for at, (text, native) in enumerate(whole):
+            end = b"\r\n" if raw.endswith(b"\r\n") else b"\n"
+            kept = text.encode("utf-8", "surrogateescape") + end
+            yield (
+                piece(kept, native, code)
+                if at == 0
+                else Piece(line=number, offset=line.offset, raw=kept, native=native)
+            )
+    elif line.is_torn:
+        yield piece(b"", None, "unfinished-line")
+    elif raw.lstrip().startswith(b"{"):
+        yield piece(b"", None, "torn-line")
+    else:
+        is_json = found == "line is not a JSON object"
+        yield piece(b"", None, "not-an-object" if is_json else "unparseable-line")
+
+
+def _records_in(raw: bytes, records: Records | None) -> tuple[list[tuple[str, JsonObject]], bool]:
+    """Find whole records in a line that is none, and whether nothing else is in it."""
+    text = raw.decode("utf-8", "surrogateescape")
+    decoder = json.JSONDecoder()
+    found: list[tuple[str, JsonObject]] = []
+    is_all = True
+    end = 0
+    for _ in range(MAX_TRIES):
+        start = len(text) - len(text[end:].lstrip())
+        if start == len(text):
+            break
+        try:
+            value, stop = cast(tuple[object, int], decoder.raw_decode(text, start))
+            native = as_object(value)
+        except (ValueError, RecursionError):
+            native, stop = None, start
+        if native is not None and (records is None or records.is_record(native)):
+            found.append((text[start:stop], native))
+            end = stop
+            continue
+        is_all = False
+        # What is nested in a torn record is none itself, as `is_record` tells.
+        match = _BEGINNING.search(text, start + 1)
+        if match is None:
+            break
+        end = match.start()
+    return found, is_all
+
+
+def with_field(
+    raw: bytes, native: JsonObject, keys: tuple[str, ...], value: str | None
+) -> tuple[bytes, JsonObject]:
+    """Change one field of a line, and no other byte of it where that can be done."""
+    wanted = _changed(native, keys, value)
+    text = raw.decode("utf-8", "surrogateescape")
+    pattern = re.compile(rf'("{re.escape(keys[-1])}"\s*:\s*)(?:"(?:[^"\\]|\\.)*+"|null)')
+    for match, _ in zip(pattern.finditer(text), range(MAX_TRIES), strict=False):
+        changed = text[: match.end(1)] + compact_json(value) + text[match.end() :]
+        line = Line(0, changed.encode("utf-8", "surrogateescape"))
+        if decode_object(line) == wanted:
+            return line.raw, wanted
+    return line_of(wanted), wanted
+
+
+def line_of(native: JsonObject) -> bytes:
+    return compact_json(native).encode() + b"\n"
+
+
+def _changed(native: JsonObject, keys: tuple[str, ...], value: str | None) -> JsonObject:
+    if len(keys) == 1:
+        return native | {keys[0]: value}
+    inner = as_object(native.get(keys[0])) or {}
+    return native | {keys[0]: _changed(inner, keys[1:], value)}

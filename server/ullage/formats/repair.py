@@ -1,0 +1,239 @@
+"""A repaired copy of a transcript, by selection of its lines.
+
+A line that is kept keeps its bytes, but for the fields that say whom it follows and of which
+session it is. Nothing is guessed: what cannot be read goes, and is counted.
+"""
+
+import hashlib
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.doctor import PairFault, pair_faults
+from ullage.core.index import EMPTY_INDEX
+from ullage.core.lineage import Node, reconnected
+from ullage.core.message import JsonObject
+from ullage.core.transcript import Header, Lines, MemoryLines
+from ullage.formats.doctor import Piece, Records, line_of, read_pieces, with_field
+from ullage.formats.format import Format
+from ullage.formats.json_line import text_of
+
+MAX_ROUNDS = 8
+"""One round mends all pairs; a record that goes with a pair may leave another open (chosen)."""
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """Who the copy is."""
+
+    session_id: str
+    cwd: str
+    """For a header that has to be made anew."""
+    timestamp: str
+
+
+class Repaired(msgspec.Struct, frozen=True, kw_only=True):
+    data: bytes
+    n_kept: int
+    """Records as they were, but for the session's id."""
+    n_changed: int
+    """Records that follow another one now, or have another id."""
+    n_dropped: int
+    """Lines that could not be read, records that repeat, and results without a call."""
+    n_added: int
+    """Headers, and results of calls that had none."""
+
+
+def repair(
+    lines: Lines, header: Header, known: Format, records: Records, identity: Identity
+) -> Repaired:
+    """Make the copy; whether it is whole now is for the reader of it to tell."""
+    copy = _Copy(lines, records, identity)
+    copy.drop_useless()
+    copy.put_header_first()
+    copy.tell_apart()
+    copy.reconnect()
+    for _ in range(MAX_ROUNDS if records.MENDS_PAIRS else 0):
+        items = known.read_context(MemoryLines(copy.data()), header, EMPTY_INDEX).context.items
+        faults = [f for f in pair_faults(items, records.is_answer_sent) if f.code != "open-call"]
+        if not faults:
+            break
+        copy.mend_pairs(faults, items)
+    return copy.repaired()
+
+
+class _Record:
+    """A line of the copy, as it becomes."""
+
+    def __init__(self, piece: Piece) -> None:
+        self.line = piece.line
+        self.raw = piece.raw
+        self.native: JsonObject = piece.native or {}
+        self.is_blank = piece.native is None
+        self.is_added = False
+        self.is_changed = False
+        self.is_dropped = False
+
+
+class _Copy:
+    def __init__(self, lines: Lines, records: Records, identity: Identity) -> None:
+        self._rules = records
+        self._identity = identity
+        self._records = [_Record(piece) for piece in read_pieces(lines, records)]
+        self._used_ids: set[str] = set()
+
+    def data(self) -> bytes:
+        return b"".join(record.raw for record in self._live())
+
+    def repaired(self) -> Repaired:
+        live = [record for record in self._live() if not record.is_blank]
+        n_added = sum(record.is_added for record in live)
+        n_changed = sum(record.is_changed and not record.is_added for record in live)
+        return Repaired(
+            data=self.data(),
+            n_kept=len(live) - n_added - n_changed,
+            n_changed=n_changed,
+            n_dropped=sum(record.is_dropped for record in self._records),
+            n_added=n_added,
+        )
+
+    def drop_useless(self) -> None:
+        """Drop what cannot be read or used; what followed it follows what it followed."""
+        heirs: dict[str, str | None] = {}
+        for record in self._records:
+            if record.is_blank:
+                record.is_dropped = not record.raw
+            elif self._rules.field_fault(record.native) is not None:
+                record.is_dropped = True
+                node = self._rules.node(record.native)
+                if node is not None:
+                    heirs[node.entry_id] = node.parent_id
+        for record, node in self._nodes():
+            parent_id = node.parent_id
+            visited: set[str | None] = set()
+            while parent_id in heirs and parent_id not in visited:
+                visited.add(parent_id)
+                parent_id = heirs[parent_id]
+            self._set_parent(record, node, parent_id)
+
+    def put_header_first(self) -> None:
+        rules, identity = self._rules, self._identity
+        live = [record for record in self._live() if not record.is_blank]
+        made = rules.make_header(identity.session_id, identity.cwd, identity.timestamp)
+        if made is not None and not (live and rules.is_header(live[0].native)):
+            first = next((record for record in live if rules.is_header(record.native)), None)
+            if first is None:
+                first = _made(made)
+            else:
+                self._records.remove(first)
+            self._records.insert(0, first)
+        for record in self._live():
+            keys = () if record.is_blank else rules.session_id_field(record.native)
+            if keys:
+                self._set(record, keys, identity.session_id, is_change=False)
+
+    def tell_apart(self) -> None:
+        """Drop records that repeat, and give another id to one that only has another's."""
+        first_of: dict[str, bytes] = {}
+        ids: dict[str, str] = {}
+        for record, node in self._nodes():
+            parent_id = None if node.parent_id is None else ids.get(node.parent_id, node.parent_id)
+            if first_of.get(node.entry_id) == record.raw.strip():
+                record.is_dropped = True
+                continue
+            self._set_parent(record, node, parent_id)
+            if node.entry_id in first_of:
+                ids[node.entry_id] = self._fresh_id(record.raw)
+                self._set(record, (self._rules.ID_FIELD,), ids[node.entry_id])
+            else:
+                first_of[node.entry_id] = record.raw.strip()
+                self._used_ids.add(node.entry_id)
+
+    def reconnect(self) -> None:
+        found = self._nodes()
+        nodes = reconnected([node for _, node in found])
+        for (record, before), after in zip(found, nodes, strict=True):
+            self._set_parent(record, before, after.parent_id)
+
+    def mend_pairs(self, faults: list[PairFault], items: tuple[ContextItem, ...]) -> None:
+        """Take out results without a call, and answer calls that have no result."""
+        for fault in faults:
+            entry_id = items[fault.at].entry_id
+            record = next((r for r, node in self._nodes() if node.entry_id == entry_id), None)
+            if record is None:
+                continue
+            if fault.code == "orphaned-result":
+                self._take_out(record, entry_id, fault.call_id)
+            else:
+                self._answer(record, entry_id, fault)
+
+    def _take_out(self, record: _Record, entry_id: str, call_id: str) -> None:
+        rest = self._rules.without_result(record.native, call_id)
+        if rest is not None:
+            _replace(record, rest)
+            return
+        record.is_dropped = True
+        node = self._rules.node(record.native)
+        heir: str | None = None
+        for child, child_node in self._nodes():
+            if child_node.parent_id == entry_id:
+                heir = heir or child_node.entry_id
+                self._set_parent(child, child_node, None if node is None else node.parent_id)
+        kept_field = self._rules.KEPT_FIELD
+        for other in self._live() if kept_field and heir else ():
+            if text_of(other.native, kept_field) == entry_id:
+                self._set(other, (kept_field,), heir)
+
+    def _answer(self, record: _Record, entry_id: str, fault: PairFault) -> None:
+        rules = self._rules
+        new_id = self._fresh_id(record.raw + fault.call_id.encode("utf-8", "surrogatepass"))
+        native = rules.result_record(record.native, fault.call_id, fault.name, entry_id=new_id)
+        if native is None:
+            return
+        for child, node in self._nodes():
+            is_same = rules.follows_same_answer(record.native, child.native)
+            if node.parent_id == entry_id and not is_same:
+                self._set_parent(child, node, new_id)
+        for other in self._live():
+            kept = rules.keeping_result(other.native, entry_id, new_id)
+            if kept is not None:
+                _replace(other, kept)
+        self._records.insert(self._records.index(record) + 1, _made(native))
+
+    def _live(self) -> list[_Record]:
+        return [record for record in self._records if not record.is_dropped]
+
+    def _nodes(self) -> list[tuple[_Record, Node]]:
+        if not self._rules.ID_FIELD:
+            return []
+        found = ((r, self._rules.node(r.native)) for r in self._live() if not r.is_blank)
+        return [(record, node) for record, node in found if node is not None]
+
+    def _set_parent(self, record: _Record, node: Node, parent_id: str | None) -> None:
+        if parent_id != node.parent_id:
+            self._set(record, (self._rules.PARENT_FIELD,), parent_id)
+
+    def _set(
+        self, record: _Record, keys: tuple[str, ...], value: str | None, *, is_change: bool = True
+    ) -> None:
+        record.raw, record.native = with_field(record.raw, record.native, keys, value)
+        record.is_changed = record.is_changed or is_change
+
+    def _fresh_id(self, data: bytes) -> str:
+        """Make an id that no other record has; the same for the same transcript."""
+        while True:
+            data = hashlib.sha256(data).digest()
+            entry_id = self._rules.fresh_id(data.hex())
+            if entry_id not in self._used_ids:
+                self._used_ids.add(entry_id)
+                return entry_id
+
+
+def _replace(record: _Record, native: JsonObject) -> None:
+    record.native, record.raw, record.is_changed = native, line_of(native), True
+
+
+def _made(native: JsonObject) -> _Record:
+    piece = Piece(line=0, offset=0, raw=line_of(native), native=native)
+    record = _Record(piece)
+    record.is_added = True
+    return record

@@ -1,0 +1,55 @@
+"""What interrupted writes of ours left below the state folder."""
+
+import os
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from ullage.errors import CorruptCheckpoint
+from ullage.store.checkpoint_yaml import load
+from ullage.store.checkpoints import list_ids
+from ullage.store.places import Places
+
+MAX_LOOKED_AT = 20_000
+"""Files below the state folder that are looked at, so that a check has an end (chosen)."""
+
+
+class Leftover(msgspec.Struct, frozen=True, kw_only=True):
+    code: str
+    path: Path
+
+
+def leftovers(places: Places) -> tuple[Leftover, ...]:
+    """List temporary files, journals, checkpoints that are damaged, folders that stay closed."""
+    found: list[Leftover] = []
+    n_seen = 0
+
+    def on_error(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            found.append(Leftover(code="unreadable-state", path=Path(cast(str, error.filename))))
+
+    for name, _, files in os.walk(places.state_folder, onerror=on_error):
+        folder = Path(name)
+        n_seen += len(files)
+        if n_seen > MAX_LOOKED_AT:
+            break
+        for file in sorted(files):
+            if file.endswith(".tmp"):
+                found.append(Leftover(code="leftover-temporary", path=folder / file))
+            elif folder.name == "journals":
+                found.append(Leftover(code="leftover-journal", path=folder / file))
+        found += _damaged_checkpoints(folder)
+    return tuple(found)
+
+
+def _damaged_checkpoints(folder: Path) -> list[Leftover]:
+    found: list[Leftover] = []
+    for path in (folder / f"{checkpoint_id}.yaml" for checkpoint_id in list_ids(folder)):
+        try:
+            load(path.read_bytes())
+        except CorruptCheckpoint:
+            found.append(Leftover(code="corrupt-checkpoint", path=path))
+        except OSError:
+            found.append(Leftover(code="unreadable-state", path=path))
+    return found
