@@ -60,6 +60,7 @@ class CorruptCheckpoint(InputError):
 
 
 class UnknownItem(InputError):
+    pass
 
 
 class BadBundle(InputError):
@@ -91,6 +92,7 @@ class ChangedMeanwhile(Refused):
 
 
 class EndpointRefused(Refused):
+    pass
 
 
 class FileExists(Refused):
