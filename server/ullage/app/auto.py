@@ -119,7 +119,7 @@ def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
         else:
             made, layer = prune(plan, config, places), "prune"
     except StorageError:
-        session = plan.change.loaded.session
+        session = plan.loaded.session
         _record(session, lambda breaker: record_failure(breaker, _now_ms()), places)
         raise
 
@@ -127,8 +127,8 @@ def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
         return record_run(
             breaker,
             layer,
-            n_before=plan.change.n_tokens_before,
-            n_after=plan.change.n_tokens_after,
+            n_before=plan.n_tokens_before,
+            n_after=plan.n_tokens_after,
             n_compactions=len(made.loaded.context.compactions),
             now_ms=_now_ms(),
         )

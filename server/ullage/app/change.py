@@ -141,6 +141,7 @@ def make_change(
     """Make a planned change: lock, compare, checkpoint, receipt, write, read back, compare.
 
     Raises:
+        WriteNotSupported: the workspace is read-only.
         SessionLive: an agent or another Ullage is using the session.
         ChangedMeanwhile: the transcript is not what the plan was made from.
         StorageError: the disk or the state folder does not take it.
@@ -149,6 +150,11 @@ def make_change(
     session = plan.loaded.session
     target = changeable(session)
     refuse_running(session, places)
+    if plan.loaded.policy.is_read_only:
+        raise WriteNotSupported(
+            "the workspace is read-only (`sandbox.readOnly`): only what is sent can be pruned,"
+            " nothing is written"
+        )
     with session_lock(session.path, places):
         wait_until_quiet(session.path, target.lines.fingerprint)
         checkpoint_id = None

@@ -41,6 +41,18 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     summary: WrittenSummary
     change: ChangePlan
 
+    @property
+    def loaded(self) -> Loaded:
+        return self.change.loaded
+
+    @property
+    def n_tokens_before(self) -> int:
+        return self.change.n_tokens_before
+
+    @property
+    def n_tokens_after(self) -> int:
+        return self.change.n_tokens_after
+
 
 async def plan_compaction(
     loaded: Loaded, request: Request, config: Config, places: Places, model: ModelUse

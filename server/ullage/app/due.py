@@ -5,6 +5,7 @@ import time
 
 import msgspec
 
+from ullage.app.change import changeable
 from ullage.app.compact import Plan, Request, plan_compaction
 from ullage.app.load import Loaded
 from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning
@@ -39,6 +40,7 @@ async def plan_due(
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
+    changeable(loaded.session)
     now_ms = time.time_ns() // 1_000_000
     gauge = loaded.status.gauge
     situation = Situation(
@@ -58,7 +60,7 @@ async def plan_due(
         n_freed = 0
         if not isinstance(found, Unneeded):
             plan = found
-            n_freed = max(0, (situation.used_tokens or 0) - found.change.n_tokens_after)
+            n_freed = max(0, (situation.used_tokens or 0) - found.n_tokens_after)
         situation = msgspec.structs.replace(
             situation,
             used_tokens=(situation.used_tokens or 0) - n_freed,

@@ -1,6 +1,10 @@
-"""Prune a session on disk: placeholders take the place of old tool output, the pairs stay."""
+"""Prune a session: placeholders take the place of old tool output, the pairs stay.
 
-from collections.abc import Collection
+The plan is made in memory and shows the context that would be sent, for every agent. Making it
+changes the session on disk, where that is ours to do.
+"""
+
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -16,10 +20,12 @@ from ullage.app.change import (
 from ullage.app.load import Loaded
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import Config
-from ullage.core.edit import FileChange, PruneEdit
+from ullage.core.edit import FileChange, PruneEdit, Replacement
+from ullage.core.message import JsonObject
 from ullage.core.prune import ALL_REASONS, RULE_REASONS, PrunePlan, plan_prune
 from ullage.core.tokens import count_items
-from ullage.errors import UnknownItem
+from ullage.errors import UnknownItem, WriteNotSupported
+from ullage.formats.format import Format
 from ullage.store.places import Places
 
 
@@ -31,10 +37,18 @@ class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pruning(msgspec.Struct, frozen=True, kw_only=True):
-    """A prune that is worked out to the last byte, and not made yet."""
+    """A prune that is worked out, and not made yet."""
 
+    loaded: Loaded
     plan: PrunePlan
-    change: ChangePlan
+    n_tokens_before: int
+    n_tokens_after: int
+    messages: list[JsonObject]
+    """The context without what is pruned, in the agent's own shape."""
+    change: ChangePlan | None
+    """What makes it on disk, to the last byte."""
+    refusal: str | None
+    """Why there is no such change."""
 
 
 class Unpruned(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,58 +62,92 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
     """Work out a prune without writing anything.
 
     Raises:
-        WriteNotSupported: this kind of session is not ours to write to.
         UnknownItem: an item was named that cannot be pruned.
     """
-    target = changeable(loaded.session)
+    items = loaded.context.items
     plan = plan_prune(
-        loaded.context.items,
+        items,
         loaded.policy,
         loaded.count,
         chosen=request.chosen,
         reasons=ALL_REASONS if request.is_everything else RULE_REASONS,
     )
     _refuse_unknown(plan.unknown_ids)
-    waiting = refuse_open_calls(loaded.context.items)
+    waiting = refuse_open_calls(items)
     reason = plan.refusal if waiting is None else waiting.reason
     if reason is not None:
         return Unpruned(plan=plan, reason=reason)
-    entry_id, timestamp = new_entry_id(), now_text()
-    n_counted = count_items(loaded.context.items, loaded.count)
-    n_hidden = hidden_tokens(loaded.status.gauge, n_counted)
-
-    def render(n_tokens_after: int | None) -> FileChange:
-        edit = PruneEdit(
-            entry_id=entry_id,
-            timestamp=timestamp,
-            replacements=plan.replacements,
-            n_tokens_before=n_hidden + n_counted,
-            n_tokens_after=n_tokens_after,
-        )
-        return target.editor.prune(target.lines, loaded.context, edit)
-
-    change = plan_change(
-        loaded,
-        render,
-        change_id=entry_id,
-        n_tokens_before=n_hidden + n_counted,
-        n_tokens_hidden=n_hidden,
+    n_counted = count_items(items, loaded.count)
+    n_before = hidden_tokens(loaded.status.gauge, n_counted) + n_counted
+    try:
+        change = _change(loaded, plan, n_before, n_before - n_counted)
+        refusal = None
+    except WriteNotSupported as error:
+        change, refusal = None, str(error)
+    return Pruning(
+        loaded=loaded,
+        plan=plan,
+        n_tokens_before=n_before,
+        n_tokens_after=n_before - plan.n_freed if change is None else change.n_tokens_after,
+        messages=pruned_messages(loaded, plan.replacements),
+        change=change,
+        refusal=refusal,
     )
-    return Pruning(plan=plan, change=change)
+
+
+def pruned_messages(loaded: Loaded, replacements: Iterable[Replacement]) -> list[JsonObject]:
+    """Give the context with placeholders, in the agent's own shape; nothing is written."""
+    by_entry: dict[str, list[Replacement]] = {}
+    for replacement in replacements:
+        by_entry.setdefault(replacement.entry_id, []).append(replacement)
+    known: Format = loaded.session.format
+    items = tuple(
+        msgspec.structs.replace(
+            item, native=known.prune_message(item.native, by_entry[item.entry_id])
+        )
+        if item.entry_id in by_entry
+        else item
+        for item in loaded.context.items
+    )
+    return known.messages(msgspec.structs.replace(loaded.context, items=items))
 
 
 def prune(pruning: Pruning, config: Config, places: Places) -> Made:
     """Make a planned prune.
 
     Raises:
+        WriteNotSupported: this kind of session is not ours to write to.
         SessionLive: an agent or another Ullage is using the session.
         ChangedMeanwhile: the transcript is not what the plan was made from.
         StorageError: the disk or the state folder does not take it.
     """
-    change = pruning.change
+    if pruning.change is None:
+        raise WriteNotSupported(pruning.refusal or "")
     entry_ids = {one.entry_id for one in pruning.plan.replacements}
-    replaced = [item for item in change.loaded.context.items if item.entry_id in entry_ids]
-    return make_change(change, config, places, kind="prune", layer="prune", replaced=replaced)
+    items = pruning.loaded.context.items
+    replaced = [item for item in items if item.entry_id in entry_ids]
+    return make_change(
+        pruning.change, config, places, kind="prune", layer="prune", replaced=replaced
+    )
+
+
+def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> ChangePlan:
+    target = changeable(loaded.session)
+    entry_id, timestamp = new_entry_id(), now_text()
+
+    def render(n_tokens_after: int | None) -> FileChange:
+        edit = PruneEdit(
+            entry_id=entry_id,
+            timestamp=timestamp,
+            replacements=plan.replacements,
+            n_tokens_before=n_before,
+            n_tokens_after=n_tokens_after,
+        )
+        return target.editor.prune(target.lines, loaded.context, edit)
+
+    return plan_change(
+        loaded, render, change_id=entry_id, n_tokens_before=n_before, n_tokens_hidden=n_hidden
+    )
 
 
 def _refuse_unknown(item_ids: Collection[str]) -> None:

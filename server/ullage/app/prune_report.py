@@ -8,6 +8,7 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.prune import Pruning, Unpruned
+from ullage.core.message import JsonObject
 from ullage.core.prose import gist
 from ullage.core.prune import PruneItem, PrunePlan, Reason
 
@@ -41,6 +42,10 @@ class PruneReport(msgspec.Struct, frozen=True, kw_only=True):
     tokens_freed: int
     tokens_before: int | None = None
     tokens_after: int | None = None
+    messages: list[JsonObject] | None = None
+    """The context afterwards, in the agent's own shape."""
+    in_memory_only: str | None = None
+    """Why the session itself cannot be pruned; the messages show what could be sent."""
     path_after: str | None = None
     """Where the session goes on: a new file for agents whose files are never changed."""
     resume: str | None = None
@@ -61,12 +66,14 @@ def report_pruning(pruning: Pruning) -> PruneReport:
     change = pruning.change
     return PruneReport(
         outcome="planned",
-        path=str(change.loaded.path),
+        path=str(pruning.loaded.path),
         items=_items(pruning.plan),
         tokens_freed=pruning.plan.n_freed,
-        tokens_before=change.n_tokens_before,
-        tokens_after=change.n_tokens_after,
-        path_after=str(change.path_after),
+        tokens_before=pruning.n_tokens_before,
+        tokens_after=pruning.n_tokens_after,
+        messages=pruning.messages,
+        in_memory_only=pruning.refusal,
+        path_after=None if change is None else str(change.path_after),
     )
 
 
@@ -93,17 +100,19 @@ def unpruned_text(unpruned: Unpruned) -> str:
 
 
 def pruning_text(pruning: Pruning) -> str:
-    change = pruning.change
+    before, after, change = pruning.n_tokens_before, pruning.n_tokens_after, pruning.change
     chosen = [item for item in pruning.plan.items if item.is_chosen]
     lines = [
-        f"Current context: {change.n_tokens_before:,} tokens",
-        f"Estimated after pruning: {change.n_tokens_after:,} tokens",
-        f"Potential savings: {change.n_tokens_before - change.n_tokens_after:,} tokens",
+        f"Current context: {before:,} tokens",
+        f"Estimated after pruning: {after:,} tokens",
+        f"Potential savings: {before - after:,} tokens",
         "",
         f"Replaced by a placeholder ({len(chosen):,}):",
         *_item_lines(chosen),
     ]
-    if change.path_after != change.loaded.path:
+    if change is None:
+        lines += ["", f"In memory only: {pruning.refusal}"]
+    elif change.path_after != pruning.loaded.path:
         lines += [
             "",
             f"Goes on in a new session: {change.path_after.name} (this one stays as it is)",
@@ -112,11 +121,10 @@ def pruning_text(pruning: Pruning) -> str:
 
 
 def pruned_text(pruning: Pruning, made: Made) -> str:
-    change = pruning.change
     return "\n".join(
         (
             f"✓ Pruned {len(pruning.plan.replacements):,} outputs",
-            f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
+            f"  {pruning.n_tokens_before:,} → {pruning.n_tokens_after:,} tokens",
             f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
             f"  Go on with: {made.resume_command}",
         )

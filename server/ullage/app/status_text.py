@@ -76,7 +76,7 @@ def used_text(gauge: Gauge) -> str:
             base = f"{gauge.n_reported:,} reported by the provider"
             return f"{base} + {counted} since" if gauge.n_counted else base
         case "estimated":
-            base = f"{gauge.n_noted:,} noted by the last compaction"
+            base = f"{gauge.n_noted:,} noted by the last compaction or prune"
             return f"{base} + {counted} since" if gauge.n_counted else base
         case "counted":
             return f"{counted} by tokenizer; system prompt and tools not included"

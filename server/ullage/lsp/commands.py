@@ -42,7 +42,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactRes
     return CompactResult(
         outcome="compacted",
         message=f"Compacted {len(plan.selection.replaced):,} messages:"
-        f" {plan.change.n_tokens_before:,} → {plan.change.n_tokens_after:,} tokens."
+        f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens."
         f" Checkpoint {made.checkpoint_id} written.",
     )
 
@@ -66,7 +66,7 @@ def _load(ls: UllageServer, path: Path) -> Loaded:
 
 def _question(plan: Plan) -> str:
     return (
-        f"Compact this session? {plan.change.n_tokens_before:,} →"
-        f" {plan.change.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
+        f"Compact this session? {plan.n_tokens_before:,} →"
+        f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
         f" a summary, the last {len(plan.selection.kept):,} stay. It can be undone."
     )
