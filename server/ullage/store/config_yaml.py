@@ -33,6 +33,7 @@ _WORDS: dict[str, bool | float | None] = {
     **dict.fromkeys((".inf", ".Inf", "+.inf"), math.inf),
     "-.inf": -math.inf,
 }
+_NOT_ALLOWED = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN = "write plain keys and values"
 
@@ -50,9 +51,10 @@ def parse_yaml(text: str) -> Node:
         offset = 0 if mark is None else min(mark.index, len(text))
         problem = error.problem or error.context or "it cannot be read"
         raise NotRead(f"this is not YAML: {problem}", offset, "correct it") from None
-    except yaml.YAMLError as error:
-        # Characters that YAML does not allow; the message would show them.
-        offset = getattr(error, "position", 0)
+    except yaml.YAMLError:
+        # PyYAML names the place in bytes or in characters, as it was built.
+        found = re.search(_NOT_ALLOWED, text)
+        offset = found.start() if found else 0
         raise NotRead("a character is not allowed in YAML", offset, "remove it") from None
     except (ValueError, ArithmeticError, RecursionError):
         # PyYAML without libyaml lets these out, for an escape beyond Unicode for example.

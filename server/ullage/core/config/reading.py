@@ -50,7 +50,7 @@ _KEY_LIKE = (
 )
 """A text, as compiling it takes longer than reading a usual configuration."""
 _OWN_SECTIONS = ("compaction", "gauge", "checkpoint", "dreaming", "bootstrap", "sandbox")
-_KNOWN = (*SPELLINGS, *SECTIONS)
+_KNOWN = SPELLINGS.keys() | SECTIONS
 _OWN_VARIABLES = tuple(f"{PREFIX}{section.upper()}_" for section in _OWN_SECTIONS)
 
 
@@ -173,12 +173,12 @@ class _Reader:
     def _read_entry(self, entry: Entry, path: tuple[str, ...], model: str | None) -> None:
         if path == _COMPACTION:
             path = ("compaction",)
+        if model is not None and ".".join(path[1:]) in _KNOWN:
+            # Below a model's name stand keys of `compaction`, and the few that are not.
+            path = path[1:]
         name = ".".join(path)
         node = entry.node
         key = SPELLINGS.get(name)
-        if key is None and model is not None:
-            # Below a model's name, keys of `compaction` stand without it.
-            key = SPELLINGS.get(name.removeprefix("compaction."))
         if name in SECTIONS and isinstance(node, Table):
             self._read_section(node, path, name, model)
         elif name in LISTED_SECTIONS and isinstance(node, Items):
