@@ -19,7 +19,7 @@ import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
 import { GAUGE_NOTIFICATION, type CommandResults, type GaugeParams, type SessionArgument } from "./protocol";
 import { findServer, NoInterpreterError } from "./server";
-import { interpreterSetting, openInterpreterSetting } from "./settings";
+import { interpreterSetting, openInterpreterSetting, serverOptions } from "./settings";
 
 /** Chosen: VS Code gives a deactivation about five seconds in all. */
 const STOP_TIMEOUT_MS = 2_000;
@@ -143,6 +143,7 @@ export class Client implements vscode.Disposable {
   private options(): LanguageClientOptions {
     const crashes = new Crashes();
     return {
+      initializationOptions: serverOptions,
       documentSelector: [{ scheme: "file", pattern: "**/*.jsonl" }],
       outputChannel: this.logger,
       revealOutputChannelOn: RevealOutputChannelOn.Never,

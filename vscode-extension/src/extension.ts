@@ -50,6 +50,9 @@ export function activate(context: vscode.ExtensionContext): void {
         void client.restart();
       }
     }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      void client.restart();
+    }),
     register("ullage.showStatus", () => status.show()),
     register("ullage.compactSession", () =>
       showCompaction(() => client.execute(COMPACT_COMMAND, { session: null })),

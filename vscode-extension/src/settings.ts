@@ -5,6 +5,8 @@ import * as vscode from "vscode";
 import { expandPath } from "./model/interpreter";
 
 const INTERPRETER_SETTING = "ullage.interpreter";
+/** Settings that the server reads, by their names below `ullage`; they are the names of its own keys. */
+const SERVER_SETTINGS = ["contextWindow"];
 
 /** Return the interpreter that the user chose, or "". In Restricted Mode VS Code leaves out what the workspace says. */
 export function interpreterSetting(): string {
@@ -13,9 +15,30 @@ export function interpreterSetting(): string {
   return typeof value === "string" ? expandPath(value, homedir(), workspaceFolder) : "";
 }
 
+/**
+ * Return what the server is told at its start: the user's settings, and those of the workspace where it is trusted.
+ *
+ * `isTrusted` lets the server listen to the workspace's own `.ullage.yaml` in more than thresholds.
+ */
+export function serverOptions(): Record<string, unknown> {
+  const isTrusted = vscode.workspace.isTrusted;
+  const settings = vscode.workspace.getConfiguration("ullage");
+  const options: Record<string, unknown> = { isTrusted };
+  for (const name of SERVER_SETTINGS) {
+    const said = settings.inspect(name);
+    const value = (isTrusted ? (said?.workspaceFolderValue ?? said?.workspaceValue) : undefined) ?? said?.globalValue;
+    if (value !== undefined && value !== null) {
+      options[name] = value;
+    }
+  }
+  return options;
+}
+
 /** Return whether a change of the settings asks for another server process. */
 export function changesServer(event: vscode.ConfigurationChangeEvent): boolean {
-  return event.affectsConfiguration(INTERPRETER_SETTING);
+  return [INTERPRETER_SETTING, ...SERVER_SETTINGS.map((name) => `ullage.${name}`)].some((name) =>
+    event.affectsConfiguration(name),
+  );
 }
 
 /** Show the setting to the user. In a remote window (SSH, WSL, a container) a machine's setting is on its own page. */
