@@ -103,6 +103,7 @@ def test_a_redirect_is_not_followed_and_no_key_leaves(
 
     outcome, n_connections = run_virtual(main)
     check(Row(ModelDenied, 1, ()), outcome, caplog)
+    assert "redirects elsewhere" in str(outcome)
     assert n_connections == 0
 
 

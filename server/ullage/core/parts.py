@@ -23,7 +23,7 @@ _COUNT_MARGIN = 1.2
 """Room for a model whose tokens are smaller than those that we count; chosen."""
 _SMALL_WINDOW_SHARE = 4
 """A window too small for the reserve keeps a quarter of itself free; chosen."""
-_ANY_NONCE = "0123456789abcdef"
+_ANY_NONCE = "01234567"
 """As long as those that `summary` makes; fences cost tokens, too."""
 _SEED_ROLES: dict[Role, str] = {"tool": "toolResult"}
 """Roles that S2 words otherwise than we do."""

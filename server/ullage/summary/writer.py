@@ -1,5 +1,6 @@
 """The writer: asks a model for summaries, holds each against what it was shown, keeps account."""
 
+import asyncio
 import secrets
 
 import msgspec
@@ -30,7 +31,7 @@ class Writer:
         self._report = report
         self.window_tokens = endpoint.window_tokens
         self.max_answer_tokens = min(endpoint.max_tokens, reserve_tokens(self.window_tokens))
-        self.nonce = secrets.token_hex(8)
+        self.nonce = secrets.token_hex(4)
         self.system = system_prompt(
             nonce=self.nonce,
             focus=request.focus,
@@ -66,7 +67,11 @@ class Writer:
         self._tell(stage)
         answer = await self._ask(prompt, self.max_answer_tokens)
         self._account(answer, n_prompt_tokens)
-        text = cleaned(answer.text, self._request.known_secrets)
+        # Half a megabyte of material takes a third of a second to be searched.
+        return await asyncio.to_thread(self._judged, answer.text, pieces, earlier, max_tokens)
+
+    def _judged(self, answer: str, pieces: tuple[Piece, ...], earlier: str, max_tokens: int) -> str:
+        text = cleaned(answer, self._request.known_secrets)
         reason = refuse_answer(text, material_of(pieces, earlier), max_tokens, self.count)
         if reason is not None:
             raise BadAnswer(f"the model's summary is not used: {reason}")
