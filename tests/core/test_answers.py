@@ -17,7 +17,9 @@ from ullage.core.earlier import SECTIONS, read_earlier
 from ullage.core.tokens import estimate
 
 REPLY = "All tests of src/app.py pass now."
-MATERIAL = Material(names=frozenset(("app.py", "PORT_9000")), last_reply=REPLY)
+MATERIAL = Material(names=frozenset(("app.py", "PORT_9000")), last_reply=REPLY, nonce="0f1e2d3c")
+
+HEADS = "## Goal\n(none)\n## Constraints\n(none)\n## Decisions\n"
 
 REFUSED = {
     "": "empty",
@@ -34,16 +36,18 @@ REFUSED = {
     "# Summary\n\n- No previous conversation. app.py": "nothing to summarize",
     "## Goal\n(none)\n## Files\n- None\n": "nothing to summarize",
     f"\n{REPLY}\n\n": "last reply",
-    "## Goal\n- app.py\n## Goal\n- app.py\n": "repeats itself",
-    "## Goal\n- app.py " + "and so on " * 200: "too long",
-    "## Goal\n- Something went very well with everything.": "names nothing",
+    f"## Goal\n- app.py\n{HEADS}- app.py\n": "repeats itself",
+    f"{HEADS}- app.py " + "and so on " * 200: "too long",
+    "The text is:\n\n<<<0f1e2d3c user\nFix app.py": "copies what it was shown",
+    "The user wants app.py to be fixed, and I think this is a perfect summary.": "form",
+    "## Summary\n- Fix app.py": "form",
+    f"{HEADS}- Something went very well with everything.": "names nothing",
 }
 TAKEN = [
-    "## Goal\n- Fix app.py\n",
-    "The user wants app.py to be fixed.",
-    "## Goal\n- Find out why the page says: I'm sorry, I cannot open PORT_9000\n",
-    "## Goal\n- app.py\n\n## Current state\n- There is no prior history of the table `users`.\n",
-    "1. **Goal**: app.py\n2. **Files**: app.py",
+    f"{HEADS}- Fix app.py\n",
+    f"{HEADS}- Find out why the page says: I'm sorry, I cannot open PORT_9000\n",
+    f"{HEADS}- app.py\n\n## Current state\n- There is no prior history of the table `users`.\n",
+    "1. **Goal**: app.py\n2. **Next steps**: ship app.py",
 ]
 
 
@@ -60,8 +64,8 @@ def test_an_answer_in_order_is_taken(answer: str) -> None:
 
 
 def test_without_identifiers_none_is_asked_for() -> None:
-    material = Material(names=frozenset(), last_reply="")
-    assert refuse_answer("The user said hello to everyone.", material, 300, estimate) is None
+    material = Material(names=frozenset(), last_reply="", nonce="0f1e2d3c")
+    assert refuse_answer(f"{HEADS}- They said hello.", material, 300, estimate) is None
 
 
 def test_identifiers_are_names_not_numbers() -> None:

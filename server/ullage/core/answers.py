@@ -5,7 +5,7 @@ always there instead.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -59,12 +59,14 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Identifiers in what the model was shown."""
     last_reply: str
     """The agent's last text; a model that goes on talking repeats it."""
+    nonce: str
+    """Of the fences around it, which a model that copies repeats."""
 
 
-def material_of(pieces: Sequence[Piece], earlier: str) -> Material:
+def material_of(pieces: Sequence[Piece], earlier: str, nonce: str) -> Material:
     names = names_in(piece.text for piece in pieces) | names_in([earlier])
     replies = (piece.text for piece in reversed(pieces) if piece.origin == "assistant")
-    return Material(names=names, last_reply=next(replies, ""))
+    return Material(names=names, last_reply=next(replies, ""), nonce=nonce)
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
@@ -94,24 +96,40 @@ def limit_tokens(n_new_tokens: int, n_earlier_tokens: int) -> int:
 
 def refuse_answer(text: str, material: Material, max_tokens: int, count: Count) -> str | None:
     """Say why a cleaned answer must not stand for anything; None where it may."""
+    return next(_faults(text, material, max_tokens, count), None)
+
+
+def _faults(text: str, material: Material, max_tokens: int, count: Count) -> Iterator[str]:
     if len(text) < _MIN_CHARS:
-        return "it is empty"
+        yield "it is empty"
     begin = text[:_REFUSAL_CHARS].lower().replace("’", "'")
-    is_headed = f"## {SECTIONS[0]}" in text
-    if not is_headed and _REFUSAL.search(begin):
-        return "the model refused or asked back"
+    if f"## {SECTIONS[0]}" not in text and _REFUSAL.search(begin):
+        yield "the model refused or asked back"
     if _says_nothing(text):
-        return "it says that there was nothing to summarize"
+        yield "it says that there was nothing to summarize"
     if _flat(text) == _flat(material.last_reply):
-        return "it repeats the agent's last reply"
+        yield "it repeats the agent's last reply"
+    if material.nonce in text:
+        yield "it copies what it was shown"
+    if not _is_in_form(text):
+        yield "it is not in the form that was asked for"
     if any(text.count(f"## {name}\n") > 1 for name in SECTIONS):
-        return "it repeats itself"
+        yield "it repeats itself"
     n_tokens = count(text)
     if n_tokens > max_tokens:
-        return f"it is too long: {n_tokens:,} tokens where {max_tokens:,} are worth it"
+        yield f"it is too long: {n_tokens:,} tokens where {max_tokens:,} are worth it"
     if material.names and not any(name in text for name in material.names):
-        return "it names nothing of the session"
-    return None
+        yield "it names nothing of the session"
+
+
+def _is_in_form(text: str) -> bool:
+    """Tell whether a text has sections, ours or others.
+
+    Prose of a model that did not listen is worth less than the extractive summary.
+    """
+    if _own_points(text) is not None:
+        return True
+    return sum(bool(lines) for lines in read_earlier(text).lines.values()) > 1
 
 
 def _says_nothing(text: str) -> bool:

@@ -72,7 +72,8 @@ class Writer:
 
     def _judged(self, answer: str, pieces: tuple[Piece, ...], earlier: str, max_tokens: int) -> str:
         text = cleaned(answer, self._request.known_secrets)
-        reason = refuse_answer(text, material_of(pieces, earlier), max_tokens, self.count)
+        material = material_of(pieces, earlier, self.nonce)
+        reason = refuse_answer(text, material, max_tokens, self.count)
         if reason is not None:
             raise BadAnswer(f"the model's summary is not used: {reason}")
         founded, n_forged = without_forged(in_sections(text), pieces, earlier)
