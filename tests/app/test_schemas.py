@@ -13,5 +13,6 @@ from ullage.app.schemas import REPORTS, schema_of
 def test_the_packaged_schema_is_the_one_of_the_code(
     name: str, report: type[msgspec.Struct]
 ) -> None:
+    made = json.loads(json.dumps(schema_of(report)))
     packaged = resources.files("ullage") / "data" / "schemas" / f"{name}.schema.json"
-    assert json.loads(packaged.read_text("utf-8")) == schema_of(report), "run tools/make_schemas.py"
+    assert json.loads(packaged.read_text("utf-8")) == made, "run tools/make_schemas.py"

@@ -19,6 +19,10 @@ COMMANDS = (
     ("compact", "--yes", "--json"),
     ("undo",),
     ("checkpoint", "write"),
+    ("context", "export", "out.json"),
+    ("context", "branch"),
+    ("doctor",),
+    ("doctor", "--repair", "out.jsonl"),
 )
 FILES = {
     "empty.jsonl": b"",
@@ -134,6 +138,9 @@ def test_a_folder_without_sessions_says_where_to_run(place) -> None:
         ("prune", "--all", "--item", "x"),
         ("autocompact", "maybe"),
         ("compact", "--layer"),
+        ("context", "import"),
+        ("context", "branch", "--at"),
+        ("doctor", "--dry-run"),
     ],
     ids=" ".join,
 )
@@ -166,6 +173,34 @@ def test_a_pi_session_of_another_version_is_not_written_to(place, version: int) 
     place.write("s.jsonl", pi.data)
     for command in (("compact", "--yes"), ("undo",)):
         refused(place, *command, "--session", "s.jsonl", exit_code=4)
+
+
+@pytest.mark.parametrize("name", ["missing.json", ".", *FILES])
+def test_a_file_that_is_no_bundle_is_not_imported(place, name: str) -> None:
+    if name in FILES:
+        place.write(name, FILES[name])
+    refused(place, "context", "import", name, exit_code=3)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("context", "export", "no/such/folder/out.json"),
+        ("context", "export", "."),
+        ("doctor", "--repair", "no/such/folder/out.jsonl"),
+        ("doctor", "--repair", "x" * 300),
+    ],
+    ids=lambda args: " ".join(args)[:40],
+)
+def test_a_file_that_cannot_be_made_is_one_line(place, session: Path, args) -> None:
+    code = 4 if args[-1] == "." else 5
+    refused(place, *args, "--session", session, exit_code=code)
+
+
+def test_a_session_is_not_branched_at_an_entry_that_is_not_there(place, session: Path) -> None:
+    for entry_id in ("deadbeef", "000000", ""):
+        args = ("context", "branch", "--session", session, "--at", entry_id)
+        refused(place, *args, exit_code=4)
 
 
 def test_there_is_nothing_to_undo_in_a_session_without_compactions(place) -> None:

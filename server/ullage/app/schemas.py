@@ -4,6 +4,9 @@ import msgspec
 
 from ullage.app.activity import SessionsReport
 from ullage.app.auto import AutoReport
+from ullage.app.branch import BranchReport
+from ullage.app.bundle_export import ExportReport
+from ullage.app.bundle_import import ImportReport
 from ullage.app.compact_report import CompactReport
 from ullage.app.config_report import CheckReport, ConfigReport
 from ullage.app.doctor import DoctorReport
@@ -13,6 +16,7 @@ from ullage.app.pins import PinsReport
 from ullage.app.prune_report import PruneReport
 from ullage.app.reports import ContextReport, StatusReport
 from ullage.app.undo_report import UndoReport
+from ullage.core.bundle import Bundle
 from ullage.core.message import JsonObject
 
 REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
@@ -21,6 +25,10 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("context-show", ContextReport),
     ("context-inspect", InspectReport),
     ("context-history", HistoryReport),
+    ("context-export", ExportReport),
+    ("context-import", ImportReport),
+    ("context-branch", BranchReport),
+    ("bundle", Bundle),
     ("compact", CompactReport),
     ("prune", PruneReport),
     ("undo", UndoReport),

@@ -6,6 +6,8 @@ from ullage.app.load import load, read
 from ullage.app.reports import report_context, report_status
 from ullage.app.sessions import find_session
 from ullage.app.status_text import status_text
+from ullage.cli.branch import branch
+from ullage.cli.bundle import export_command, import_command
 from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer, print_json, safe
 from ullage.core.context import Context
@@ -33,7 +35,7 @@ def status(session: str | None, window: int | None, as_json: bool) -> None:
 @session_option
 @json_option
 def show(session: str | None, as_json: bool) -> None:
-    """Print the context that would be sent to the model now."""
+    """Print the context that would be sent to the model now, as it is: nothing is masked."""
     places = current_places()
     found = find_session(session, places)
     reading = read(found, places)
@@ -72,6 +74,11 @@ def history(session: str | None, as_json: bool) -> None:
     places = current_places()
     report = read_history(find_session(session, places), places)
     answer(history_text(report), report, as_json)
+
+
+context.add_command(export_command)
+context.add_command(import_command)
+context.add_command(branch)
 
 
 def context_text(found: Context) -> str:

@@ -180,6 +180,25 @@ def open_to_read(path: Path) -> FileIO:
         raise _unreadable(path, error) from None
 
 
+def read_bounded(path: Path, max_bytes: int) -> bytes:
+    """Read a regular file, at most so many bytes of it.
+
+    Raises:
+        Unreadable: it is missing, no regular file, or not ours to read.
+    """
+    look_at(path)
+    pieces: list[bytes] = []
+    rest = max_bytes
+    with open_to_read(path) as file:
+        try:
+            while rest > 0 and (piece := file.read(min(rest, BLOCK_BYTES))):
+                pieces.append(piece)
+                rest -= len(piece)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+    return b"".join(pieces)
+
+
 def _read(file: FileIO, offset: int, n_bytes: int, path: Path) -> bytes:
     """Read exactly so many bytes; fewer mean that the file shrank under us."""
     try:

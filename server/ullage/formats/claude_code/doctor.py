@@ -48,11 +48,11 @@ def session_id_field(native: JsonObject) -> tuple[str, ...]:
 def field_fault(native: JsonObject) -> str | None:
     if text_of(native, "type") is None:
         return "type"
-    if "parentUuid" not in native:
+    if "parentUuid" not in native and "uuid" not in native:
         return None
     if not text_of(native, "uuid"):
         return "uuid"
-    parent_id = native["parentUuid"]
+    parent_id = native.get("parentUuid")
     if parent_id is not None and not isinstance(parent_id, str):
         return "parentUuid"
     if native["type"] in ("user", "assistant"):
@@ -66,7 +66,7 @@ def field_fault(native: JsonObject) -> str | None:
 
 def node(native: JsonObject) -> Node | None:
     entry_id = text_of(native, "uuid")
-    if not entry_id or "parentUuid" not in native:
+    if not entry_id:
         return None
     return Node(
         entry_id=entry_id,

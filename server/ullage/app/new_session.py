@@ -1,0 +1,51 @@
+"""Where a new session of pi goes, and how a user goes on with it."""
+
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from ullage.app.change import now_text
+from ullage.app.sessions import open_session
+from ullage.formats.openclaw.new_session import NewHeader, file_name
+from ullage.formats.openclaw.places import session_folders
+from ullage.store.new_files import create_file, make_session_folder
+from ullage.store.places import Places
+
+
+class NewFile(msgspec.Struct, frozen=True, kw_only=True):
+    path: Path
+    header: NewHeader
+
+    @property
+    def resume(self) -> str:
+        return f"pi --session {self.path}"
+
+
+def new_file(places: Places) -> NewFile:
+    """Name a session of its own in the folder where pi keeps those of the current folder."""
+    header = NewHeader(session_id=str(uuid4()), timestamp=now_text(), cwd=str(places.cwd))
+    folder = session_folders(places.cwd, places.env, places.home)[0]
+    return NewFile(path=folder / file_name(header), header=header)
+
+
+def new_file_beside(path: Path, cwd: str) -> NewFile:
+    """Name a session that branches off another one, in the same folder, as pi does."""
+    header = NewHeader(
+        session_id=str(uuid4()),
+        timestamp=now_text(),
+        cwd=cwd,
+        parent_path=str(path.absolute()),
+    )
+    return NewFile(path=path.with_name(file_name(header)), header=header)
+
+
+def write_session(file: NewFile, data: bytes) -> None:
+    """Write a new session whole, and see that it is one.
+
+    Raises:
+        FileExists, StorageError: it was not written.
+    """
+    make_session_folder(file.path.parent)
+    create_file(file.path, data)
+    open_session(file.path)
