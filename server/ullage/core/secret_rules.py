@@ -60,7 +60,7 @@ RULES: tuple[Rule, ...] = (
         kind="aws",
         heads=("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey"),
         label=_ASSIGNED,
-        rest="[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+        rest="[A-Za-z0-9/+]{40,}+",
         boundary="any",
     ),
     Rule(kind="google", heads=("AIza",), rest=rf"{_REST}{{35}}"),
