@@ -88,21 +88,42 @@ def auto_text(report: AutoReport) -> str:
 
 
 async def plan_auto(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> Due:
-    """Work out what is due by itself; a warning is given once.
+    """Work out what is due by itself, without writing anything.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
     state = read_auto_state(session_key(loaded.session), places)
-    due = await plan_due(loaded, state, config, places, model)
+    return await plan_due(loaded, state, config, places, model)
+
+
+def remember_idle(due: Due, loaded: Loaded, places: Places) -> None:
+    """Remember that nothing was done: a warning is given once, a vain plan is not made again.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    n_compactions = len(loaded.context.compactions)
+    used, layer = loaded.status.gauge.used_tokens or 0, due.layer
     if isinstance(due.action, Warn):
-        n_compactions = len(loaded.context.compactions)
         _record(
             loaded.session,
             lambda breaker: record_warning(breaker, n_compactions=n_compactions),
             places,
         )
-    return due
+    elif layer is not None:
+        _record(
+            loaded.session,
+            lambda breaker: record_run(
+                breaker,
+                layer,
+                n_before=used,
+                n_after=used,
+                n_compactions=n_compactions,
+                now_ms=_now_ms(),
+            ),
+            places,
+        )
 
 
 def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
@@ -138,7 +159,7 @@ def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
 
 
 def decline(loaded: Loaded, places: Places) -> None:
-    """Remember that the user does not want the compaction that was due now.
+    """Remember that the user does not want what was due now, or took it back.
 
     Raises:
         StorageError: the state folder does not take it.

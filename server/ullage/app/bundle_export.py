@@ -16,7 +16,7 @@ from ullage.core.message import JsonObject
 from ullage.core.redaction import Redaction, Redactor, plain
 from ullage.errors import Refused
 from ullage.formats.openclaw.new_session import entries_of_context, messages_of
-from ullage.store.new_files import create_file
+from ullage.store.new_files import create_named_file
 from ullage.store.places import Places
 from ullage.store.reader import FileLines
 
@@ -91,7 +91,7 @@ def write_export(export: Export) -> None:
         FileExists: something does.
         StorageError: the disk does not take it.
     """
-    create_file(export.path, export.data)
+    create_named_file(export.path, export.data)
 
 
 def report_export(export: Export, *, is_written: bool) -> ExportReport:

@@ -108,6 +108,7 @@ def preview_text(plan: Plan) -> str:
             f" {selection.cut.n_tokens_kept:,} tokens",
             *_audit_lines(plan.summary),
             *_new_file_lines(plan),
+            *_too_large_lines(plan),
             "",
             "Summary:",
             "",
@@ -124,8 +125,16 @@ def done_text(plan: Plan, made: Made) -> str:
             f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
             f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
             f"  Go on with: {made.resume_command}",
+            *_too_large_lines(plan),
         )
     )
+
+
+def _too_large_lines(plan: Plan) -> list[str]:
+    n_window = plan.loaded.status.gauge.window.n_tokens
+    if plan.n_tokens_after <= n_window - plan.loaded.policy.reserve_tokens:
+        return []
+    return ["  The last messages alone fill the window: `ullage prune --rescue` makes room."]
 
 
 def _audit_lines(summary: WrittenSummary) -> list[str]:

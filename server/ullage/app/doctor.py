@@ -16,7 +16,7 @@ from ullage.formats.format import Format
 from ullage.formats.registry import guess, recognize, records_of
 from ullage.formats.repair import Identity, Repaired, repair
 from ullage.store.leftovers import leftovers
-from ullage.store.new_files import create_file
+from ullage.store.new_files import create_named_file
 from ullage.store.places import Places
 from ullage.store.reader import FileLines
 from ullage.store.source import PackedLines, Source, open_file
@@ -149,7 +149,7 @@ def write_copy(copy: Copy) -> None:
         FileExists: something does.
         StorageError: the disk does not take it.
     """
-    create_file(copy.path, copy.repaired.data)
+    create_named_file(copy.path, copy.repaired.data)
 
 
 def report_checkup(

@@ -24,6 +24,8 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
     action: Action
     """The first decision: what is due and why, or why nothing is."""
+    layer: Layer | None
+    """The strongest layer that was worked out; None where nothing was due."""
     plan: Plan | Pruning | None
     """The one change that does it; None where nothing is done."""
 
@@ -55,7 +57,9 @@ async def plan_due(
     )
     first = action = decide(situation, loaded.policy, now_ms)
     plan: Plan | Pruning | None = None
+    strongest: Layer | None = None
     while (layer := _layer_of(action)) is not None:
+        strongest = layer
         found = await _plan_layer(layer, loaded, config, places, model)
         n_freed = 0
         if not isinstance(found, Unneeded):
@@ -68,7 +72,7 @@ async def plan_due(
             confirmed_layer="full",
         )
         action = decide(situation, loaded.policy, now_ms)
-    return Due(action=first, plan=plan)
+    return Due(action=first, layer=strongest, plan=plan)
 
 
 def _layer_of(action: Action) -> Layer | None:

@@ -9,7 +9,7 @@ from ullage.app.change import now_text
 from ullage.app.sessions import open_session
 from ullage.formats.openclaw.new_session import NewHeader, file_name
 from ullage.formats.openclaw.places import session_folders
-from ullage.store.new_files import create_file, make_session_folder
+from ullage.store.new_files import create_named_file, make_session_folder
 from ullage.store.places import Places
 
 
@@ -47,5 +47,5 @@ def write_session(file: NewFile, data: bytes) -> None:
         FileExists, StorageError: it was not written.
     """
     make_session_folder(file.path.parent)
-    create_file(file.path, data)
+    create_named_file(file.path, data)
     open_session(file.path)

@@ -22,7 +22,7 @@ from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import Config
 from ullage.core.edit import FileChange, PruneEdit, Replacement
 from ullage.core.message import JsonObject
-from ullage.core.prune import ALL_REASONS, RULE_REASONS, PrunePlan, plan_prune
+from ullage.core.prune import ALL_REASONS, RULE_REASONS, PrunePlan, plan_prune, plan_rescue
 from ullage.core.tokens import count_items
 from ullage.errors import UnknownItem, WriteNotSupported
 from ullage.formats.format import Format
@@ -34,6 +34,8 @@ class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Items by their ids; None for what the rules choose."""
     is_everything: bool = False
     """Whether superseded reads, duplicates and old images go too."""
+    is_rescue: bool = False
+    """Whether the largest outputs go, recent ones too, until the context fits its window."""
 
 
 class Pruning(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,7 @@ class Pruning(msgspec.Struct, frozen=True, kw_only=True):
 class Unpruned(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing is pruned, and what could be."""
 
+    loaded: Loaded
     plan: PrunePlan
     reason: str
 
@@ -65,18 +68,12 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
         UnknownItem: an item was named that cannot be pruned.
     """
     items = loaded.context.items
-    plan = plan_prune(
-        items,
-        loaded.policy,
-        loaded.count,
-        chosen=request.chosen,
-        reasons=ALL_REASONS if request.is_everything else RULE_REASONS,
-    )
+    plan = _planned(loaded, request)
     _refuse_unknown(plan.unknown_ids)
     waiting = refuse_open_calls(items)
     reason = plan.refusal if waiting is None else waiting.reason
     if reason is not None:
-        return Unpruned(plan=plan, reason=reason)
+        return Unpruned(loaded=loaded, plan=plan, reason=reason)
     n_counted = count_items(items, loaded.count)
     n_before = hidden_tokens(loaded.status.gauge, n_counted) + n_counted
     try:
@@ -129,6 +126,17 @@ def prune(pruning: Pruning, config: Config, places: Places) -> Made:
     return make_change(
         pruning.change, config, places, kind="prune", layer="prune", replaced=replaced
     )
+
+
+def _planned(loaded: Loaded, request: PruneRequest) -> PrunePlan:
+    items, policy, count = loaded.context.items, loaded.policy, loaded.count
+    if request.is_rescue:
+        gauge = loaded.status.gauge
+        n_hidden = hidden_tokens(gauge, count_items(items, count))
+        room = gauge.window.n_tokens - policy.reserve_tokens - n_hidden
+        return plan_rescue(items, policy, count, room_tokens=room)
+    reasons = ALL_REASONS if request.is_everything else RULE_REASONS
+    return plan_prune(items, policy, count, chosen=request.chosen, reasons=reasons)
 
 
 def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> ChangePlan:

@@ -1,7 +1,6 @@
 """What `ullage prune` answers: JSON for programs, text for people."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -11,6 +10,7 @@ from ullage.app.prune import Pruning, Unpruned
 from ullage.core.message import JsonObject
 from ullage.core.prose import gist
 from ullage.core.prune import PruneItem, PrunePlan, Reason
+from ullage.core.secrets import mask
 
 LABEL_CHARS = 40
 """Enough for a path, few enough for a line of 80 columns (chosen)."""
@@ -52,12 +52,12 @@ class PruneReport(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_id: str | None = None
 
 
-def report_unpruned(path: Path, unpruned: Unpruned) -> PruneReport:
+def report_unpruned(unpruned: Unpruned) -> PruneReport:
     return PruneReport(
         outcome="nothing",
-        path=str(path),
+        path=str(unpruned.loaded.path),
         reason=unpruned.reason,
-        items=_items(unpruned.plan),
+        items=_items(unpruned.plan, unpruned.loaded.known_secrets),
         tokens_freed=0,
     )
 
@@ -67,7 +67,7 @@ def report_pruning(pruning: Pruning) -> PruneReport:
     return PruneReport(
         outcome="planned",
         path=str(pruning.loaded.path),
-        items=_items(pruning.plan),
+        items=_items(pruning.plan, pruning.loaded.known_secrets),
         tokens_freed=pruning.plan.n_freed,
         tokens_before=pruning.n_tokens_before,
         tokens_after=pruning.n_tokens_after,
@@ -94,7 +94,7 @@ def unpruned_text(unpruned: Unpruned) -> str:
         lines += [
             "",
             f"Could go if you ask for it ({n_tokens:,} tokens with --all, or single --item ID):",
-            *_item_lines(items),
+            *_item_lines(items, unpruned.loaded.known_secrets),
         ]
     return "\n".join(lines)
 
@@ -108,7 +108,7 @@ def pruning_text(pruning: Pruning) -> str:
         f"Potential savings: {before - after:,} tokens",
         "",
         f"Replaced by a placeholder ({len(chosen):,}):",
-        *_item_lines(chosen),
+        *_item_lines(chosen, pruning.loaded.known_secrets),
     ]
     if change is None:
         lines += ["", f"In memory only: {pruning.refusal}"]
@@ -131,13 +131,13 @@ def pruned_text(pruning: Pruning, made: Made) -> str:
     )
 
 
-def _items(plan: PrunePlan) -> list[PruneItemReport]:
+def _items(plan: PrunePlan, known: tuple[str, ...]) -> list[PruneItemReport]:
     return [
         PruneItemReport(
             id=item.item_id,
             entry_id=item.replacement.entry_id,
             tool=item.tool,
-            label=item.label,
+            label=mask(item.label, known),
             reason=item.reason,
             tokens_freed=item.n_freed,
             chosen=item.is_chosen,
@@ -146,9 +146,9 @@ def _items(plan: PrunePlan) -> list[PruneItemReport]:
     ]
 
 
-def _item_lines(items: Iterable[PruneItem]) -> list[str]:
+def _item_lines(items: Iterable[PruneItem], known: tuple[str, ...]) -> list[str]:
     return [
         f"{item.n_freed:>9,}  {item.reason:<15} {item.tool or 'image'}"
-        f" {gist(item.label, LABEL_CHARS)}  [{item.item_id}]"
+        f" {gist(mask(item.label, known), LABEL_CHARS)}  [{item.item_id}]"
         for item in items
     ]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.auto import decline
 from ullage.app.change import (
     Changeable,
     ChangePlan,
@@ -85,8 +86,15 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
         ChangedMeanwhile: the transcript changed while we looked.
         StorageError: the disk does not take it.
     """
-    if isinstance(plan, Withdrawal):
-        return _withdraw(plan, places)
+    undone = (
+        _withdraw(plan, places) if isinstance(plan, Withdrawal) else _reverse(plan, config, places)
+    )
+    # Else the same compaction would be due again at once.
+    decline(undone.after, places)
+    return undone
+
+
+def _reverse(plan: Reversal, config: Config, places: Places) -> Undone:
     before = plan.change.loaded
     receipt = plan.receipt
     made = make_change(

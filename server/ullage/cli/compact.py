@@ -80,6 +80,7 @@ def compact(
             session=session,
             items=(),
             is_everything=False,
+            is_rescue=False,
             dry_run=dry_run,
             yes=yes,
             window=window,
@@ -147,7 +148,7 @@ def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places)
 def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
-    from ullage.app.auto import decline, make_due, plan_auto
+    from ullage.app.auto import decline, make_due, plan_auto, remember_idle
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.compaction import Unneeded
     from ullage.core.decision import Ask
@@ -156,16 +157,18 @@ def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -
     due = asyncio.run(plan_auto(loaded, config, places, model))
     plan = due.plan
     if plan is None:
+        if not choices.is_dry_run:
+            remember_idle(due, loaded, places)
         _answer_nothing(Unneeded(reason=due.action.reason), choices)
         return
-    is_wanted = carry_out(
+    outcome = carry_out(
         preview_of(plan),
         lambda: make_due(plan, config, places),
         is_dry_run=choices.is_dry_run,
         asks=isinstance(due.action, Ask) and not choices.is_confirmed,
         as_json=choices.as_json,
     )
-    if not is_wanted:
+    if outcome == "declined":
         decline(loaded, places)
 
 

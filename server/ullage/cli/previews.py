@@ -1,6 +1,7 @@
 """Changes on the command line: shown first, asked about, then made and told of."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import click
 import msgspec
@@ -41,18 +42,18 @@ def preview_of(plan: Plan | Pruning) -> Preview:
 
 def carry_out(
     preview: Preview, make: Callable[[], Made], *, is_dry_run: bool, asks: bool, as_json: bool
-) -> bool:
-    """Show a planned change, ask, make it, tell of it; whether the user wanted it."""
+) -> Literal["shown", "declined"] | Made:
+    """Show a planned change, ask, make it, tell of it."""
     if is_dry_run or not as_json:
         answer(preview.text, preview.report, as_json)
     if is_dry_run:
-        return True
+        return "shown"
     if asks and not click.confirm(f"Proceed with {preview.name.lower()}?", err=True):
         click.echo(f"{preview.name} cancelled.", err=True)
-        return False
+        return "declined"
     made = make()
     for note in made.notes:
         click.echo(safe(f"Note: {note}"), err=True)
     text, report = preview.done(made)
     answer(text, report, as_json)
-    return True
+    return made

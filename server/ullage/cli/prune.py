@@ -24,6 +24,12 @@ from ullage.store.places import current_places
     is_flag=True,
     help="Prune superseded reads, duplicates and old images too.",
 )
+@click.option(
+    "--rescue",
+    "is_rescue",
+    is_flag=True,
+    help="Prune the largest outputs, recent ones too, until the context fits its window.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @window_option
@@ -32,6 +38,7 @@ def prune(
     session: str | None,
     items: tuple[str, ...],
     is_everything: bool,
+    is_rescue: bool,
     dry_run: bool,
     yes: bool,
     window: int | None,
@@ -47,15 +54,15 @@ def prune(
     from ullage.app.prune_report import report_unpruned, unpruned_text
     from ullage.cli.previews import carry_out, preview_of
 
-    if items and is_everything:
-        raise click.UsageError("give --item or --all, not both")
+    if bool(items) + is_everything + is_rescue > 1:
+        raise click.UsageError("give one of --item, --all, --rescue")
     places = current_places()
     config = current_config(window, places)
     loaded = load(find_session(session, places), config, places)
-    request = PruneRequest(chosen=items or None, is_everything=is_everything)
+    request = PruneRequest(chosen=items or None, is_everything=is_everything, is_rescue=is_rescue)
     pruning = plan_pruning(loaded, request)
     if isinstance(pruning, Unpruned):
-        answer(unpruned_text(pruning), report_unpruned(loaded.path, pruning), as_json)
+        answer(unpruned_text(pruning), report_unpruned(pruning), as_json)
         return
     carry_out(
         preview_of(pruning),

@@ -3,28 +3,25 @@
 from pathlib import Path
 
 from ullage.errors import FileExists, StorageError
-from ullage.store.files import sync_folder, write_new_file
+from ullage.store.files import create_file
 
 
-def create_file(path: Path, data: bytes) -> None:
-    """Write a file that must not exist, mode 0600; what cannot be written whole is taken away.
+def create_named_file(path: Path, data: bytes) -> None:
+    """Write a file that must not exist, mode 0600.
 
     Raises:
         FileExists: there is something of that name; it is untouched.
         StorageError: the folder or the disk does not take it, and nothing is left.
     """
     try:
-        write_new_file(path, data)
+        create_file(path, data)
     except FileExistsError:
         raise FileExists(f"{path} exists already: name another file") from None
     except ValueError:
         raise StorageError(f"{str(path)!r} is no name for a file: name another one") from None
     except OSError as error:
-        if _is_ours(path, data):
-            path.unlink(missing_ok=True)
         reason = error.strerror or type(error).__name__
         raise StorageError(f"cannot write {path}: {reason}. Name a file that can be") from None
-    sync_folder(path.parent)
 
 
 def make_session_folder(folder: Path) -> None:
@@ -38,13 +35,3 @@ def make_session_folder(folder: Path) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StorageError(f"cannot make {folder}: {reason}. Make it yourself") from None
-
-
-def _is_ours(path: Path, data: bytes) -> bool:
-    """Whether a file is the beginning of what we were writing, so that it may be removed."""
-    try:
-        if path.is_symlink() or path.stat().st_size > len(data):
-            return False
-        return data.startswith(path.read_bytes())
-    except OSError:
-        return False
