@@ -282,6 +282,8 @@ def _check_undo_after_more(family: Family, done: Done) -> None:
     n_more = len(undone.items) - len(before)
     assert natives(undone)[len(before) :] == natives(whole.context)[-n_more:]
     assert n_more == len(whole.context.items) - len(context.items)
+    earlier = context_of(done.before).pruned
+    assert (undone.pruned and undone.pruned.entry_id) == (earlier and earlier.entry_id)
     gauge = measure(undone, WINDOW, len)
     assert gauge.used_source == "counted", "that answer's usage is of the shorter context"
 

@@ -18,6 +18,7 @@ from ullage.core.edit import (
     Rewrite,
 )
 from ullage.core.transcript import Header, MemoryLines
+from ullage.errors import Refused
 from ullage.formats.json_line import with_value
 from ullage.formats.openclaw import edit as editor
 from ullage.formats.openclaw.prune import prune_message
@@ -328,6 +329,26 @@ def test_an_undone_prune_that_the_agent_went_on_after_keeps_its_note_as_a_parent
     )
     assert cast(Json, note["data"])["until"] == last_id
     assert [item.entry_id for item in read_context(undone).items] == [*pi.ids, last_id]
+
+
+def test_pi_compactions_are_undone_one_after_the_other() -> None:
+    pi, _ = pi_with_output()
+    once = pi.data + compacted(pi.data, compaction_of(pi.ids[1]))
+    twice = once + compacted(once, compaction_of(pi.ids[3])).replace(b"cc000000", b"cc000001", 1)
+    undone = undo_compaction(twice)
+    assert read_context(undone).items == read_context(once).items
+    assert read_context(undo_compaction(undone)).items == read_context(pi.data).items
+
+
+def test_pi_a_compaction_that_messages_follow_is_not_undone_for_it_would_hide_them() -> None:
+    pi, _ = pi_with_output()
+    data = pi.data + compacted(pi.data, compaction_of(pi.ids[3]))
+    more = PiFile(header=False)
+    more.ids = [""] * 99
+    more.leaf = "cc000000"
+    more.user("and now?")
+    with pytest.raises(Refused, match="/tree"):
+        undo_compaction(data + more.data)
 
 
 def test_a_compaction_leaves_the_prune_before_it_behind() -> None:

@@ -22,13 +22,14 @@ from ullage.formats.format import Reading, index_of, transcript_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub
 from ullage.formats.openclaw.extension import extend
+from ullage.formats.openclaw.notes import notes_of
 from ullage.formats.openclaw.places import (
     live_folders,
     session_folders,
     session_roots,
     subagent_folders,
 )
-from ullage.formats.openclaw.projection import model_of, project, pruned_of
+from ullage.formats.openclaw.projection import model_of, project
 from ullage.formats.openclaw.seed_entries import EVENTS, EVENTS_VERSION
 from ullage.formats.openclaw.seed_path import read_active_path
 
@@ -57,6 +58,9 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     boundary = None
     if path.boundary is not None and path.boundary.kind == "compaction":
         boundary = to_compaction(path.boundary)
+    notes = notes_of(path.after)
+    if boundary is not None and notes.is_figure_stale:
+        boundary = msgspec.structs.replace(boundary, n_tokens_after=None)
     refs = (*known.compactions, *path.refs)
     by_id = {ref.entry_id: ref for ref in refs}
     last_id = None if boundary is None else boundary.entry_id
@@ -71,7 +75,7 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
         n_entries=path.n_entries,
         size_bytes=lines.size_bytes,
         problems=path.problems,
-        pruned=pruned_of(path),
+        pruned=notes.pruned,
     )
     known_refs = context.compactions if is_linear else by_id.values()
     return Reading(context=context, index=index_of(lines, path.n_entries, known_refs, _is_entry))

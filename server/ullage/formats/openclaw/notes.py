@@ -6,6 +6,8 @@ unknown type in S0's files (S0 §Forward Compatibility). It tells which usages s
 
 from collections.abc import Sequence
 
+import msgspec
+
 from ullage.core.context import Context, PruneRecord
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry
@@ -14,6 +16,17 @@ from ullage.formats.openclaw.seed_entries import in_ms
 
 PRUNE_NOTE = "ullage.prune"
 UNDO_NOTE = "ullage.undo"
+
+
+class Notes(msgspec.Struct, frozen=True, kw_only=True):
+    """What the notes since the boundary tell."""
+
+    stale_until: int
+    """Place of the last entry whose usage says nothing any more; -1 where all of them hold."""
+    is_figure_stale: bool
+    """Whether something was taken back since the last compaction or prune that noted its result."""
+    pruned: PruneRecord | None
+    """The last prune that was not taken back."""
 
 
 def new_note(
@@ -46,20 +59,29 @@ def is_note(entry: Entry) -> bool:
     return is_undone or note_key(native, PRUNE_NOTE) is not None
 
 
-def last_note(after: Sequence[Entry]) -> tuple[int, PruneRecord] | None:
-    """Find the last prune, or prune taken back, and the last entry before it took place.
+def notes_of(after: Sequence[Entry]) -> Notes:
+    """Read the notes that follow the boundary.
 
     What was taken back keeps its place in the file, and notes until where the file went then.
     """
     places = {entry.entry_id: at for at, entry in enumerate(after)}
-    found: tuple[int, PruneRecord] | None = None
+    notes = Notes(stale_until=-1, is_figure_stale=False, pruned=None)
     for at, entry in enumerate(after):
-        if is_note(entry):
-            until = max(at, places.get(text_of(_data(entry), "until") or "", at))
-            # At the same place, what was taken back came later: it stands above.
-            if found is None or until > found[0]:
-                found = until, _to_prune_record(entry)
-    return found
+        if not is_note(entry):
+            continue
+        is_undo = note_key(entry.native, UNDO_NOTE) is not None
+        until = max(at, places.get(text_of(_data(entry), "until") or "", at))
+        # At the same place, what was taken back came later: it stands above.
+        is_later = until > notes.stale_until
+        notes = Notes(
+            stale_until=max(until, notes.stale_until),
+            is_figure_stale=is_undo if is_later else notes.is_figure_stale,
+            pruned=notes.pruned if is_undo else _to_prune_record(entry),
+        )
+    if notes.pruned is None or not notes.is_figure_stale:
+        return notes
+    pruned = msgspec.structs.replace(notes.pruned, n_tokens_after=None)
+    return msgspec.structs.replace(notes, pruned=pruned)
 
 
 def undo_data(undone: JsonObject, until: str) -> JsonObject:
@@ -80,7 +102,6 @@ def json_line(entry: JsonObject) -> bytes:
 
 
 def _to_prune_record(entry: Entry) -> PruneRecord:
-    """Read a note; one of an undo tells only that there is no figure."""
     data = _data(entry)
     return PruneRecord(
         entry_id=entry.entry_id,

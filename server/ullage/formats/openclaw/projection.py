@@ -1,11 +1,11 @@
 """From the active path to the messages that pi sends."""
 
-from ullage.core.context import Category, ContextItem, PruneRecord
+from ullage.core.context import Category, ContextItem
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.openclaw.messages import to_message
-from ullage.formats.openclaw.notes import last_note
+from ullage.formats.openclaw.notes import notes_of
 from ullage.formats.openclaw.path import Path, names_model
 from ullage.formats.openclaw.seed_entries import summary_message
 
@@ -18,15 +18,14 @@ def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
     An edit counts only where it stands in the selected part itself; the latest one wins.
     """
     items: list[ContextItem] = []
-    note = last_note(path.after)
-    stale_until = -1 if note is None else note[0]
+    stale_until = notes_of(path.after).stale_until
     if path.boundary is not None and path.boundary.kind == "compaction":
         system = object_of(path.boundary.native, "systemMessage")
         if system is not None:
-            items.append(_item(path.boundary, system, is_after_boundary=note is None))
+            items.append(_item(path.boundary, system, is_after_boundary=stale_until < 0))
         summary = summary_message(dialect, path.boundary.native) or _summary(path.boundary)
         items.append(
-            _item(path.boundary, summary, is_after_boundary=note is None, category="summary")
+            _item(path.boundary, summary, is_after_boundary=stale_until < 0, category="summary")
         )
     edits = {
         text_of(entry.native, "targetId") or "": entry.native
@@ -42,12 +41,6 @@ def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
         if native is not None:
             items.append(_item(entry, native, is_after_boundary=number > stale_until))
     return tuple(items)
-
-
-def pruned_of(path: Path) -> PruneRecord | None:
-    """Give the last prune on disk since the boundary."""
-    note = last_note(path.after)
-    return None if note is None else note[1]
 
 
 def model_of(path: Path) -> str | None:

@@ -15,12 +15,11 @@ from ullage.core.edit import (
     Replacement,
     Rewrite,
 )
-from ullage.core.index import Index
 from ullage.core.message import Image, JsonObject, ToolResult
 from ullage.core.transcript import Entry, Line, Lines
 from ullage.formats.json_line import as_object, decode_object, object_of, text_of, with_value
 from ullage.formats.openclaw.notes import PRUNE_NOTE, json_line, new_note
-from ullage.formats.openclaw.seed_path import read_active_path
+from ullage.formats.openclaw.seed_path import read_path_again
 
 _RESULT_ROLES = ("toolResult", "tool")
 
@@ -69,12 +68,7 @@ def _pruned_lines(lines: Lines, context: Context, edit: PruneEdit) -> list[LineC
     wanted: dict[str, list[Replacement]] = {}
     for replacement in edit.replacements:
         wanted.setdefault(replacement.entry_id, []).append(replacement)
-    known = Index(
-        covered_bytes=lines.size_bytes,
-        n_entries=context.n_entries,
-        compactions=context.compactions,
-    )
-    path = read_active_path(lines, context.header, known)
+    path = read_path_again(lines, context)
     entries = (*path.kept, *path.after)
     messages = {entry.entry_id: object_of(entry.native, "message") or {} for entry in entries}
     changes: list[LineChange] = []

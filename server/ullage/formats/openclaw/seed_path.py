@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ullage.core.context import Context
 from ullage.core.index import CompactionRef, Index
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
 from ullage.formats.json_line import ms_of, text_of
@@ -17,6 +18,16 @@ def read_active_path(lines: Lines, header: Header, known: Index) -> Path:
     if header.dialect == EVENTS:
         return read_events(lines, known)
     return read_path(lines, header, known)
+
+
+def read_path_again(lines: Lines, context: Context) -> Path:
+    """Read the path that a context was made from, to learn where its entries stand."""
+    known = Index(
+        covered_bytes=lines.size_bytes,
+        n_entries=context.n_entries,
+        compactions=context.compactions,
+    )
+    return read_active_path(lines, context.header, known)
 
 
 def read_events(lines: Lines, known: Index) -> Path:

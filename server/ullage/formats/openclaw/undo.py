@@ -21,7 +21,8 @@ from ullage.formats.openclaw.notes import (
     note_key,
     undo_data,
 )
-from ullage.formats.openclaw.seed_path import read_event
+from ullage.formats.openclaw.projection import item_of
+from ullage.formats.openclaw.seed_path import read_event, read_path_again
 
 
 def undo_compaction(
@@ -29,7 +30,7 @@ def undo_compaction(
 ) -> FileChange:
     data: JsonObject = {"compaction": compaction.entry_id}
     if not context.header.dialect:
-        if context.leaf_id != compaction.entry_id:
+        if _went_on(lines, context):
             raise Refused(
                 "the session went on after its last compaction, and undoing it would hide what"
                 " followed: go back in the agent itself (pi: /tree), or branch off from before it"
@@ -74,6 +75,12 @@ def append_entry(lines: Lines, entry: JsonObject) -> Append:
     last = next(lines.backward(), None)
     is_torn = last is not None and last.is_torn
     return Append(data=b"\n" + json_line(entry) if is_torn else json_line(entry))
+
+
+def _went_on(lines: Lines, context: Context) -> bool:
+    """Whether messages follow the boundary; notes and the like may be hidden with it."""
+    after = read_path_again(lines, context).after
+    return any(item_of(entry) is not None for entry in after)
 
 
 def _compaction_line(lines: Lines, context: Context, compaction: Compaction) -> Line:
