@@ -8,7 +8,7 @@ import pytest
 
 from edits import applied
 from pi_files import Json, PiFile, json_line
-from reading import read_context
+from reading import read, read_context
 from ullage.core.edit import (
     PRUNED_IMAGE,
     PRUNED_OUTPUT,
@@ -17,9 +17,10 @@ from ullage.core.edit import (
     Replacement,
     Rewrite,
 )
-from ullage.core.transcript import Header, MemoryLines
+from ullage.core.transcript import Header, Line, MemoryLines
 from ullage.errors import Refused
 from ullage.formats.json_line import with_value
+from ullage.formats.openclaw import adapter
 from ullage.formats.openclaw import edit as editor
 from ullage.formats.openclaw.prune import prune_message
 
@@ -276,6 +277,15 @@ def test_pi_the_note_of_a_prune_follows_the_leaf() -> None:
         "parentId": pi.leaf,
         "timestamp": AT,
     }
+
+
+def test_a_note_of_a_prune_changes_what_stands_before_it_and_is_not_just_added() -> None:
+    pi, result_id = pi_with_output()
+    change = pruned(pi.data, output(result_id, "c1"))
+    data = applied(pi.data, change)
+    n_before = len(data) - len(change.appended)
+    note = Line(n_before, change.appended)
+    assert adapter.extend(read(data[:n_before]), [note], len(data)) is None
 
 
 def test_s0_the_note_of_a_prune_is_an_event_of_a_type_of_its_own() -> None:
