@@ -433,3 +433,13 @@ def test_s0_equal_lines_without_ids_are_each_put_back() -> None:
     assert undo_prune(applied(data, change), change) == data
     only_second = pruned(data, output(second, "c"))
     assert undo_prune(applied(data, only_second), only_second) == data
+
+
+def test_s0_one_of_two_equal_lines_does_not_stand_for_both() -> None:
+    tool: Json = {"type": "message", "role": "tool", "toolCallId": "c", "content": "out " * 9}
+    data = s0(S0_LINES[0], tool, tool)
+    context = read_context(data)
+    change = pruned(data, *(output(item.entry_id, "c") for item in context.items[1:]))
+    lines = [line.raw for line in MemoryLines(applied(data, change)).forward()]
+    shorter = b"".join([lines[0], *lines[2:]])
+    assert editor.undo_prune(MemoryLines(shorter), change.changes) is None
