@@ -18,11 +18,14 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from factories import assistant, numbered, tool_result, user
 from ullage.core.context import ContextItem
+from ullage.core.prompts import Prompt
 from ullage.core.summary import summarize
 from ullage.core.tokens import count_items
 from ullage.errors import ModelError
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
+from ullage.summary.client import ask, connected
 from ullage.summary.endpoint import Endpoint, ModelChoice, endpoint_for
+from ullage.summary.limits import LOCAL, Chance
 from ullage.summary.request import Progress, SummaryRequest
 from ullage.summary.stages import summarize_with_model
 
@@ -116,6 +119,20 @@ def local_endpoint(base_url: str) -> Endpoint:
     return endpoint_for(choice, key=None, window_tokens=WINDOW_TOKENS)
 
 
+async def measure_wire(endpoint: Endpoint) -> None:
+    """Ask one question that the model can answer, to see text, stop and usage arrive."""
+    prompt = Prompt(system="Answer in one sentence.", user="What does a cooper make?")
+    began = time.perf_counter()
+    async with connected(endpoint, LOCAL, Chance()) as connection:
+        answer = await ask(connection, prompt, 100)
+    assert answer.usage is not None
+    print(
+        f"| one question | {len(answer.text)} characters, ended by itself | 1 calls |"
+        f" {answer.usage.prompt_tokens:,} in, {answer.usage.completion_tokens:,} out | |"
+        f" {time.perf_counter() - began:.0f} s |"
+    )
+
+
 async def measure(title: str, endpoint: Endpoint, request: SummaryRequest) -> None:
     began = time.perf_counter()
 
@@ -162,6 +179,7 @@ async def measure_all(python: str, model: str) -> None:
         # The server has less than we are told: a real overflow.
         await measure("served 512 tokens", local_endpoint(base_url), request)
     with server(python, model, WINDOW_TOKENS) as base_url:
+        await measure_wire(local_endpoint(base_url))
         await measure("served as told", local_endpoint(base_url), request)
 
 
