@@ -60,14 +60,20 @@ def apply_change(
     with session_lock(path, places):
         recovered = recover_session(path, places)
         wait_until_quiet(path, expected)
-        receipt = add_receipt(_planned(path, expected, change, occasion), places)
-        journal = Journal(path, places)
-        journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
         try:
-            return _made(path, expected, change, receipt, journal, places, recovered)
-        except Refused:
-            remove_receipt(receipt, places)
-            raise
+            receipt = add_receipt(_planned(path, expected, change, occasion), places)
+            journal = Journal(path, places)
+            journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
+            try:
+                return _made(path, expected, change, receipt, journal, places, recovered)
+            except Refused:
+                remove_receipt(receipt, places)
+                raise
+        except OSError as error:
+            raise StorageError(
+                f"the disk failed while {path} was changed ({error.strerror or error}): the next"
+                " `ullage` command that changes a session finishes that or takes it back"
+            ) from None
 
 
 def _made(
@@ -95,7 +101,7 @@ def _made(
                     " the next time"
                 )
         case NewSession():
-            written = create_session(path, expected, change, journal)
+            written, is_over = create_session(path, expected, change, journal)
         case _:
             assert_never(change)
     try:

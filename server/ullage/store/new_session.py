@@ -62,7 +62,7 @@ def create_session(path: Path, expected: Fingerprint, change: NewSession, journa
         _withdraw(temporary, journal)
         raise
     sync_folder(created.parent)
-    return created
+    return created, not os.path.lexists(temporary)
 
 
 def new_session_path(path: Path, change: NewSession) -> Path:

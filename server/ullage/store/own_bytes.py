@@ -30,12 +30,38 @@ def settle(file: Held, intent: AppendIntent) -> Outcome:
     """
     end = os.lseek(file.fd, 0, os.SEEK_END)
     tail = read_at(file.fd, intent.offset, max(0, end - intent.offset))
-    data = intent.data
-    if tail.startswith(data):
+    if tail.startswith(intent.data):
         return "whole"
+    outcome = _settle_at(file, _Place(offset=intent.offset, data=intent.data, there=tail))
+    if outcome != "absent":
+        return outcome
+    # Where no lease kept others out, ours may stand behind what they wrote.
+    start = tail.find(b"\n") + 1
+    body = intent.data.lstrip(b"\n")
+    while start:
+        line_end = tail.find(b"\n", start)
+        line = tail[start:] if line_end < 0 else tail[start:line_end]
+        if line.strip() and not parses(line):
+            place = _Place(offset=intent.offset + start, data=body, there=tail[start:])
+            if (outcome := _settle_at(file, place, is_behind=True)) != "absent":
+                return outcome
+        start = line_end + 1
+    return _settle_behind(file, intent)
+
+
+class _Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where our lines may begin, and what stands there up to the end of the file."""
+
+    offset: int
+    data: bytes
+    there: bytes
+
+
+def _settle_at(file: Held, place: _Place, *, is_behind: bool = False) -> Outcome:
+    tail, data = place.there, place.data
     n_ours = _n_alike(tail, data)
     begin = data.rfind(b"\n", 0, n_ours) + 1
-    _finish_blanking(file, intent, tail[:begin])
+    _finish_blanking(file, place, tail[:begin])
     # Whole lines of ours stand before the last one: an agent may have read them already.
     is_begun = any(
         there.strip() and there == ours
@@ -45,10 +71,11 @@ def settle(file: Held, intent: AppendIntent) -> Outcome:
     line = tail[begin:] if line_end < 0 else tail[begin:line_end]
     is_last = line_end < 0 and len(tail) == n_ours
     if is_last and (line.strip() or is_begun):
-        return _settle_end(file, intent, n_ours, is_begun=is_begun or parses(line))
+        is_begun = is_begun or parses(line)
+        return _settle_end(file, place, n_ours, is_finished=is_begun and not is_behind)
     if not line.strip() or parses(line):
-        return "unclear" if is_begun else _settle_behind(file, intent)
-    return _settle_merged(file, intent, begin, line, n_ours)
+        return "unclear" if is_begun else "absent"
+    return _settle_merged(file, place, begin, line, n_ours)
 
 
 def find_behind(fd: int, intent: AppendIntent) -> int | None:
@@ -68,39 +95,40 @@ def blank(fd: int, offset: int, ours: bytes) -> None:
     os.fsync(fd)
 
 
-def _settle_end(file: Held, intent: AppendIntent, n_ours: int, *, is_begun: bool) -> Outcome:
-    """Settle what has nothing behind it: finish lines that an agent may have read already."""
-    if is_begun:
-        rest = intent.data[n_ours:]
-        if file.is_exclusive:
-            os.lseek(file.fd, 0, os.SEEK_END)
-            write_all(file.fd, rest)
-            os.fsync(file.fd)
-            return "whole"
-        fd = os.open(file.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
-        try:
-            write_all(fd, rest)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+def _settle_end(file: Held, place: _Place, n_ours: int, *, is_finished: bool) -> Outcome:
+    """Settle what has nothing behind it."""
+    if is_finished:
+        _add(file, place.data[n_ours:])
         return "whole"
     if file.is_exclusive:
-        os.ftruncate(file.fd, intent.offset)
+        os.ftruncate(file.fd, place.offset)
         os.fsync(file.fd)
     else:
-        blank(file.fd, intent.offset, intent.data[:n_ours])
+        blank(file.fd, place.offset, place.data[:n_ours])
     return "withdrawn"
 
 
-def _settle_merged(
-    file: Held, intent: AppendIntent, begin: int, line: bytes, n_ours: int
-) -> Outcome:
+def _add(file: Held, rest: bytes) -> None:
+    if file.is_exclusive:
+        os.lseek(file.fd, 0, os.SEEK_END)
+        write_all(file.fd, rest)
+        os.fsync(file.fd)
+        return
+    fd = os.open(file.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+    try:
+        write_all(fd, rest)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _settle_merged(file: Held, place: _Place, begin: int, line: bytes, n_ours: int) -> Outcome:
     """Blank a part of a line of ours to which an agent appended its own."""
     for n_torn in range(1, n_ours - begin + 1):
         if parses(line[n_torn:]):
-            blank(file.fd, intent.offset + begin, line[:n_torn])
+            blank(file.fd, place.offset + begin, line[:n_torn])
             return "withdrawn"
-    return "unclear"
+    return "unclear" if n_ours > begin else "absent"
 
 
 def _settle_behind(file: Held, intent: AppendIntent) -> Outcome:
@@ -114,12 +142,12 @@ def _settle_behind(file: Held, intent: AppendIntent) -> Outcome:
     return "withdrawn"
 
 
-def _finish_blanking(file: Held, intent: AppendIntent, lines: bytes) -> None:
+def _finish_blanking(file: Held, place: _Place, lines: bytes) -> None:
     """Blank whole lines of ours that were blanked in part when a process was killed."""
     offset = 0
     for there in lines.split(b"\n"):
-        if there.strip() and there != intent.data[offset : offset + len(there)]:
-            blank(file.fd, intent.offset + offset, there)
+        if there.strip() and there != place.data[offset : offset + len(there)]:
+            blank(file.fd, place.offset + offset, there)
         offset += len(there) + 1
 
 

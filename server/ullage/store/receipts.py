@@ -97,8 +97,10 @@ def mark(
     path = receipts_folder(session_key, places) / f"{receipt_id}.json"
     try:
         receipt = decode(path.read_bytes())
-    except (OSError, ValueError):
+    except (FileNotFoundError, NewerVersion, ValueError):
         return
+    except OSError as error:
+        raise unwritable(path, error) from None
     changed = msgspec.structs.replace(receipt, state=state, backup=backup or receipt.backup)
     if changed != receipt:
         replace_file(path, encode(changed))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ullage.errors import SessionLive, StorageError, UllageError
-from ullage.store.files import read_at, remove_quietly, remove_stale_temporaries, write_all
+from ullage.store.files import read_at, remove_stale_temporaries, write_all
 from ullage.store.journal import (
     AppendIntent,
     CreateIntent,
@@ -103,7 +103,7 @@ def _recover_creation(
     entry: Entry, intent: CreateIntent, journal: Journal, places: Places
 ) -> Iterator[str]:
     path = journal.path
-    remove_quietly(path.with_name(intent.temporary))
+    path.with_name(intent.temporary).unlink(missing_ok=True)
     created = path.with_name(intent.created)
     if has_digest(created, intent.sha256):
         _mark(entry, places)

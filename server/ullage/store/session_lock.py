@@ -4,12 +4,12 @@ import hashlib
 import os
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ullage.errors import ChangedMeanwhile, SessionLive
+from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
 from ullage.store.places import Places, make_folder, unwritable
 from ullage.store.reader import Fingerprint, look_at
 
@@ -42,7 +42,9 @@ def session_lock(path: Path, places: Places) -> Generator[None]:
     try:
         yield
     finally:
-        lock.release()
+        # What was done is done; a lock that the system does not take back goes with the process.
+        with suppress(OSError):
+            lock.release()
 
 
 def path_digest(path: Path) -> str:
@@ -58,7 +60,7 @@ def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:
         SessionLive: it is being written to, or the agent holds a lock beside it.
     """
     lock = path.with_name(f"{path.name}.lock")
-    if lock.exists():
+    if _is_there(lock):
         raise SessionLive(
             f"an agent holds {lock.name}: end the agent's session first, or compact in the agent"
         )
@@ -74,6 +76,16 @@ def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:
                 " the agent"
             )
         time.sleep(min(POLL_S, rest_s))
+
+
+def _is_there(lock: Path) -> bool:
+    try:
+        lock.lstat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StorageError(f"cannot look for {lock}: {error.strerror}") from None
+    return True
 
 
 def changed_meanwhile(path: Path) -> ChangedMeanwhile:

@@ -1,0 +1,306 @@
+"""What is swept: every way in which Ullage writes, and how the naive write."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from crash.checker import Expected, Seen, file_problems, transcript_problems
+from store.changing import KEY, LINES, NEW_SESSION, OLD, OURS, PRUNED, REWRITE, occasion, record
+from ullage.core.edit import Append, LineChange, Rewrite
+from ullage.core.receipt import Receipt
+from ullage.errors import StorageError
+from ullage.store.change import apply_change
+from ullage.store.files import replace_file
+from ullage.store.new_session import remove_new_session
+from ullage.store.places import Places
+from ullage.store.reader import Fingerprint, look_at
+from ullage.store.receipts import list_receipts
+
+TORN = b'{"type": "message", "id": "to'
+BACK = record("c2", "e3", "back to before")
+BACK_AGAIN = record("c2", "c1", "as it was")
+Work = Callable[[Path, Fingerprint], None]
+"""Done in a folder, by a plan that was made from what the fingerprint tells."""
+Preparation = Callable[[Path], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    name: str
+    run: Work
+    check: Callable[[Seen], list[str]]
+    prepare: Preparation | None = None
+    """Done before any fault, in the same process."""
+    original: bytes = OLD
+    target: str = "s.jsonl"
+    """Where the agent writes."""
+    leaf: str | None = "e3"
+    """What the agent holds for the last record; None where no agent is about."""
+    is_held: bool = False
+    """Whether the agent has the transcript open all the time."""
+    has_leases: bool = True
+    is_ours: bool = True
+    """Whether it is Ullage's, so that `recover` sees to what is left."""
+
+
+def places_of(root: Path) -> Places:
+    return Places(cwd=root, home=root, env={}, state_folder=root / "state")
+
+
+def session_of(root: Path) -> Path:
+    return root / "agent" / "s.jsonl"
+
+
+def leave_alone(path: Path) -> None:
+    then = time.time() - 3600
+    os.utime(path, (then, then))
+
+
+def append(root: Path, seen: Fingerprint) -> None:
+    path = session_of(root)
+    apply_change(path, seen, Append(data=OURS), occasion(), places_of(root))
+
+
+def append_torn(root: Path, seen: Fingerprint) -> None:
+    path = session_of(root)
+    apply_change(path, seen, Append(data=b"\n" + OURS), occasion(), places_of(root))
+
+
+def rewrite(root: Path, seen: Fingerprint) -> None:
+    path = session_of(root)
+    apply_change(path, seen, REWRITE, occasion("prune"), places_of(root))
+
+
+def create(root: Path, seen: Fingerprint) -> None:
+    path = session_of(root)
+    apply_change(path, seen, NEW_SESSION, occasion(), places_of(root))
+
+
+def the_receipt(root: Path) -> Receipt:
+    found = list_receipts(KEY, places_of(root))
+    if not found.receipts:
+        raise StorageError("; ".join(found.problems))
+    return found.receipts[0]
+
+
+def append_before(root: Path) -> None:
+    append(root, look_at(session_of(root)))
+    leave_alone(session_of(root))
+
+
+def undo_append(root: Path, seen: Fingerprint) -> None:
+    path = session_of(root)
+    undo = occasion("undo", undoes="0001")
+    apply_change(path, seen, Append(data=BACK), undo, places_of(root))
+
+
+def rewrite_before(root: Path) -> None:
+    rewrite(root, look_at(session_of(root)))
+    leave_alone(session_of(root))
+
+
+def undo_rewrite(root: Path, seen: Fingerprint) -> None:
+    path = session_of(root)
+    done = the_receipt(root)
+    (one,) = done.originals
+    back = Rewrite(
+        changes=(LineChange(offset=one.offset, old=one.new, new=one.old),), appended=BACK_AGAIN
+    )
+    undo = occasion("undo", undoes=done.receipt_id)
+    apply_change(path, seen, back, undo, places_of(root))
+
+
+def create_before(root: Path) -> None:
+    create(root, look_at(session_of(root)))
+
+
+def undo_create(root: Path, _: Fingerprint) -> None:
+    done = the_receipt(root)
+    remove_new_session(
+        root / "agent" / NEW_SESSION.name,
+        done.new_sha256 or "",
+        session_key=KEY,
+        receipt_id=done.receipt_id,
+        places=places_of(root),
+    )
+
+
+STATE = (b"old\n" * 300, b"new\n" * 500)
+
+
+def state_before(root: Path) -> None:
+    replace_file(root / "state" / "checkpoint", STATE[0])
+
+
+def replace_state(root: Path, _: Fingerprint) -> None:
+    replace_file(root / "state" / "checkpoint", STATE[1])
+
+
+def check_state(seen: Seen) -> list[str]:
+    return file_problems(seen.root / "state" / "checkpoint", STATE, seen.outcome)
+
+
+def check_created(seen: Seen) -> list[str]:
+    old = Expected(original=LINES, has_receipt=False)
+    problems = transcript_problems(Seen(root=seen.root, outcome="", foreign=seen.foreign), old)
+    created = seen.root / "agent" / NEW_SESSION.name
+    problems += file_problems(created, (b"", NEW_SESSION.data), seen.outcome)
+    if created.exists() and created.stat().st_mode & 0o777 != 0o600:
+        problems.append("the new session is not for the user alone")
+    done = _receipt_states(seen.root)
+    if created.exists() and "done" not in done:
+        problems.append("a new session without a receipt")
+    if not created.exists() and "done" in done:
+        problems.append("a receipt without its new session")
+    return problems + _hidden_files(seen.root)
+
+
+def check_uncreated(seen: Seen) -> list[str]:
+    if seen.outcome.startswith("bug"):
+        return [seen.outcome]
+    created = seen.root / "agent" / NEW_SESSION.name
+    there = created.read_bytes() if created.exists() else b""
+    aside = [
+        one.read_bytes()
+        for one in (
+            *(seen.root / "state" / "context" / "preimages").glob("*/*.jsonl"),
+            *(seen.root / "agent").glob("*.bak*"),
+        )
+    ]
+    problems = _hidden_files(seen.root)
+    if not any(one.startswith(NEW_SESSION.data) for one in (there, *aside)):
+        problems.append("the new session is nowhere")
+    if seen.outcome == "made" and there.startswith(NEW_SESSION.data):
+        problems.append("success was reported, and the session is still there")
+    for line in seen.foreign:
+        if not any(line in one for one in (there, *aside)):
+            problems.append("a record of the agent is lost")
+        if not there.startswith(NEW_SESSION.data) and line not in there:
+            problems.append("a session with a new record was taken away")
+    return problems
+
+
+def _hidden_files(root: Path) -> list[str]:
+    return [f"left behind: {one.name}" for one in (root / "agent").iterdir() if one.name[0] == "."]
+
+
+def _receipt_states(root: Path) -> list[str]:
+    return [one.state for one in list_receipts(KEY, places_of(root)).receipts]
+
+
+def check(expected: Expected) -> Callable[[Seen], list[str]]:
+    return lambda seen: transcript_problems(seen, expected)
+
+
+APPENDED = Expected(original=LINES, ours=OURS)
+TORN_LINES = (*LINES, TORN)
+REWRITTEN = Expected(original=LINES, changed={LINES[2]: PRUNED}, ours=OURS)
+PRUNED_LINES = (LINES[0], LINES[1], PRUNED, LINES[3])
+UNDONE = Expected(
+    original=(*PRUNED_LINES, OURS), changed={PRUNED: LINES[2]}, ours=BACK_AGAIN, n_receipts=2
+)
+
+OPERATIONS = (
+    Operation(name="append", run=append, check=check(APPENDED)),
+    Operation(
+        name="append behind a torn line",
+        run=append_torn,
+        check=check(Expected(original=TORN_LINES, ours=OURS)),
+        original=OLD + TORN,
+    ),
+    Operation(name="append beside a holder", run=append, check=check(APPENDED), is_held=True),
+    Operation(name="append without leases", run=append, check=check(APPENDED), has_leases=False),
+    Operation(
+        name="undo of an append",
+        run=undo_append,
+        check=check(Expected(original=LINES, earlier=(OURS,), ours=BACK, n_receipts=2)),
+        prepare=append_before,
+    ),
+    Operation(name="rewrite", run=rewrite, check=check(REWRITTEN)),
+    Operation(name="rewrite beside a holder", run=rewrite, check=check(REWRITTEN), is_held=True),
+    Operation(name="rewrite without leases", run=rewrite, check=check(REWRITTEN), has_leases=False),
+    Operation(
+        name="undo of a rewrite",
+        run=undo_rewrite,
+        check=check(UNDONE),
+        prepare=rewrite_before,
+        leaf="c1",
+    ),
+    Operation(name="new session", run=create, check=check_created),
+    Operation(
+        name="undo of a new session",
+        run=undo_create,
+        check=check_uncreated,
+        prepare=create_before,
+        target=NEW_SESSION.name,
+        leaf="n1",
+    ),
+    Operation(
+        name="a file of ours",
+        run=replace_state,
+        check=check_state,
+        prepare=state_before,
+        leaf=None,
+    ),
+)
+
+
+def naive_append(root: Path, _: Fingerprint) -> None:
+    with session_of(root).open("ab") as file:
+        time.sleep(0)
+        file.write(OURS)
+
+
+def naive_replace(root: Path, _: Fingerprint) -> None:
+    path = session_of(root)
+    data = path.read_bytes().replace(LINES[2], PRUNED) + OURS
+    with path.open("wb") as file:
+        file.write(data)
+
+
+def naive_rename(root: Path, _: Fingerprint) -> None:
+    path = session_of(root)
+    data = path.read_bytes().replace(LINES[2], PRUNED) + OURS
+    temporary = path.with_name("tmp")
+    temporary.write_bytes(data)
+    path.with_name("s.jsonl.bak").write_bytes(path.read_bytes())
+    temporary.rename(path)
+
+
+def naive_in_place(root: Path, _: Fingerprint) -> None:
+    path = session_of(root)
+    shutil.copyfile(path, path.with_name("s.jsonl.bak"))
+    data = path.read_bytes().replace(LINES[2], PRUNED) + OURS
+    with path.open("r+b") as file:
+        file.write(data)
+        file.truncate()
+
+
+def naive_state(root: Path, _: Fingerprint) -> None:
+    (root / "state" / "checkpoint").write_bytes(STATE[1])
+
+
+def _naive(name: str, run: Work, expected: Expected) -> Operation:
+    import dataclasses
+
+    expected = dataclasses.replace(expected, has_receipt=False)
+    return Operation(name=name, run=run, check=check(expected), is_ours=False)
+
+
+NAIVE = (
+    _naive("open('a')", naive_append, APPENDED),
+    _naive("open('w')", naive_replace, REWRITTEN),
+    _naive("copy and rename without a comparison", naive_rename, REWRITTEN),
+    _naive("in place beside a copy", naive_in_place, REWRITTEN),
+    Operation(
+        name="open('w') of a file of ours",
+        run=naive_state,
+        check=check_state,
+        prepare=state_before,
+        leaf=None,
+        is_ours=False,
+    ),
+)
