@@ -118,7 +118,7 @@ class Engine:
                 outcome = "refused"
             except (UllageError, NaiveError):
                 outcome = "failed"
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - it is reported as a fault of ours
                 shared.armed_pid = 0
                 outcome = f"bug: {error!r} {traceback.format_tb(error.__traceback__)[-3:]}"
             shared.armed_pid = 0
@@ -189,7 +189,9 @@ class Engine:
         # An agent whose last record cannot be read there (it is in the old file, or behind a part
         # of ours) is still running, and goes on from what it holds; others were started anew.
         lines = [line.strip() for line in target.read_bytes().split(b"\n")]
-        is_running = bool(foreign) and foreign[-1].strip() not in lines
+        torn = operation.original.rpartition(b"\n")[2]
+        own_fault = bool(torn and foreign) and torn + foreign[-1].strip() in lines
+        is_running = bool(foreign) and foreign[-1].strip() not in lines and not own_fault
         held = json.loads(foreign[-1])["id"] if is_running else None
         line = agent.record(entry_id, held or agent.leaf_of(target))
         agent.append(target, line)

@@ -25,8 +25,12 @@ from ullage.store.receipts import receipts_folder
 from ullage.store.session_lock import changed_meanwhile, session_lock
 
 
-def create_session(path: Path, expected: Fingerprint, change: NewSession, journal: Journal) -> Path:
+def create_session(
+    path: Path, expected: Fingerprint, change: NewSession, journal: Journal
+) -> tuple[Path, bool]:
     """Write a new session beside the transcript that it was made from; no one sees a part of it.
+
+    Gives its place, and whether nothing else is left, so that the journal may go.
 
     Raises:
         ChangedMeanwhile: the old transcript is not as it was when it was read.
