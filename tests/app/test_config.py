@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ullage.app.config import check_file, load_config
+from ullage.app.config import check_file, check_source, load_config
 from ullage.app.config_report import report_check, report_config
 from ullage.app.config_text import check_text, config_text
 from ullage.core.config.settings import Config
@@ -88,6 +88,17 @@ def test_a_wrong_value_leaves_the_word_to_the_place_before(
     assert [(f.origin.place, f.code) for f in config.findings] == [(strong, "config-range")]
 
 
+def test_a_stronger_place_is_stronger_than_a_weaker_ones_word_on_a_model(machine: Machine) -> None:
+    machine.user_file.write_text(
+        "contextWindow: 1000\ncompaction: {modelOverrides: {gpt: {contextWindow: 2000}}}"
+    )
+    assert machine.load().window_for("openai/gpt-5") == 2000
+    assert machine.load().window_for("claude") == 1000
+    config = machine.load(flags={"--window": ("contextWindow", 3000)})
+    assert config.window_for("openai/gpt-5") == 3000
+    assert config.window_name("openai/gpt-5") == "--window"
+
+
 def test_without_any_configuration_all_is_as_specified(machine: Machine) -> None:
     assert machine.load() == Config()
     machine.env["ULLAGE_STATE_DIR"] = "/somewhere"
@@ -134,8 +145,9 @@ def test_without_a_workspace_no_file_of_one_is_read(machine: Machine) -> None:
 
 
 def test_the_environment_may_trust_a_folder_or_one_above_it(
-    machine: Machine, tmp_path: Path
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(machine.workspace)
     machine.workspace_file.write_text("compaction: {autoEnabled: false}")
 
     def is_heard(*names: str) -> bool:
@@ -206,14 +218,11 @@ def test_a_folder_that_is_a_file_has_no_configuration(machine: Machine, tmp_path
 @example(data=b"compaction: {layers: [{layer: prune, trigger: x}], 5: 6, ? : }", name=1)
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_are_a_configuration_and_each_finding_is_a_line(data: bytes, name: int) -> None:
-    from ullage.app.config import _config
-    from ullage.core.config.reading import read_source
-
     place = ("openclaw", "user file", "workspace file")[name]
     source = parse_config(
         place, ("/h/openclaw.json", "/h/config.yaml", "/w/.ullage.yaml")[name], data
     )
-    config = _config([read_source(source, is_trusted=False)])
+    config = check_source(source)
     places = Places(cwd=Path("/w"), home=Path("/h"), env={}, state_folder=Path("/s"))
     text = check_text(config, places)
     assert len(text.splitlines()) == max(1, len(config.findings))

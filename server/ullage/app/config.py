@@ -60,16 +60,24 @@ def load_config(
 
 
 def check_file(path: Path) -> Config:
-    """Read one file by itself; a workspace's file as if the workspace were trusted.
+    """Read one file by itself.
 
     Raises:
         Unreadable: there is no such file.
     """
-    from ullage.core.config.reading import read_source
-
     source = read_config_file(place_of(path), path)
     if source is None:
         raise Unreadable(f"{path} does not exist: name a configuration file")
+    return check_source(source)
+
+
+def check_source(source: Source) -> Config:
+    """Check what one file says, or the text of one in an editor (`parse_config`), by itself.
+
+    A workspace's file is taken as the one of a trusted workspace.
+    """
+    from ullage.core.config.reading import read_source
+
     return _config([read_source(source, is_trusted=True)])
 
 
