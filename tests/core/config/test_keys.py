@@ -40,7 +40,7 @@ FIGURES: dict[str, object] = {
     "compaction.prune.protectRecentTokens": 40_000,
     "compaction.prune.pruneMinimumTokens": 20_000,
     "compaction.prune.protectedTools": (),
-    "compaction.pruneAfterRounds": 10,
+    "compaction.pruneAfterRounds": None,
     "compaction.reserveTokensFloor": 20_000,
     "compaction.reserveTokens": 16_384,
     "compaction.softThresholdTokens": 4_000,

@@ -219,8 +219,8 @@ KEYS: tuple[Key, ...] = (
     ),
     _threshold(
         "compaction.pruneAfterRounds",
-        (Whole(minimum=1, maximum=10_000, unit="turns"), 10),
-        "After how many turns a tool's output is pruned in memory",
+        (Whole(minimum=1, maximum=10_000, unit="turns"), None),
+        "After how many turns a tool's output is pruned in memory; else 10, read-only 3",
         "S4 §27.7.3", "policy.prune_after_rounds",
     ),
     _threshold(
