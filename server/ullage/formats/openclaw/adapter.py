@@ -30,6 +30,7 @@ from ullage.formats.openclaw.places import (
     subagent_folders,
 )
 from ullage.formats.openclaw.projection import model_of, project
+from ullage.formats.openclaw.prune import prune_message
 from ullage.formats.openclaw.seed_entries import EVENTS, EVENTS_VERSION
 from ullage.formats.openclaw.seed_path import read_active_path
 
@@ -40,6 +41,7 @@ __all__ = [
     "live_folders",
     "messages",
     "parse",
+    "prune_message",
     "read_compaction",
     "read_context",
     "read_header",
