@@ -48,9 +48,7 @@ def pruning_of(path: Path, places: Places, **request: object) -> Pruning:
 
 def outputs(path: Path, places: Places) -> list[object]:
     items = read(open_session(path), places).context.items
-    return [
-        item.native["content"] for item in items if item.native.get("role") == "toolResult"
-    ]
+    return [item.native["content"] for item in items if item.native.get("role") == "toolResult"]
 
 
 def test_what_is_previewed_is_what_the_file_then_holds(session: Path, places: Places) -> None:

@@ -1,0 +1,166 @@
+"""What is due by the thresholds is worked out as one change, asked about, and never in a loop."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pi_files import PiFile
+from planning import loaded, undone
+from ullage.app.auto import decline, make_due, plan_auto, remember_idle, report_auto, switch
+from ullage.app.compact import Plan
+from ullage.app.due import Due
+from ullage.app.prune import Pruning
+from ullage.app.sessions import open_session
+from ullage.app.summaries import ModelUse
+from ullage.core.config.settings import Config
+from ullage.core.decision import Ask, Compact, Idle, Prune, Warn
+from ullage.core.policy import Policy
+from ullage.store.demo import make_idle
+from ullage.store.places import Places
+
+WINDOW = 20_000
+SCALED = Policy(
+    summarize_protect_tokens=2_500,
+    full_protect_tokens=1_500,
+    prune_protect_tokens=1_000,
+    prune_minimum_tokens=1_000,
+    prune_tool_tokens=4_000,
+    reserve_tokens=400,
+    soft_tokens=100,
+    notifies_before_auto=False,
+)
+"""The defaults for a window of 200,000 tokens, at a tenth or less."""
+
+
+def config_of(**changes: object) -> Config:
+    return Config(window_tokens=WINDOW, policy=msgspec.structs.replace(SCALED, **changes))
+
+
+def session_of(path: Path, *, n_used: int, n_reads: int, n_tokens_each: int = 500) -> Path:
+    """Write a session that reports so much use, with so many outputs."""
+    pi = PiFile()
+    for number in range(max(12, n_reads)):
+        pi.user(f"Please look at file number {number} and tell me what it does.")
+        if number < n_reads:
+            pi.assistant(calls=[(f"c{number}", "read", {"path": f"{number}.py"})], usage=None)
+            pi.result(f"c{number}", "a" * (4 * n_tokens_each), name="read")
+        pi.assistant(f"File {number} does the {number}th thing. " * 20, usage=None)
+    pi.assistant("That was all.", usage=n_used)
+    path.write_bytes(pi.data)
+    make_idle(path)
+    return path
+
+
+def due_in(path: Path, places: Places, config: Config) -> Due:
+    return asyncio.run(plan_auto(loaded(path, places, config), config, places, ModelUse()))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "s.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("n_used", "n_reads", "action", "planned"),
+    [
+        (15_900, 16, Idle, type(None)),
+        (16_000, 16, Prune, Pruning),
+        (16_000, 6, Idle, type(None)),
+        (17_600, 2, Compact, Plan),
+        (17_600, 16, Prune, Pruning),
+        (19_900, 2, Compact, Plan),
+    ],
+)
+def test_the_layer_that_is_due_is_planned(
+    n_used: int, n_reads: int, action: type, planned: type, path: Path, places: Places
+) -> None:
+    due = due_in(session_of(path, n_used=n_used, n_reads=n_reads), places, config_of())
+    assert (type(due.action), type(due.plan)) == (action, planned)
+
+
+def test_a_prune_that_frees_too_little_is_followed_by_a_summary(path: Path, places: Places) -> None:
+    session_of(path, n_used=19_800, n_reads=10)
+    due = due_in(path, places, config_of(prune_protect_tokens=2_500))
+    assert isinstance(due.action, Prune)
+    assert isinstance(due.plan, Plan)
+    assert due.plan.n_tokens_after < 0.8 * WINDOW
+    made = make_due(due.plan, config_of(), places)
+    assert made.loaded.context.boundary is not None
+    assert made.loaded.context.boundary.trigger == "auto"
+
+
+def test_nothing_is_due_right_after_an_automatic_run(path: Path, places: Places) -> None:
+    session_of(path, n_used=19_800, n_reads=2)
+    due = due_in(path, places, config_of())
+    assert due.plan is not None
+    make_due(due.plan, config_of(), places)
+    make_idle(path)
+    again = due_in(path, places, config_of())
+    assert (type(again.action), again.plan) == (Idle, None)
+
+
+def test_after_an_undo_the_same_compaction_is_not_due_again(path: Path, places: Places) -> None:
+    session_of(path, n_used=19_800, n_reads=2)
+    due = due_in(path, places, config_of())
+    assert due.plan is not None
+    make_due(due.plan, config_of(), places)
+    make_idle(path)
+    undone(path, places, config_of())
+    again = due_in(path, places, config_of())
+    assert again.plan is None
+    assert isinstance(again.action, Warn)
+    assert "waits until" in again.action.reason
+
+
+def test_it_is_asked_first_and_a_no_holds(path: Path, places: Places) -> None:
+    config = config_of(notifies_before_auto=True)
+    session_of(path, n_used=19_000, n_reads=2)
+    due = due_in(path, places, config)
+    assert isinstance(due.action, Ask)
+    assert isinstance(due.plan, Plan)
+    decline(due.plan.loaded, places)
+    assert due_in(path, places, config).plan is None
+
+
+def test_a_plan_in_vain_is_not_made_again(path: Path, places: Places) -> None:
+    pi = PiFile()
+    pi.user("One question that fills it all. " * 200)
+    pi.assistant("One answer. " * 50, usage=19_500)
+    path.write_bytes(pi.data)
+    make_idle(path)
+    config = config_of(summarize_protect_tokens=9_000, full_protect_tokens=9_000)
+    due = due_in(path, places, config)
+    assert (due.plan, due.layer is None) == (None, False)
+    remember_idle(due, loaded(path, places, config), places)
+    again = due_in(path, places, config)
+    assert (again.plan, again.layer) == (None, None)
+
+
+def test_the_sessions_own_switch_wins(path: Path, places: Places) -> None:
+    session_of(path, n_used=19_000, n_reads=2)
+    session = open_session(path)
+    switch(session, is_on=False, places=places)
+    assert due_in(path, places, config_of()).plan is None
+    report = report_auto(session, config_of(), places)
+    assert (report.enabled, report.set_by) == (False, "session")
+    switch(session, is_on=True, places=places)
+    assert due_in(path, places, config_of(is_auto_enabled=False)).plan is not None
+
+
+def test_after_the_last_automatic_compaction_it_is_told_once(path: Path, places: Places) -> None:
+    session_of(path, n_used=19_000, n_reads=2)
+    config = config_of(max_auto_compactions=0)
+    due = due_in(path, places, config)
+    assert isinstance(due.action, Warn)
+    remember_idle(due, loaded(path, places, config), places)
+    assert isinstance(due_in(path, places, config).action, Idle)
+
+
+def test_a_plan_writes_nothing(path: Path, places: Places) -> None:
+    session_of(path, n_used=19_000, n_reads=2)
+    before = path.read_bytes()
+    assert due_in(path, places, config_of()).plan is not None
+    assert path.read_bytes() == before
+    assert not (places.state_folder / "context").exists()

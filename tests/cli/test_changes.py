@@ -1,0 +1,140 @@
+"""`prune`, `autocompact`, `compact --auto` and `--edit`, and what two processes do at once."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pi_files import PiFile, conversation
+from running import Place, idle
+
+WINDOW = ("--window", "8000")
+
+
+def answer(place: Place, *args: str | Path, **env: str) -> dict:
+    done = place.run(*args, "--json", **env)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def reading(place: Place) -> Path:
+    """A session with 40 outputs of some 2,000 tokens, over as many turns."""
+    pi = PiFile()
+    for number in range(40):
+        pi.user(f"Please read file {number}.")
+        pi.assistant(calls=[(f"c{number}", "read", {"path": f"{number}.py"})], usage=None)
+        pi.result(f"c{number}", f"word{number} " * 1_000, name="read")
+        pi.assistant(f"Read file {number}.", usage=100_000)
+    return place.write("reading.jsonl", pi.data)
+
+
+def test_a_prune_is_shown_made_and_taken_back(place: Place, reading: Path) -> None:
+    original = reading.read_bytes()
+    session = ("--session", reading)
+    planned = answer(place, "prune", "--dry-run", *session)
+    assert reading.read_bytes() == original
+    assert planned["outcome"] == "planned"
+    assert planned["tokens_freed"] >= 20_000
+    done = answer(place, "prune", "--yes", *session)
+    assert done["messages"] == planned["messages"]
+    shown = answer(place, "context", "show", *session)
+    assert shown["messages"] == planned["messages"]
+    status = answer(place, "context", "status", *session)
+    assert status["used_tokens"] == done["tokens_after"]
+    assert status["compaction_count"] == 0
+    idle(reading)
+    assert answer(place, "undo", "--dry-run", *session)["outcome"] == "planned"
+    assert answer(place, "undo", *session)["outcome"] == "undone"
+    assert reading.read_bytes() == original
+
+
+def test_compact_prunes_where_it_is_asked_to(place: Place, reading: Path) -> None:
+    done = answer(place, "compact", "--layer", "prune", "--yes", "--session", reading)
+    assert done["outcome"] == "pruned"
+
+
+def test_only_what_is_due_is_done_by_itself(place: Place, reading: Path) -> None:
+    session = ("--session", reading)
+    assert answer(place, "compact", "--auto", *session)["outcome"] == "nothing"
+    done = answer(place, "compact", "--auto", "--yes", *session, "--window", "120000")
+    assert done["outcome"] == "pruned"
+    idle(reading)
+    place.run("undo", *session)
+    idle(reading)
+    assert answer(place, "autocompact", "off", *session)["enabled"] is False
+    again = answer(place, "compact", "--auto", "--yes", *session, "--window", "110000")
+    assert "automatic compaction is off" in again["reason"]
+
+
+def test_a_no_to_what_is_due_holds(place: Place, reading: Path) -> None:
+    args = ("compact", "--auto", "--session", reading, "--window", "120000")
+    declined = place.run(*args, stdin="n\n")
+    assert (declined.returncode, "cancelled" in declined.stderr) == (0, True)
+    assert "Nothing to do" in place.run(*args).stdout
+
+
+def test_the_summary_can_be_edited_before_it_is_used(place: Place, session: Path) -> None:
+    script = place.write(
+        "edit.py", b"import sys\nopen(sys.argv[1], 'a').write('- My own words.\\n')"
+    )
+    editor = f'"{sys.executable}" "{script}"'
+    args = ("compact", "--edit", "--yes", "--session", session, *WINDOW)
+    done = answer(place, *args, EDITOR=editor, VISUAL=editor)
+    assert "- My own words." in done["summary"]
+    assert done["audit"]["by"] == "user"
+    shown = answer(place, "context", "show", "--session", session)
+    assert shown["summary"] == done["summary"]
+
+
+def test_a_session_far_over_its_window_is_brought_into_it(place: Place) -> None:
+    session = place.write("huge.jsonl", conversation(60, chars=2400, usage=40_000).data)
+    done = answer(place, "compact", "--layer", "full", "--yes", "--session", session, *WINDOW)
+    assert done["outcome"] == "compacted"
+    assert done["tokens_before"] > 4 * 8_000
+    shown = answer(place, "context", "status", "--session", session, *WINDOW)
+    assert shown["used_tokens"] < 8_000
+
+
+def test_two_processes_at_once_make_one_compaction(place: Place, session: Path) -> None:
+    command = [sys.executable, "-m", "ullage", "compact", "--yes", "--json"]
+    runs = [
+        subprocess.Popen(
+            [*command, "--session", str(session), *WINDOW],
+            cwd=place.cwd,
+            env=place.env(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    outputs = [run.communicate(timeout=60) for run in runs]
+    entries = [json.loads(line) for line in session.read_bytes().splitlines()]
+    assert sum(entry["type"] == "compaction" for entry in entries) == 1, outputs
+    assert min(run.returncode for run in runs) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the owner of a folder is told by its mode on POSIX")
+def test_pre_images_are_the_users_alone(place: Place, reading: Path) -> None:
+    answer(place, "prune", "--yes", "--session", reading)
+    kept = list((place.state / "context" / "preimages").rglob("*.json"))
+    assert len(kept) == 1
+    assert kept[0].stat().st_mode & 0o077 == 0
+    assert (
+        reading.with_name("reading.jsonl.bak").stat().st_mode & 0o777
+        == reading.stat().st_mode & 0o777
+    )
+
+
+def test_pins_of_the_session_and_of_the_configuration_stand_in_the_summary(
+    place: Place, session: Path
+) -> None:
+    place.run("pin", "Never drop the parcels table.", "--session", session)
+    place.write(".ullage.yaml", b"pins:\n  - Keep the API at version 3.\n")
+    done = answer(place, "compact", "--yes", "--session", session, *WINDOW)
+    assert "- Never drop the parcels table." in done["summary"]
+    assert "- Keep the API at version 3." in done["summary"]
