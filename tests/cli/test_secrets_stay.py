@@ -10,11 +10,19 @@ from pathlib import Path
 
 from pi_files import PiFile
 from running import Place, idle
-from secret_samples import SAMPLES
+from secret_samples import LETTERS, SAMPLES
 
 KNOWN = "canary-of-the-environment"
 FROM_FILE = "canary of an env file"
-CANARIES = (*(sample.secret for sample in SAMPLES.values()), KNOWN, FROM_FILE, "canary%20of%20an")
+HALVES = tuple((LETTERS[:54])[at : at + 14] for at in range(27))
+"""Parts of most of them, as a cut would leave them."""
+CANARIES = (
+    *HALVES,
+    *(sample.secret for sample in SAMPLES.values()),
+    KNOWN,
+    FROM_FILE,
+    "canary%20of%20an",
+)
 COMMANDS = (
     ("context", "status", "--json"),
     ("context", "inspect", "--top", "500"),
@@ -35,6 +43,11 @@ COMMANDS = (
 
 def planted(cwd: Path) -> bytes:
     pi = PiFile(cwd=str(cwd))
+    kept = pi.user("hello")
+    pi.compaction(f"An agent's own summary has {SAMPLES['gitlab'].text} in it.", kept)
+    long_token = f"eyJ{LETTERS[:300]}.eyJ{LETTERS[:500]}.{LETTERS[:43]}"
+    pi.user(f"Never send {long_token} to the host. Always remember: {long_token}")
+    pi.assistant(f"We decided to keep {long_token}", model="gpt-4-turbo", usage=None)
     places = [sample.text for sample in SAMPLES.values()] + [KNOWN, FROM_FILE]
     for number, text in enumerate(places):
         pi.user(f"Never forget rule {number}: always deploy with {text} and nothing else.")
@@ -45,7 +58,13 @@ def planted(cwd: Path) -> bytes:
         pi.assistant(f"We decided to use {text}.", calls=calls, model="gpt-4-turbo", usage=None)
         pi.result(f"a{number}", f"{'x' * 200}{chr(10)}{text}", name="read")
         pi.result(f"b{number}", f"Error: {text} was refused by the host", is_error=True)
-    pi.user("What is next? Reply soon, please, it is urgent.")
+    # Cuts of many lengths fall into this one.
+    token = SAMPLES["docker"].text
+    for n_words in range(0, 60, 2):
+        pi.user(f"Never {'deploy ' * n_words}{token} and always remember rule {n_words}.")
+        pi.assistant(f"We decided to {'keep ' * n_words}{token}.", model="gpt-4-turbo", usage=None)
+    # A topic has 100 characters: 17 of the token's own, fewer than any token has.
+    pi.user(f"{'please ' * 10}use {token} for it, it is urgent.")
     pi.result("z9", "a result that the doctor finds")
     pi.assistant(f"All is done, {FROM_FILE.replace(' ', '%20')} included.", model="gpt-4-turbo")
     return pi.data

@@ -13,7 +13,11 @@ import pytest
 from edits import applied
 from planning import compacted, undone
 from reading import read as read_bytes
-from ullage.app.load import read
+from ullage.app.branch import plan_branch, write_branch
+from ullage.app.bundle_export import plan_export, write_export
+from ullage.app.bundle_import import plan_import, write_import
+from ullage.app.doctor import check_up, plan_copy, write_copy
+from ullage.app.load import load, read
 from ullage.app.reports import report_context
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
@@ -244,3 +248,46 @@ def test_pi_goes_on_with_a_compacted_session(
     assert [message["role"] for message in sent[-2:]] == ["user", "assistant"]
     assert len(sent) == len(context.items) == len(plan.change.context_after.items) + 2
     assert plan.summary.text in json.dumps(sent[0], ensure_ascii=False).replace("\\n", "\n")
+
+
+def made_from(path: Path, places: Places) -> list[Path]:
+    """Make the sessions that Ullage can make from another one."""
+    here = Places(cwd=places.cwd, home=places.home, env={}, state_folder=places.state_folder)
+    session = open_session(path)
+    branched = plan_branch(session, None, here)
+    write_branch(branched)
+    bundle = path.with_suffix(".json")
+    loaded = load(session, Config(), here)
+    write_export(plan_export(loaded, bundle, here, is_redacted=False))
+    imported = plan_import(bundle, here)
+    write_import(imported, here)
+    copy = plan_copy(check_up(str(path), here), Path("repaired.jsonl"), here)
+    write_copy(copy)
+    return [branched.file.path, imported.file.path, copy.path]
+
+
+@pytest.mark.parametrize("version", NODES)
+def test_pi_opens_the_sessions_that_we_make_from_one_with_its_context(
+    version: str, demo_session: Path, places: Places
+) -> None:
+    (before,) = ask_pi(version, demo_session)
+    for path in made_from(demo_session, places):
+        (made,) = ask_pi(version, path)
+        assert made["messages"] == before["messages"], path.name
+    demo_session.with_suffix(".json").unlink()
+
+
+def test_pi_opens_a_repaired_session_on_which_it_would_hang(tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    entries = [("a0", "a2"), ("a1", "a0"), ("a2", "a1"), ("a3", "a2")]
+    lines = [{"type": "session", "version": 3, "id": "x0", "timestamp": "", "cwd": "/work"}]
+    for entry_id, parent_id in entries:
+        message = {"role": "user", "content": entry_id, "timestamp": 1}
+        entry = {"type": "message", "id": entry_id, "parentId": parent_id, "timestamp": ""}
+        lines.append(entry | {"message": message})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    copy = plan_copy(check_up(str(path), places), Path("out.jsonl"), places)
+    write_copy(copy)
+    (answer,) = ask_pi("0.87.1", copy.path)
+    messages = cast(list[dict[str, object]], answer["messages"])
+    assert [message["content"] for message in messages] == ["a0", "a1", "a2", "a3"]
