@@ -28,6 +28,7 @@ from ullage.summary.endpoint import Prices
 from ullage.summary.limits import REMOTE
 from ullage.summary.request import ModelSummary, Progress, SummaryRequest
 from ullage.summary.stages import summarize_with_model
+from ullage.summary.writer import MAX_CALLS
 from virtual_time import run_virtual
 
 FINE = text_reply(GOOD)
@@ -263,6 +264,16 @@ def test_a_session_far_too_large_for_the_model_is_not_begun() -> None:
             return len(server.asked)
 
     assert run_virtual(main) == 0
+
+
+def test_a_server_that_takes_only_morsels_is_given_up() -> None:
+    items = numbered([user(f"step {n} in {FILE}: " + "so it goes. " * 20) for n in range(250)])
+
+    def reply(asked: Asked) -> Reply:
+        return OVERFLOW if len(asked.prompt) > 4500 else text_reply(UNRULED)
+
+    made, asked = ask(reply, request_for(items, n_parts=1), window_tokens=16_000)
+    assert (made.tier, len(asked)) == ("note", MAX_CALLS)
 
 
 def test_the_focus_is_asked_for() -> None:

@@ -38,6 +38,7 @@ class Writer:
             budget_tokens=min(request.budget_tokens, self.max_answer_tokens),
         )
         self.n_calls_planned = 0
+        self._n_asked = 0
         self.n_forged = 0
         self.spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
 
@@ -62,8 +63,9 @@ class Writer:
         """
         n_prompt_tokens = self.count(prompt.system) + self.count(prompt.user)
         is_too_large = n_prompt_tokens + self.max_answer_tokens > self.window_tokens
-        if is_too_large or self.spent.n_calls == MAX_CALLS:
+        if is_too_large or self._n_asked == MAX_CALLS:
             raise overflow()
+        self._n_asked += 1
         self._tell(stage)
         answer = await self._ask(prompt, self.max_answer_tokens)
         self._account(answer, n_prompt_tokens)
