@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.session_key import MAX_NAME_CHARS, folder_name
+from ullage.core.session_key import MAX_NAME_CHARS, earlier_folder_name, folder_name
 
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,129}\Z")
 KEYS = (
@@ -30,6 +30,11 @@ def test_a_key_that_is_none_gets_a_digest(key: str) -> None:
     assert re.search(r"-[0-9a-f]{8}\Z", folder_name(key))
 
 
+def test_a_key_with_a_capital_letter_gets_a_digest() -> None:
+    assert re.fullmatch(r"Work-[0-9a-f]{8}", folder_name("Work"))
+    assert earlier_folder_name("Work") == "Work"
+
+
 def test_the_name_begins_as_the_specification_sanitizes() -> None:
     assert folder_name("agent:main:telegram").startswith("agent_main_telegram-")
 
@@ -48,6 +53,6 @@ def test_every_name_is_safe_on_every_system(key: str) -> None:
     assert name not in (".", "..")
 
 
-@given(st.lists(st.text(st.sampled_from("ab:_/."), max_size=5), unique=True, max_size=20))
-def test_no_two_keys_share_a_folder(keys: list[str]) -> None:
-    assert len({folder_name(key) for key in keys}) == len(keys)
+@given(st.lists(st.text(st.sampled_from("abAB:_/."), max_size=5), unique=True, max_size=20))
+def test_no_two_keys_share_a_folder_even_where_case_is_ignored(keys: list[str]) -> None:
+    assert len({folder_name(key).lower() for key in keys}) == len(keys)

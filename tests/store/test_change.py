@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,29 @@ def test_nothing_is_to_recover_where_nothing_was_interrupted(path: Path, places:
         old_session(path.parent)
     assert recover(places) == ()
     assert recover(places) == ()
+
+
+def test_two_threads_at_once_make_one_change(path: Path, places: Places) -> None:
+    seen = look_at(path)
+    said: list[str] = []
+    start = threading.Barrier(2)
+
+    def change() -> None:
+        start.wait()
+        try:
+            apply_change(path, seen, APPEND, occasion(), places)
+        except Refused:
+            said.append("refused")
+        else:
+            said.append("made")
+
+    threads = [threading.Thread(target=change) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(said) == ["made", "refused"]
+    assert path.read_bytes() == OLD + OURS
 
 
 RACER = """

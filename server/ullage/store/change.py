@@ -61,6 +61,7 @@ def apply_change(
         recovered = recover_session(path, places)
         wait_until_quiet(path, expected)
         try:
+            Journal(path, places).require_readable()
             receipt = add_receipt(_planned(path, expected, change, occasion), places)
             journal = Journal(path, places)
             journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.errors import StorageError
+from ullage.errors import StorageError, WriteNotSupported
 from ullage.store.files import replace_file, sync_folder
 from ullage.store.places import Places
 from ullage.store.session_lock import path_digest
@@ -90,6 +90,18 @@ class Journal:
             intent=intent,
         )
         replace_file(self._file, msgspec.json.encode(entry) + b"\n")
+
+    def require_readable(self) -> None:
+        """Let no new change hide one that only a newer Ullage can see to.
+
+        Raises:
+            WriteNotSupported: a newer Ullage left an unfinished change.
+        """
+        if self._file.exists() and read_entry(self._file) is None:
+            raise WriteNotSupported(
+                f"a change of {self.path.name} was interrupted, and its note {self._file} is not"
+                " one that this version reads: run the newer Ullage once, or remove the note"
+            )
 
     def read(self) -> Entry | None:
         """Read what was about to happen; None where nothing was."""
