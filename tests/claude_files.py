@@ -44,6 +44,10 @@ def usage_of(n_total: int) -> Json:
     }
 
 
+def uuid_of(number: int) -> str:
+    return f"00000000-0000-4000-8000-{number + 0xA0:012x}"
+
+
 class ClaudeFile:
     """A transcript that grows by a line or more a call; each call gives its last uuid."""
 
@@ -79,7 +83,7 @@ class ClaudeFile:
         self, kind: str, *, parent: str | None = None, sidechain: bool = False, **fields: object
     ) -> str:
         """Add a record of the conversation; it follows the leaf, or `parent` where given."""
-        uuid = f"00000000-0000-4000-8000-{len(self.uuids) + 0xA0:012x}"
+        uuid = uuid_of(len(self.uuids))
         at = START + timedelta(minutes=len(self.lines))
         agent: Json = {} if self.agent_id is None else {"agentId": self.agent_id}
         self.raw(
@@ -140,7 +144,9 @@ class ClaudeFile:
         trigger: str = "auto",
     ) -> str:
         self.leaf, before = None, self.leaf
-        metadata: Json = {"trigger": trigger, "preservedMessages": {"uuids": list(preserved)}}
+        summary_id = uuid_of(len(self.uuids) + 1)
+        kept: Json = {"anchorUuid": summary_id, "uuids": list(preserved)}
+        metadata: Json = {"trigger": trigger, "preservedMessages": kept}
         if n_before is not None:
             metadata["preTokens"] = n_before
         if n_after is not None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.core.context import ContextItem
 from ullage.core.cut import find_cut, legal_cuts, open_calls
-from ullage.core.message import ToolCall, ToolResult
+from ullage.core.message import Thinking, ToolCall, ToolResult
 
 
 def reminder() -> ContextItem:
@@ -157,3 +157,24 @@ def test_ids_that_an_agent_uses_again_part_no_pair_and_block_no_cut() -> None:
     killed = [*items, assistant("e", [("call_0", "bash", {})])]
     assert legal_cuts([*killed, user("f"), assistant("g")]) == (0, 1, 3, 4, 6, 7, 8, 9)
     assert [call.name for call in open_calls(killed)] == ["bash"]
+
+
+def test_no_cut_separates_the_blocks_of_one_answer() -> None:
+    def block(text: str, answer_id: str | None) -> ContextItem:
+        item = assistant(text)
+        message = msgspec.structs.replace(item.message, answer_id=answer_id)
+        return msgspec.structs.replace(item, message=message)
+
+    items = [user("a"), block("b", "msg_1"), block("c", "msg_1"), block("d", "msg_2")]
+    assert legal_cuts(items) == (0, 1, 3)
+    items = [user("a"), block("b", None), block("c", None)]
+    assert legal_cuts(items) == (0, 1, 2)
+
+
+def test_no_cut_separates_a_thought_from_what_it_led_to() -> None:
+    thought = assistant("")
+    blocks = (Thinking(text="hm"),)
+    message = msgspec.structs.replace(thought.message, blocks=blocks)
+    thought = msgspec.structs.replace(thought, message=message)
+    assert legal_cuts([user("a"), thought, assistant("b"), user("c")]) == (0, 1, 3)
+    assert legal_cuts([user("a"), thought, user("c")]) == (0, 1, 2)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.core.edit import Append, LineChange, NewSession, Rewrite
-from ullage.core.lines import AppendedLines, changed_lines
+from ullage.core.lines import AppendedLines, LinesBefore, changed_lines
 from ullage.core.transcript import Line, MemoryLines
 
 pieces = st.sampled_from(
@@ -83,3 +83,15 @@ def test_each_change_reads_like_the_file_that_it_leads_to() -> None:
 )
 def test_only_a_line_feed_ends_a_line(data: bytes, expected: list[Line]) -> None:
     assert list(MemoryLines(data).forward()) == expected
+
+
+@given(contents, contents)
+def test_the_lines_before_an_offset_read_like_the_shorter_file(base: bytes, later: bytes) -> None:
+    base += b"\n"
+    lines = LinesBefore(MemoryLines(base + later), len(base))
+    whole = MemoryLines(base)
+    assert lines.size_bytes == whole.size_bytes
+    assert list(lines.forward()) == list(whole.forward())
+    assert list(lines.backward()) == list(whole.backward())
+    for line in whole.forward():
+        assert list(lines.forward(line.offset)) == list(whole.forward(line.offset))

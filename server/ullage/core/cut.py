@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall, ToolResult
+from ullage.core.message import Thinking, ToolCall, ToolResult
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,8 @@ def find_cut(
 def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
     """List the positions before which a context may be cut, in order.
 
-    Never between a call and its result, never at a summary, which always goes into the next one.
+    Never between a call and its result, never within an answer, whose thinking providers want
+    back with its calls, never at a summary, which always goes into the next one.
     """
     # Some agents count their calls anew in each answer: only a later result answers a call.
     answered_at = {
@@ -58,7 +59,8 @@ def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
     cuts: list[int] = []
     for at, item in enumerate(items):
         is_result = any(isinstance(block, ToolResult) for block in item.message.blocks)
-        if not waiting and not is_result and item.category not in ("summary", "tool results"):
+        is_parted = bool(waiting) or is_result or (at > 0 and _is_one_answer(items[at - 1], item))
+        if not is_parted and item.category not in ("summary", "tool results"):
             cuts.append(at)
         for block in item.message.blocks:
             if isinstance(block, ToolCall) and answered_at.get(block.call_id, -1) >= at:
@@ -79,3 +81,11 @@ def open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
             elif isinstance(block, ToolResult):
                 waiting.pop(block.call_id, None)
     return tuple(waiting.values())
+
+
+def _is_one_answer(before: ContextItem, item: ContextItem) -> bool:
+    """Whether two items are blocks of one answer: by their id, or a thought and what follows it."""
+    if before.message.answer_id is not None and before.message.answer_id == item.message.answer_id:
+        return True
+    is_answer = before.category == item.category == "assistant"
+    return is_answer and all(isinstance(block, Thinking) for block in before.message.blocks)

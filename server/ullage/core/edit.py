@@ -3,11 +3,13 @@
 A format turns an edit of the context into a change of files, and `store` alone makes it.
 """
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.message import JsonObject
+from ullage.core.context import ContextItem
+from ullage.core.message import Image, JsonObject, ToolResult
 
 PRUNED_OUTPUT = "[output pruned for context]"
 """Stands for a tool's output that was pruned (S2 §Phase 1, rule 4)."""
@@ -22,6 +24,22 @@ class Replacement(msgspec.Struct, frozen=True, kw_only=True):
     """The whole output of a tool, or each image of the message."""
     call_id: str | None
     """The call whose result it is; None for the images of a message that is no result."""
+
+
+def n_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) -> int:
+    """Count the outputs and images that placeholders take the place of."""
+    n_images: dict[tuple[str, str | None], int] = {}
+    for item in items:
+        for block in item.message.blocks:
+            call_id = block.call_id if isinstance(block, ToolResult) else None
+            parts = block.content if isinstance(block, ToolResult) else (block,)
+            key = (item.entry_id, call_id)
+            n_found = sum(isinstance(part, Image) for part in parts)
+            n_images[key] = n_images.get(key, 0) + n_found
+    return sum(
+        n_images.get((one.entry_id, one.call_id), 0) if one.what == "images" else 1
+        for one in replacements
+    )
 
 
 class CompactionEdit(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Transcripts as they will be once a change is made, read like those on disk."""
 
 from collections.abc import Iterator
+from itertools import dropwhile, takewhile
 
 import msgspec
 
@@ -41,6 +42,20 @@ class AppendedLines(msgspec.Struct, frozen=True):
         for line in MemoryLines(self.appended).backward():
             yield Line(self.base.size_bytes + line.offset, line.raw)
         yield from self.base.backward()
+
+
+class LinesBefore(msgspec.Struct, frozen=True):
+    """A transcript as it was when it was shorter."""
+
+    base: Lines
+    size_bytes: int
+    """Where it ended, at the end of a line."""
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        return takewhile(lambda line: line.offset < self.size_bytes, self.base.forward(start))
+
+    def backward(self) -> Iterator[Line]:
+        return dropwhile(lambda line: line.offset >= self.size_bytes, self.base.backward())
 
 
 class RewrittenLines(msgspec.Struct, frozen=True):

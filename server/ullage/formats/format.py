@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from ullage.core.context import Compaction, Context
-from ullage.core.edit import CompactionEdit, FileChange, LineChange, PruneEdit
+from ullage.core.edit import CompactionEdit, FileChange, LineChange, PruneEdit, Replacement
 from ullage.core.index import CompactionRef, Index
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Agent, Entry, Header, Line, Lines, Problem, Transcript
@@ -132,6 +132,11 @@ class Format(Protocol):
     @staticmethod
     def messages(context: Context) -> list[JsonObject]:
         """List the messages that would be sent, in the agent's own shape."""
+        ...
+
+    @staticmethod
+    def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+        """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
         ...
 
     @staticmethod

@@ -1,10 +1,14 @@
 """The formats that we read, in the order in which a file is tried against them."""
 
+from collections.abc import Mapping
+
 from ullage.core.transcript import Agent, Header, Lines
 from ullage.formats.claude_code import adapter as claude_code
 from ullage.formats.claude_code import doctor as claude_code_doctor
+from ullage.formats.claude_code import edit as claude_code_edit
 from ullage.formats.codex import adapter as codex
 from ullage.formats.codex import doctor as codex_doctor
+from ullage.formats.codex import edit as codex_edit
 from ullage.formats.doctor import Records
 from ullage.formats.format import Editor, Format
 from ullage.formats.gemini import adapter as gemini
@@ -23,6 +27,11 @@ GUESSED: dict[Agent, Records] = {
 }
 MAX_GUESS_LINES = 200
 """Records that are looked at to tell a transcript without its beginning (chosen)."""
+EDITORS: Mapping[Agent, Editor] = {
+    "openclaw": openclaw_edit,
+    "claude-code": claude_code_edit,
+    "codex": codex_edit,
+}
 
 
 def recognize(lines: Lines) -> tuple[Format, Header] | None:
@@ -69,3 +78,4 @@ def guess(lines: Lines) -> tuple[Format, Header] | None:
     header = Header(agent=agent, session_id="", version=3, cwd=None)
     known = next(one for one in FORMATS if agent == one.AGENT)
     return known, header
+    return EDITORS.get(agent)

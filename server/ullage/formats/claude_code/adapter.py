@@ -16,12 +16,14 @@ from ullage.core.transcript import (
 from ullage.formats.claude_code.conversation import read_conversation
 from ullage.formats.claude_code.extension import extend
 from ullage.formats.claude_code.items import item_of, items_of
+from ullage.formats.claude_code.notes import PREFACE, own_details, to_prune_record
 from ullage.formats.claude_code.places import (
     live_folders,
     session_folders,
     session_roots,
     subagent_folders,
 )
+from ullage.formats.claude_code.prune import prune_message
 from ullage.formats.claude_code.records import Stub, metadata_of, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of, transcript_of
 from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
@@ -33,6 +35,7 @@ __all__ = [
     "live_folders",
     "messages",
     "parse",
+    "prune_message",
     "read_compaction",
     "read_context",
     "read_header",
@@ -62,6 +65,7 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
         n_entries=conversation.n_entries,
         size_bytes=lines.size_bytes,
         problems=conversation.problems,
+        pruned=None if conversation.pruned is None else to_prune_record(conversation.pruned),
     )
     return Reading(
         context=context,
@@ -108,17 +112,19 @@ def parse(data: bytes) -> Transcript:
 
 def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compaction:
     metadata = metadata_of(boundary)
+    details = own_details(metadata) or metadata
     summary = next((item for item in items if item.category == "summary"), None)
+    text = "" if summary is None else text_of(summary.native, "content") or ""
     return Compaction(
         entry_id=boundary.entry_id,
         parent_id=boundary.parent_id,
         at_ms=ms_of(boundary.native),
-        summary="" if summary is None else text_of(summary.native, "content") or "",
+        summary=text.removeprefix(PREFACE),
         first_kept_id=None,
         n_tokens_before=int_of(metadata, "preTokens"),
         n_tokens_after=int_of(metadata, "postTokens"),
-        trigger=text_of(metadata, "trigger"),
-        layer=None,
-        n_messages=int_of(metadata, "messagesSummarized"),
-        details=metadata,
+        trigger=text_of(details, "trigger"),
+        layer=text_of(details, "layer"),
+        n_messages=int_of(details, "messagesCompacted") or int_of(metadata, "messagesSummarized"),
+        details=details,
     )

@@ -8,8 +8,10 @@ import msgspec
 
 from ullage.core.index import CompactionRef, Index
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.formats.claude_code.notes import is_prune_note
 from ullage.formats.claude_code.records import (
     Stub,
+    anchor_id,
     is_boundary,
     preserved_ids,
     read_entry,
@@ -22,7 +24,9 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Entry | None
     preserved: tuple[Entry, ...]
     after: tuple[Entry, ...]
-    """The summary and what follows it, or the whole thread without a boundary."""
+    """The boundary, its summary and what follows, or the whole thread without a boundary."""
+    pruned: Entry | None
+    """The note of the last prune since the boundary."""
     refs: tuple[CompactionRef, ...]
     n_entries: int
     problems: tuple[Problem, ...]
@@ -38,6 +42,7 @@ def read_conversation(lines: Lines, header: Header, known: Index) -> Conversatio
     n_passed = 0
     wanted: str | None = None
     boundary: Entry | None = None
+    pruned: Entry | None = None
     missing: set[str] = set()
     is_complete = is_chain_complete = False
     for line in lines.backward():
@@ -51,6 +56,9 @@ def read_conversation(lines: Lines, header: Header, known: Index) -> Conversatio
         if stub is None:
             continue
         n_passed += is_counted
+        if is_prune_note(stub) and boundary is None and pruned is None:
+            note = read_entry(line)
+            pruned = note if isinstance(note, Entry) else None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
         if is_boundary(stub) and not is_chain_complete:
@@ -62,7 +70,8 @@ def read_conversation(lines: Lines, header: Header, known: Index) -> Conversatio
         if not isinstance(entry, Entry):
             continue
         if boundary is None:
-            is_on_path = not thread or stub.uuid == wanted
+            is_joined = is_boundary(stub) and wanted in preserved_ids(entry)
+            is_on_path = not thread or stub.uuid == wanted or is_joined
             thread.append(entry)
             if is_on_path:
                 wanted = stub.parent_uuid
@@ -73,7 +82,13 @@ def read_conversation(lines: Lines, header: Header, known: Index) -> Conversatio
             thread.append(entry)
             missing.discard(stub.uuid)
         is_complete = boundary is not None and not missing
-    return _conversation(thread, boundary, refs, known.n_entries + n_passed, problems)
+    found = _conversation(thread, boundary, refs, known.n_entries + n_passed, problems)
+    return msgspec.structs.replace(found, pruned=pruned)
+
+
+def answer_id(entry: Entry) -> str | None:
+    message = object_of(entry.native, "message") if entry.kind == "assistant" else None
+    return None if message is None else text_of(message, "id")
 
 
 def _link(refs: list[CompactionRef], line: Line, stub: Stub, *, is_new: bool) -> None:
@@ -100,22 +115,26 @@ def _conversation(
     problems: list[Problem],
 ) -> Conversation:
     by_id = {entry.entry_id: entry for entry in thread}
+    kept_ids = () if boundary is None else preserved_ids(boundary)
     on_path: set[str] = set()
     current = thread[0] if thread else None
     while current is not None and current.entry_id not in on_path:
         on_path.add(current.entry_id)
-        current = by_id.get(current.parent_id) if current.parent_id else None
-    preserved: tuple[Entry, ...] = ()
-    if boundary is not None:
-        found = (by_id.get(entry_id) for entry_id in preserved_ids(boundary))
-        preserved = tuple(entry for entry in found if entry is not None)
+        parent_id = current.parent_id
+        if boundary is not None and parent_id in kept_ids:
+            # A resumed session goes on from what was preserved, which hangs on the summary.
+            kept_ids = kept_ids[: kept_ids.index(parent_id) + 1]
+            parent_id = anchor_id(boundary)
+        current = by_id.get(parent_id) if parent_id else None
+    found = (by_id.get(entry_id) for entry_id in kept_ids)
+    preserved = tuple(entry for entry in found if entry is not None)
     after = tuple(entry for entry in reversed(thread) if entry.entry_id in on_path)
-    kept_ids = {entry.entry_id for entry in preserved}
     after = tuple(entry for entry in after if entry.entry_id not in kept_ids)
     return Conversation(
         boundary=boundary,
         preserved=preserved,
         after=_with_parallel(after, thread),
+        pruned=None,
         refs=tuple(refs),
         n_entries=n_entries,
         problems=tuple(problems),
@@ -129,8 +148,8 @@ def _with_parallel(path: tuple[Entry, ...], thread: list[Entry]) -> tuple[Entry,
     one of the results lies on the chain.
     """
     on_path = {entry.entry_id for entry in path}
-    answer_ids = {_answer_id(entry) for entry in path} - {None}
-    extra = {e.entry_id for e in thread if _answer_id(e) in answer_ids} - on_path
+    answer_ids = {answer_id(entry) for entry in path} - {None}
+    extra = {e.entry_id for e in thread if answer_id(e) in answer_ids} - on_path
     answers = [entry for entry in thread if entry.entry_id in on_path | extra]
     call_ids = {call_id for entry in answers for call_id in _ids(entry, "tool_use", "id")}
     answered = {i for entry in path for i in _ids(entry, "tool_result", "tool_use_id")}
@@ -141,11 +160,6 @@ def _with_parallel(path: tuple[Entry, ...], thread: list[Entry]) -> tuple[Entry,
     if not extra:
         return path
     return tuple(entry for entry in reversed(thread) if entry.entry_id in on_path | extra)
-
-
-def _answer_id(entry: Entry) -> str | None:
-    message = object_of(entry.native, "message") if entry.kind == "assistant" else None
-    return None if message is None else text_of(message, "id")
 
 
 def _ids(entry: Entry, block_type: str, key: str) -> list[str]:

@@ -8,6 +8,7 @@ from ullage.core.context import ContextItem
 from ullage.core.message import ToolCall
 from ullage.core.transcript import Line, Problem
 from ullage.formats.claude_code.items import cleared_calls, item_of
+from ullage.formats.claude_code.notes import is_prune_note
 from ullage.formats.claude_code.records import is_boundary, read_entry, read_stub
 from ullage.formats.format import Reading, extended, shows_unfinished
 
@@ -30,6 +31,8 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
         if stub is None:
             continue
         n_new += 1
+        if is_prune_note(stub):
+            return None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
         entry = read_entry(line)

@@ -14,22 +14,28 @@ from ullage.formats.json_line import ms_of, object_of, objects_of, texts_of
 CLEARED_RESULT = "[Old tool result content cleared]"
 
 
-def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
+def sent_entries(conversation: Conversation) -> tuple[Entry, ...]:
     """Put the summary first, then what the boundary preserved, then the rest."""
     summary = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is True)
     rest = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is not True)
+    return (*summary, *conversation.preserved, *rest)
+
+
+def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
     preserved_ids = {entry.entry_id for entry in conversation.preserved}
+    note = conversation.pruned
     items: list[ContextItem] = []
     tool_names: dict[str, str] = {}
-    cleared = frozenset(call_id for entry in rest for call_id in cleared_calls(entry))
-    for entry in (*summary, *conversation.preserved, *rest):
+    cleared = frozenset(call_id for entry in conversation.after for call_id in cleared_calls(entry))
+    for entry in sent_entries(conversation):
         item = item_of(entry, tool_names, cleared)
         if item is None:
             continue
         for block in item.message.blocks:
             if isinstance(block, ToolCall):
                 tool_names[block.call_id] = block.name
-        if entry.entry_id in preserved_ids:
+        is_kept = note is not None and entry.offset < note.offset
+        if is_kept or entry.entry_id in preserved_ids:
             item = msgspec.structs.replace(item, is_after_boundary=False)
         items.append(item)
     return tuple(items)

@@ -68,6 +68,13 @@ def to_message(
     return message, _category(entry, blocks)
 
 
+def tells_usage(entry: Entry) -> bool:
+    """Whether Claude Code takes a record's usage for the size of its context."""
+    message = object_of(entry.native, "message") or {}
+    is_answer = entry.kind == "assistant" and text_of(message, "model") != SYNTHETIC_MODEL
+    return is_answer and object_of(message, "usage") is not None
+
+
 def _category(entry: Entry, blocks: tuple[Block, ...]) -> Category:
     if entry.native.get("isCompactSummary") is True:
         return "summary"

@@ -94,6 +94,10 @@ def is_boundary(stub: Stub) -> bool:
     return stub.type == "system" and stub.subtype == "compact_boundary"
 
 
+def is_boundary_entry(entry: Entry) -> bool:
+    return entry.kind == "system" and entry.native.get("subtype") == "compact_boundary"
+
+
 def metadata_of(boundary: Entry) -> JsonObject:
     return object_of(boundary.native, "compactMetadata") or {}
 
@@ -102,6 +106,13 @@ def preserved_ids(boundary: Entry) -> tuple[str, ...]:
     """List the records before a boundary that it keeps, in the order they are sent."""
     preserved = object_of(metadata_of(boundary), "preservedMessages") or {}
     return texts_of(preserved, "uuids")
+
+
+def anchor_id(boundary: Entry) -> str | None:
+    """Name the record that a boundary's preserved ones follow: its summary."""
+    metadata = metadata_of(boundary)
+    kept = object_of(metadata, "preservedMessages") or object_of(metadata, "preservedSegment")
+    return text_of(kept or {}, "anchorUuid")
 
 
 def _is_empty(line: Line) -> bool:

@@ -23,6 +23,7 @@ from ullage.formats.codex.places import (
     session_roots,
     subagent_folders,
 )
+from ullage.formats.codex.prune import prune_message
 from ullage.formats.codex.records import Stub, read_entry, read_header, read_stub
 from ullage.formats.format import Reading, index_of, transcript_of
 
@@ -33,6 +34,7 @@ __all__ = [
     "live_folders",
     "messages",
     "parse",
+    "prune_message",
     "read_compaction",
     "read_context",
     "read_header",
@@ -71,6 +73,7 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
         size_bytes=lines.size_bytes,
         problems=history.problems,
         window_tokens=assembly.window_tokens,
+        pruned=assembly.pruned,
     )
     return Reading(
         context=context,

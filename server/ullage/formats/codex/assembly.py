@@ -4,10 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ullage.core.context import Context, ContextItem
+from ullage.core.context import Compaction, Context, ContextItem, PruneRecord
 from ullage.core.message import JsonObject, ToolCall, Usage
 from ullage.core.transcript import Entry
+from ullage.formats.codex.compaction import stands_in
 from ullage.formats.codex.messages import is_sent, to_message
+from ullage.formats.codex.notes import is_prune, own_note, to_prune_record
 from ullage.formats.codex.records import payload_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 
@@ -27,6 +29,7 @@ class Assembly:
         self.window_tokens: int | None = None
         self.n_tokens_after: int | None = None
         """Codex's estimate of the context right after the boundary."""
+        self.pruned: PruneRecord | None = None
         self._last_usage: Usage | None = None
         self._has_boundary = has_boundary
         self._n_kept = len(self.items)
@@ -40,12 +43,11 @@ class Assembly:
         """Take up where the reading of a context ended."""
         boundary = context.boundary
         assembly = cls(context.items, has_boundary=boundary is not None)
-        if boundary is None:
-            assembly._n_kept = 0
-        else:
-            kept = (item for item in context.items if item.entry_id == boundary.entry_id)
-            assembly._n_kept = sum(1 for _ in kept)
+        kept = (at for at, item in enumerate(context.items) if _is_kept(item, boundary))
+        assembly._n_kept = max(kept, default=-1) + 1
+        if boundary is not None:
             assembly.n_tokens_after = boundary.n_tokens_after
+        assembly.pruned = context.pruned
         assembly.model = context.model
         assembly.window_tokens = context.window_tokens
         assembly._last_usage = last_usage(context)
@@ -62,6 +64,8 @@ class Assembly:
         if entry.kind == "response_item":
             if is_sent(payload):
                 self._add_item(entry, payload)
+        elif is_prune(entry):
+            self._add_prune(entry, payload)
         elif payload.get("type") == "token_count":
             self._add_usage(_usage(payload))
 
@@ -116,12 +120,25 @@ class Assembly:
         self.items[at] = msgspec.structs.replace(item, message=message)
         self._last_usage = usage
 
+    def _add_prune(self, entry: Entry, payload: JsonObject) -> None:
+        """Take all figures so far for those of a larger context."""
+        self.pruned = to_prune_record(entry, own_note(payload) or {})
+        self.items = [msgspec.structs.replace(item, is_after_boundary=False) for item in self.items]
+        self._n_kept = len(self.items)
+        self._last_usage = _usage(payload) or self._last_usage
+
     def _own_places(self) -> range:
         return range(self._n_kept, len(self.items))
 
     def _is_end(self, at: int) -> bool:
         message = self.items[at].message
         return message.role == "assistant" or message.usage is not None
+
+
+def _is_kept(item: ContextItem, boundary: Compaction | None) -> bool:
+    """Whether no later figure can belong to an item."""
+    is_in_boundary = boundary is not None and stands_in(item.entry_id, boundary.entry_id)
+    return is_in_boundary or not item.is_after_boundary
 
 
 def last_usage(context: Context) -> Usage | None:

@@ -1,11 +1,12 @@
 """What a `compacted` line says: its summary, and the history that takes the old one's place."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ullage.core.context import Compaction, ContextItem
-from ullage.core.message import JsonObject, plain_text
+from ullage.core.message import JsonObject, ToolCall, plain_text
 from ullage.core.transcript import Entry
 from ullage.formats.codex.messages import is_sent, to_message
+from ullage.formats.codex.notes import BEFORE_KEY, PREFACE, own_note
 from ullage.formats.codex.records import payload_of
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of
 
@@ -26,8 +27,20 @@ def items_of_boundary(boundary: Entry) -> list[ContextItem]:
     if isinstance(payload.get("replacement_history"), list):
         natives = objects_of(payload, "replacement_history")
     else:
-        natives = (_summary_message(summary),) if summary else ()
-    return [_item(boundary, native, summary) for native in natives if is_sent(native)]
+        natives = (summary_message(summary),) if summary else ()
+    items: list[ContextItem] = []
+    tool_names: dict[str, str] = {}
+    for at, native in enumerate(natives):
+        if is_sent(native):
+            items.append(_item(boundary, at, native, summary, tool_names))
+            calls = (b for b in items[-1].message.blocks if isinstance(b, ToolCall))
+            tool_names |= {call.call_id: call.name for call in calls}
+    return items
+
+
+def stands_in(entry_id: str, boundary_id: str) -> bool:
+    """Whether an item is part of a boundary itself."""
+    return entry_id.partition(".")[0] == boundary_id
 
 
 def to_compaction(
@@ -37,40 +50,44 @@ def to_compaction(
     usage = object_of(object_of(payload, "latest_token_usage_record") or {}, "usage") or {}
     found = next((plain_text(i.message) for i in items if i.category == "summary"), "")
     summary = text_of(payload, "message") or found
+    own = own_note(payload)
+    details = own or {key: value for key, value in payload.items() if key not in _LARGE_KEYS}
     return Compaction(
         entry_id=boundary.entry_id,
         parent_id=None,
         at_ms=ms_of(boundary.native),
-        summary=summary,
+        summary=summary.removeprefix(PREFACE),
         is_opaque=not summary and isinstance(payload.get("replacement_history"), list),
         first_kept_id=None,
         # The request that asked for the summary, and so the old context and little more.
-        n_tokens_before=int_of(usage, "total_tokens"),
+        n_tokens_before=int_of(usage, "total_tokens") if own is None else int_of(own, BEFORE_KEY),
         n_tokens_after=n_tokens_after,
-        trigger=None,
-        layer=None,
-        n_messages=None,
-        details={key: value for key, value in payload.items() if key not in _LARGE_KEYS},
+        trigger=text_of(details, "trigger"),
+        layer=text_of(details, "layer"),
+        n_messages=int_of(details, "messagesCompacted"),
+        details=details,
     )
 
 
-def _item(boundary: Entry, native: JsonObject, summary: str) -> ContextItem:
-    message, category = to_message(native, {})
+def summary_message(text: str) -> JsonObject:
+    return {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": text}],
+    }
+
+
+def _item(
+    boundary: Entry, at: int, native: JsonObject, summary: str, tool_names: Mapping[str, str]
+) -> ContextItem:
+    message, category = to_message(native, tool_names)
     if summary and message.role == "user" and plain_text(message) == summary:
         category = "summary"
     return ContextItem(
-        entry_id=boundary.entry_id,
+        entry_id=boundary.entry_id if category == "summary" else f"{boundary.entry_id}.{at}",
         message=message,
         category=category,
         native=native,
         at_ms=ms_of(boundary.native),
         is_after_boundary=category == "summary",
     )
-
-
-def _summary_message(text: str) -> JsonObject:
-    return {
-        "type": "message",
-        "role": "user",
-        "content": [{"type": "input_text", "text": text}],
-    }

@@ -7,6 +7,7 @@ import msgspec
 from ullage.core.transcript import Entry, Line, Problem
 from ullage.formats.codex.assembly import Assembly, last_usage
 from ullage.formats.codex.history import tells
+from ullage.formats.codex.notes import is_prune
 from ullage.formats.codex.records import entry_id_of, read_entry, read_stub
 from ullage.formats.format import Reading, extended, shows_unfinished
 
@@ -39,6 +40,8 @@ def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading 
             return None
         entry = read_entry(line) if tells(stub) else None
         if isinstance(entry, Entry):
+            if is_prune(entry):
+                return None
             assembly.add(entry)
         elif entry is not None:
             problems.append(entry)

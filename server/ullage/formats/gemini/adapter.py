@@ -20,6 +20,7 @@ from ullage.formats.gemini.places import (
     session_roots,
     subagent_folders,
 )
+from ullage.formats.gemini.prune import prune_message
 from ullage.formats.gemini.records import (
     Stub,
     is_document,
@@ -36,6 +37,7 @@ __all__ = [
     "live_folders",
     "messages",
     "parse",
+    "prune_message",
     "read_compaction",
     "read_context",
     "read_header",

@@ -14,8 +14,9 @@ from ullage.core.edit import (
     PruneEdit,
     Replacement,
     Rewrite,
+    n_pruned,
 )
-from ullage.core.message import Image, JsonObject, ToolResult
+from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Line, Lines
 from ullage.formats.json_line import as_object, decode_object, object_of, text_of, with_value
 from ullage.formats.openclaw.notes import PRUNE_NOTE, json_line, new_note
@@ -56,7 +57,7 @@ def prune(lines: Lines, context: Context, edit: PruneEdit) -> Rewrite:
         "version": 1,
         "tokensBefore": edit.n_tokens_before,
         "tokensAfter": edit.n_tokens_after,
-        "pruned": _n_pruned(context, edit.replacements),
+        "pruned": n_pruned(context.items, edit.replacements),
         # Of the changed lines in the file before: they tell one prune from another.
         "offsets": offsets,
     }
@@ -116,15 +117,3 @@ def _without_images(content: object) -> object:
 
 def _text_block(text: str) -> JsonObject:
     return {"type": "text", "text": text}
-
-
-def _n_pruned(context: Context, replacements: Sequence[Replacement]) -> int:
-    n_images = {
-        item.entry_id: sum(
-            isinstance(part, Image)
-            for block in item.message.blocks
-            for part in (block.content if isinstance(block, ToolResult) else (block,))
-        )
-        for item in context.items
-    }
-    return sum(n_images.get(one.entry_id, 0) if one.what == "images" else 1 for one in replacements)

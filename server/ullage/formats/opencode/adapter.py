@@ -25,6 +25,7 @@ from ullage.formats.opencode.places import (
     session_roots,
     subagent_folders,
 )
+from ullage.formats.opencode.prune import prune_message
 from ullage.formats.opencode.records import (
     compaction_part,
     created_ms,
@@ -42,6 +43,7 @@ __all__ = [
     "live_folders",
     "messages",
     "parse",
+    "prune_message",
     "read_compaction",
     "read_context",
     "read_header",

@@ -1,0 +1,286 @@
+"""The real Claude Code and Codex resume the sessions that we begin, and send what we read there.
+
+Each runs in a home of its own against a model on loopback, without a login; a proxy that nobody
+answers at keeps everything else from leaving the machine. 640 MB of packages, so not part of CI:
+
+    npm --prefix tests/peer/agents ci --ignore-scripts && python -m pytest tests/peer/agents
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import pytest
+
+from loopback_model import Answer, Json, LoopbackModel
+from reading import read
+from ullage.core.context import Context
+from ullage.core.cut import legal_cuts
+from ullage.core.edit import PRUNED_OUTPUT, CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.gauge import measure
+from ullage.core.message import ToolResult
+from ullage.core.transcript import MemoryLines
+from ullage.core.window import Window
+from ullage.formats.format import Editor
+from ullage.formats.registry import editor_for, recognize
+
+PACKAGES = Path(__file__).parent / "node_modules"
+PROGRAMS = {
+    "claude": PACKAGES / "@anthropic-ai" / "claude-code" / "cli-wrapper.cjs",
+    "codex": PACKAGES / "@openai" / "codex" / "bin" / "codex.js",
+}
+SESSION_ID = "6f1c7f0e-5a0b-4a53-9f0c-2f6b8e1d9a77"
+AT = "2026-11-21T10:00:00.000Z"
+N_FULL = 160_000
+"""What the model reports of the second turn."""
+COMPACT_AT = 100_000
+"""Where an agent that believed the old figures would compact; no less is taken by Claude Code."""
+
+pytestmark = pytest.mark.skipif(
+    not all(program.exists() for program in PROGRAMS.values()),
+    reason="needs `npm --prefix tests/peer/agents ci --ignore-scripts`",
+)
+
+
+class Lab(NamedTuple):
+    """An agent with a home of its own, and the model that it asks."""
+
+    agent: str
+    home: Path
+    model: LoopbackModel
+
+    def ask(self, prompt: str, *, resume: str | None = None) -> list[Json]:
+        """Run one turn; give the requests that reached the model in it."""
+        before = len(self.model.requests)
+        is_claude = self.agent == "claude"
+        command = _claude(prompt, resume) if is_claude else _codex(prompt, resume)
+        subprocess.run(
+            ["node", str(PROGRAMS[self.agent]), *command],
+            env=self._environment(),
+            cwd=self.home / "project",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        return self.model.requests[before:]
+
+    def configure(self, *, compact_at: int = 10**6) -> None:
+        """Tell the agents from which size they compact, and Codex where its model is."""
+        settings = {"env": {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(compact_at)}}
+        (self.home / ".claude").mkdir(exist_ok=True)
+        (self.home / ".claude" / "settings.json").write_text(json.dumps(settings))
+        (self.home / ".codex").mkdir(exist_ok=True)
+        (self.home / ".codex" / "config.toml").write_text(
+            f"""
+            model = "gpt-5.5"
+            model_provider = "loopback"
+            model_auto_compact_token_limit = {compact_at}
+            approval_policy = "never"
+            sandbox_mode = "danger-full-access"
+            check_for_update_on_startup = false
+            [analytics]
+            enabled = false
+            [model_providers.loopback]
+            name = "loopback"
+            base_url = "{self.model.url}/v1"
+            wire_api = "responses"
+            requires_openai_auth = false
+            """
+        )
+
+    def transcript(self) -> Path:
+        found = sorted(self.home.glob(".cl*/projects/*/*.jsonl"))
+        found += sorted(self.home.glob(".codex/sessions/*/*/*/*.jsonl"))
+        return found[0]
+
+    def _environment(self) -> dict[str, str]:
+        nobody = "http://127.0.0.1:9"
+        return {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "HTTPS_PROXY": nobody,
+            "HTTP_PROXY": nobody,
+            "NO_PROXY": "127.0.0.1",
+            "ANTHROPIC_BASE_URL": self.model.url,
+            "ANTHROPIC_API_KEY": "not-a-key",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+
+
+def _claude(prompt: str, resume: str | None) -> list[str]:
+    session = ["--session-id", SESSION_ID] if resume is None else ["--resume", resume]
+    return ["-p", prompt, *session, "--allowedTools", "Bash", "--model", "claude-sonnet-4-5"]
+
+
+def _codex(prompt: str, resume: str | None) -> list[str]:
+    session = [] if resume is None else ["resume", resume]
+    return ["exec", "--skip-git-repo-check", *session, prompt]
+
+
+@pytest.fixture(params=tuple(PROGRAMS))
+def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lab]:
+    """Give an agent with a session of two turns, the first with calls side by side."""
+    (tmp_path / "project").mkdir()
+    with LoopbackModel() as model:
+        lab = Lab(request.param, tmp_path, model)
+        lab.configure()
+        model.answers = [Answer("I look.", ("echo one", "echo two")), Answer("First is done.")]
+        lab.ask("First.")
+        session_id = context_of(lab.transcript()).header.session_id
+        model.answers = [
+            Answer("I look again.", ("echo three",), N_FULL),
+            Answer("Second is done.", n_tokens=N_FULL),
+        ]
+        lab.ask("Second.", resume=session_id)
+        yield lab
+
+
+def test_a_compacted_session_goes_on_with_the_summary_and_what_was_kept(lab: Lab) -> None:
+    path = lab.transcript()
+    context = context_of(path)
+    second = next(
+        at for at in legal_cuts(context.items) if "Second." in str(context.items[at].native)
+    )
+    edit = CompactionEdit(
+        entry_id="cc000000",
+        timestamp=AT,
+        summary="## Goal\nA summary of the first turn.",
+        first_kept_id=context.items[second].entry_id,
+        n_tokens_before=N_FULL,
+        n_tokens_after=900,
+        details={"by": "ullage", "trigger": "threshold", "layer": "full"},
+    )
+    new = begin(path, editor(context).compact(MemoryLines(path.read_bytes()), context, edit))
+    lab.configure(compact_at=COMPACT_AT)
+    assert used_tokens(context_of(new)) == 900
+    reached = go_on(lab, new)
+    assert edit.summary in reached[0][-1]
+    assert reached[1] == ("text", "Second.")
+    assert "First is done." not in str(reached)
+    assert reached[-2:] == [("text", "Second is done."), ("text", "Go on.")]
+
+
+def test_a_pruned_session_goes_on_with_placeholders(lab: Lab) -> None:
+    path = lab.transcript()
+    context = context_of(path)
+    results = [
+        Replacement(entry_id=item.entry_id, what="output", call_id=block.call_id)
+        for item in context.items
+        for block in item.message.blocks
+        if isinstance(block, ToolResult)
+    ]
+    edit = PruneEdit(
+        entry_id="dd000000",
+        timestamp=AT,
+        replacements=tuple(results[:2]),
+        n_tokens_before=N_FULL,
+        n_tokens_after=1_200,
+    )
+    new = begin(path, editor(context).prune(MemoryLines(path.read_bytes()), context, edit))
+    lab.configure(compact_at=COMPACT_AT)
+    assert used_tokens(context_of(new)) == 1_200
+    reached = go_on(lab, new)
+    outputs = [text for kind, text in reached if kind == "result"]
+    assert outputs[:2] == [PRUNED_OUTPUT] * 2
+    assert outputs[2].rstrip().endswith("three")
+
+
+def test_what_the_agent_compacted_is_undone_in_a_new_session(lab: Lab) -> None:
+    path = lab.transcript()
+    before = context_of(path)
+    if lab.agent == "claude":
+        lab.ask("/compact", resume=before.header.session_id)
+    else:
+        lab.configure(compact_at=COMPACT_AT)
+        lab.model.answers = [Answer("What the model summed up.")]
+        lab.ask("Third.", resume=before.header.session_id)
+        lab.configure()
+    context = context_of(path)
+    assert context.boundary is not None
+    change = editor(context).undo_compaction(
+        MemoryLines(path.read_bytes()),
+        context,
+        context.boundary,
+        entry_id="ee000000",
+        timestamp=AT,
+    )
+    new = begin(path, change)
+    assert [i.native for i in context_of(new).items] == [i.native for i in before.items]
+    reached = go_on(lab, new)
+    assert ("text", "First.") in reached
+    assert "summed up" not in str(reached)
+
+
+def go_on(lab: Lab, path: Path) -> list[tuple[str, str]]:
+    """Resume a session; what reaches the model is what we read in the file, and the prompt."""
+    data = path.read_bytes()
+    context = context_of(path)
+    found = recognize(MemoryLines(data))
+    assert found is not None
+    expected = flat(cast(list[Json], found[0].messages(context)))
+    requests = lab.ask("Go on.", resume=context.header.session_id)
+    assert len(requests) == 1, "the agent does not take the window for full and compact at once"
+    body = requests[0]
+    reached = flat(cast(list[Json], body["messages"] if "messages" in body else body["input"]))
+    assert reached == [*expected, ("text", "Go on.")]
+    assert path.read_bytes().startswith(data)
+    now = context_of(path)
+    assert flat(cast(list[Json], found[0].messages(now)))[: len(reached)] == reached
+    return reached
+
+
+def flat(messages: Sequence[Json]) -> list[tuple[str, str]]:
+    """List what messages hold, in order, without what the agents announce by themselves."""
+    found: list[tuple[str, str]] = []
+    for message in messages:
+        content = message.get("content", message)
+        if message.get("role") in ("developer", "system"):
+            continue
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        blocks = cast(list[Json], content if isinstance(content, list) else [message])
+        found += [_told(block) for block in blocks]
+    return [one for one in found if not one[1].startswith(("<system-reminder>", "<environment_"))]
+
+
+def _told(block: Json) -> tuple[str, str]:
+    match block["type"]:
+        case "tool_use":
+            return "call", str(block["id"])
+        case "function_call":
+            return "call", str(block["call_id"])
+        case "tool_result":
+            return "result", str(block["content"])
+        case "function_call_output":
+            return "result", str(block["output"])
+        case "reasoning":
+            return "thought", str(block["encrypted_content"])
+        case _:
+            return "text", str(block["text"]).rstrip()
+
+
+def begin(old: Path, change: object) -> Path:
+    assert isinstance(change, NewSession)
+    path = old.with_name(change.name)
+    path.write_bytes(change.data)
+    return path
+
+
+def context_of(path: Path) -> Context:
+    return read(path.read_bytes()).context
+
+
+def used_tokens(context: Context) -> int | None:
+    window = Window(n_tokens=200_000, source="setting", detail="test")
+    return measure(context, window, len).used_tokens
+
+
+def editor(context: Context) -> Editor:
+    found = editor_for(context.header.agent)
+    assert found is not None
+    return found
