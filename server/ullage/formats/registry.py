@@ -45,7 +45,7 @@ def recognize(lines: Lines) -> tuple[Format, Header] | None:
 
 def editor_for(agent: Agent) -> Editor | None:
     """Give the module that works edits into an agent's files, None where we change none."""
-    return openclaw_edit if agent == "openclaw" else None
+    return EDITORS.get(agent)
 
 
 def records_of(header: Header) -> Records | None:
