@@ -5,34 +5,25 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.wording import CHANGES, CHOICES, Worded, has_marker, rule_strength, worded
+from ullage.core.claims import (
+    DIGIT,
+    FILLERS,
+    MAX_TOKENS,
+    NO_KEYS,
+    TOKEN,
+    UNITS,
+    Claim,
+    claims,
+    is_same_kind,
+    whole_value,
+)
+from ullage.core.wording import CHANGES, CHOICES, NO_RULE, Worded, has_marker, rule_strength, worded
 
 OLD_VALUE = "[old value]"
-_TOKEN = re.compile(r"[0-9A-Za-z_$@][\w$@%/-]*(?:[.:][\w$@%/-]+)*|[^\W\d_]+")
-_DIGIT = re.compile(r"\d")
-_MAX_TOKENS = 160
-_FILLERS = frozenset(
-    "a an the is are was be to at of on in for from with use using used uses set sets now new old "
-    "should must will shall it this that as and or by run runs running listen listens default "
-    "please let's make not instead actually change changed switch switched its our your my we i "
-    "value number ist sind auf zu von der die das den dem ein eine einen soll muss jetzt bitte "
-    "nutze verwende für mit und oder statt le la les un une de du des à est au sur pour avec el "
-    "los las una es en para con o e il lo di da è per non на в с из и для это быть теперь нужно "
-    "используй должен поменяй измени сделай nimm nehmt setze mach "
-    "take put go went going have has keep only all any more than about up down".split()
-)
-_NO_KEYS = frozenset(
-    "line lines test tests step steps option options item items issue bug commit attempt phase "
-    "part parts files file chapter round passed failed page error errors times case cases day "
-    "days hour hours minute minutes second seconds took after before last first pr ms s kb mb "
-    "января utc id".split()
-)
-_CJK_VERBS = re.compile(
-    r"改成|改为|改用|换成|使用|现在|必须|应该|请|用|是|为|到|设|的|把|将|を|は|に|が|へ"
-)
-_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_STEM_CHARS = 4
-"""What is compared of a word that may be inflected; chosen."""
+_MAX_CLAIM_CHARS = 160
+"""A longer sentence tells more than the value that was replaced; chosen."""
+_MIN_FRAME = 3
+"""Words that two sentences must share to say the same of another value; chosen."""
 _PAIRS = (
     (
         frozenset("from von vom de da с із з".split()),
@@ -56,22 +47,32 @@ _PAIRS = (
 """Words that such a sentence has, and how it names the old value and the new one."""
 _OLD_HEADS = frozenset(
     "instead rather longer not anstelle anstatt statt nicht lieu vez lugar invece вместо замість "
-    "was previously".split()
+    "previously formerly no non".split()
 )
 _OLD_ONLY = re.compile(
-    r"(?:\binstead of|\brather than|\bno longer|, not|\banstelle von|\banstatt|\bstatt|"
-    r"\bnicht mehr|\bau lieu de|\ben vez de|\ben lugar de|\binvece di|\bem vez de|\bвместо|"
-    r"\bзамість|\bwas|\bpreviously) (.{1,60})",
+    r"(?:\binstead of|\brather than|\bno longer|(?:,|(?<=\d)) not|, nicht|, no|\banstelle von|"
+    r"\banstatt|\bstatt|\bnicht mehr|\bau lieu de|\ben vez de|\ben lugar de|\binvece di|"
+    r"\bem vez de|\bвместо|\bзамість|\bpreviously|\bformerly) (.{1,60})",
     re.IGNORECASE,
 )
 
 
-class Claim(msgspec.Struct, frozen=True, gc=False):
-    """A value that a sentence gives to a key: `port 8080`."""
-
-    key: str
-    qualifier: str
-    value: str
+_CHANGE_VERBS = re.compile(
+    r"\b(?:chang|switch|bump|rais|lower|updat|upgrad|downgrad|renam|increas|reduc|replac|swap|"
+    r"correct|adjust|shift|rotat|set|mov|änder|erhöh|senk|umstell|wechs|cambi|sub[ei]|baj|pas[as]|remplac|"
+    r"mud|alter|aument|измен|помен|замен|увелич|уменьш|зміни|замін)\w{0,5}\b|[改换調]",
+    re.IGNORECASE,
+)
+"""Beginnings of the verbs by which somebody changes a value, rather than tells of two."""
+_EXCHANGES = frozenset("use make take instead actually rather nimm nutze lieber usa mejor".split())
+_SETTERS = (
+    r"(?:us(?:e|es|ed|ing)|with|via|on|to|is|are|be|cho(?:o?se|sen)|pick(?:ed)?|nutz\w*|verwend\w*|"
+    r"auf|mit|utilis\w*|usa\w*|uso|con|avec|использу\w*|на|через) (?:the |a |an |die |das |den )?"
+)
+"""What stands before a plain word that was chosen; any other word of its like stays."""
+_COPULA = re.compile(
+    r"\b(?:is|are|be|equals|ist|sind|es|son|est|sont|é|são|è|sono)\b|[=:：为是]|設定|设",
+)
 
 
 class Retired(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,9 +80,31 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
 
     value: str
     key: str
+    unit: str
     n_sentence: int
     is_by_user: bool
     has_digit: bool
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether the value is long enough to mean the same wherever it stands."""
+        return self.has_digit and (len(self.value) > 3 or not self.value.isdecimal())
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the user called this very number old, whatever it belongs to."""
+        return self.has_digit and self.is_by_user and not self.key and len(self.value) > 2
+
+    @property
+    def pattern(self) -> re.Pattern[str] | None:
+        """Match the value in any text; None where it means something else in most."""
+        if self.is_distinct:
+            return whole_value(self.value)
+        if self.has_digit and self.unit:
+            return re.compile(
+                rf"(?<![\w.,]){re.escape(self.value)}[ -]?{re.escape(self.unit)}", re.IGNORECASE
+            )
+        return None
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,72 +117,89 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     ready: Worded
 
 
-def claims(text: str) -> Iterator[Claim]:
-    """Find the values with a digit in them, each with the noun that it belongs to."""
-    if not _DIGIT.search(text):
-        return
-    tokens: list[str] = _TOKEN.findall(text.lower())[:_MAX_TOKENS]
-    for at, token in enumerate(tokens):
-        if not _DIGIT.search(token):
-            continue
-        nouns = list(_nouns(reversed(tokens[max(0, at - 5) : at])))
-        if not nouns:
-            nouns = list(_nouns(tokens[at + 1 : at + 4]))[:1]
-        if nouns and nouns[0] not in _NO_KEYS:
-            yield Claim(nouns[0], nouns[1] if len(nouns) > 1 else "", token)
-
-
-def _nouns(tokens: Iterator[str] | Sequence[str]) -> Iterator[str]:
-    for token in tokens:
-        if _DIGIT.search(token):
-            return
-        if token.isascii():
-            if token not in _FILLERS:
-                yield token
-        elif _HAN.match(token):
-            # Chinese puts what it speaks of last: 服务端口 is the service's port.
-            bare = _CJK_VERBS.sub("", token)
-            if bare:
-                yield bare[-2:]
-                yield bare[:-2]
-        elif token not in _FILLERS:
-            yield token[:_STEM_CHARS]
-
-
 def retired_values(said: Sequence[Said]) -> list[Retired]:
-    """Find the values that a later sentence replaced."""
+    """Find the values that a later sentence replaced: the same subject got another one."""
     found: list[Retired] = []
     current: dict[str, dict[Claim, Said]] = {}
+    stated: dict[tuple[str, ...], tuple[str, str]] = {}
     for at, sentence in enumerate(said):
-        if not (sentence.is_user or sentence.is_choice or _DIGIT.search(sentence.text)):
+        if not (sentence.is_user or sentence.is_choice or DIGIT.search(sentence.text)):
             continue
-        ready = sentence.ready
         own = list(claims(sentence.text))
-        changes = has_marker(ready, CHANGES) or has_marker(ready, CHOICES)
-        has_arrow = "→" in ready.lower or "->" in ready.lower
-        old = list(_named_old(sentence.text, ready)) if changes or has_arrow else []
+        is_change = _tells_change(sentence)
+        old = list(dict.fromkeys(_named_old(sentence.text, sentence.ready))) if is_change else []
         for value in old:
-            keys = [claim.key for claim in own if claim.value == value.lower()]
-            found.append(_retired(value, keys[0] if keys else "", at, sentence))
+            known = [claim for claim in own if claim.value == value.lower()]
+            found.append(_retired(value, known[0] if known else None, at, sentence))
         lowered = {value.lower() for value in old}
         for claim in own:
             if claim.value in lowered:
                 continue
-            for name in (claim.key, claim.qualifier) if changes else ():
+            for name in filter(None, (claim.key, claim.qualifier)):
                 for earlier, source in list(current.get(name, {}).items()):
-                    is_allowed = sentence.is_user or not source.is_user
+                    is_allowed = is_change and (sentence.is_user or not source.is_user)
+                    is_allowed = is_allowed or (sentence.is_user and _is_remeasured(earlier, claim))
                     if is_allowed and _is_replaced(earlier, source, claim, sentence):
-                        found.append(_retired(earlier.value, claim.key, at, sentence))
+                        found.append(_retired(earlier.value, earlier, at, sentence))
                         current[name].pop(earlier)
             for name in filter(None, (claim.key, claim.qualifier)):
                 current.setdefault(name, {})[claim] = sentence
+        if sentence.is_user:
+            found += _restated(sentence, at, own, stated)
     return [item for item in found if not _is_revived(item, said)]
 
 
-def _retired(value: str, key: str, at: int, by: Said) -> Retired:
+def _tells_change(sentence: Said) -> bool:
+    """Tell whether a sentence may change a value, rather than report or ask."""
+    ready = sentence.ready
+    if ready.lower.rstrip(" \"')").endswith(("?", "？")) or has_marker(ready, NO_RULE):
+        return False
+    if has_marker(ready, CHANGES) or has_marker(ready, CHOICES):
+        # "Now" and "new" alone are no change when the agent tells what it did.
+        return sentence.is_user or _CHANGE_VERBS.search(ready.lower) is not None
+    return sentence.is_user and not ready.words.isdisjoint(_OLD_HEADS)
+
+
+def _exchanges(ready: Worded) -> bool:
+    return not ready.words.isdisjoint(_EXCHANGES) or _CHANGE_VERBS.search(ready.lower) is not None
+
+
+def _is_remeasured(earlier: Claim, later: Claim) -> bool:
+    """Tell whether a measure of the same thing is given again: a term of 30 days, then of 75."""
+    is_same = (earlier.key, earlier.qualifier) == (later.key, later.qualifier)
+    return is_same and earlier.unit == later.unit and later.unit in UNITS
+
+
+def _restated(
+    sentence: Said, at: int, own: Sequence[Claim], stated: dict[tuple[str, ...], tuple[str, str]]
+) -> Iterator[Retired]:
+    """Find the value of an earlier sentence that says the same but for its value.
+
+    What differs has to stand behind a verb of being: "step 3 is done" replaces no other step.
+    """
+    values = [claim.value for claim in own]
+    copula = _COPULA.search(sentence.ready.lower)
+    if not values or copula is None or sentence.ready.lower.endswith(("?", "？")):
+        return
+    tokens: list[str] = TOKEN.findall(sentence.ready.lower)[:MAX_TOKENS]
+    for value in dict.fromkeys(values):
+        if tokens.count(value) > 1 or sentence.ready.lower.find(value) < copula.end():
+            continue
+        frame = tuple("" if token == value else token for token in tokens)
+        if len(frame) < _MIN_FRAME:
+            continue
+        before, text = stated.get(frame, ("", ""))
+        if before and before != value and is_same_kind(before, value):
+            known = next((claim for claim in claims(text) if claim.value == before), None)
+            yield _retired(before, known, at, sentence)
+        stated[frame] = (value, sentence.text)
+
+
+def _retired(value: str, known: Claim | None, at: int, by: Said) -> Retired:
     return Retired(
         value=value,
-        key=key,
+        key=known.key if known else "",
+        unit=known.unit if known else "",
         n_sentence=at,
         is_by_user=by.is_user,
         has_digit=any(char.isdigit() for char in value),
@@ -167,7 +207,10 @@ def _retired(value: str, key: str, at: int, by: Said) -> Retired:
 
 
 def _is_replaced(earlier: Claim, source: Said, later: Claim, sentence: Said) -> bool:
-    if earlier.value == later.value or not _is_same_kind(earlier.value, later.value):
+    if earlier.value == later.value or not is_same_kind(earlier.value, later.value):
+        return False
+    if not later.value[:1].isdigit() and not _exchanges(sentence.ready):
+        # To turn to another ticket now is not to give up the first.
         return False
     # Word order differs between languages: "server port", "порт сервера".
     if later.key != earlier.key:
@@ -176,39 +219,36 @@ def _is_replaced(earlier: Claim, source: Said, later: Claim, sentence: Said) -> 
     return (
         not earlier.qualifier
         or not later.qualifier
+        or earlier.qualifier == later.qualifier
         or earlier.qualifier in sentence.ready.words
         or later.qualifier in source.ready.words
     )
 
 
-def _is_same_kind(one: str, other: str) -> bool:
-    """Tell whether two values have the same unit and, being whole numbers, like lengths."""
-    if one.isdigit() and other.isdigit() and abs(len(one) - len(other)) > 1:
-        return False
-    return one.lstrip("0123456789._,") == other.lstrip("0123456789._,")
-
-
 def _named_old(text: str, ready: Worded) -> Iterator[str]:
     """Find the values that a sentence itself calls old."""
+    head = text[:1000]
     for heads, pattern in _PAIRS:
         # The words spare most searches; an arrow and Chinese have none.
         if heads and ready.words.isdisjoint(heads):
             continue
-        for match in pattern.finditer(text[:1000]):
+        for match in pattern.finditer(head):
             old, new = _value_in(match[1], is_last=True), _value_in(match[2], is_last=False)
-            if old and new and old != new and _is_alike(old, new):
+            if old and new and old != new and _is_alike(old, new) and _CHANGE_VERBS.search(head):
                 yield old
     if ready.words.isdisjoint(_OLD_HEADS):
         return
-    for match in _OLD_ONLY.finditer(text[:1000]):
+    tokens: list[str] = TOKEN.findall(head)
+    for match in _OLD_ONLY.finditer(head):
         old = _value_in(match[1], is_last=False)
-        if old and _is_name(old):
+        has_partner = any(token != old and _is_alike(old, token) for token in tokens)
+        if old and _is_name(old) and has_partner:
             yield old
 
 
 def _value_in(phrase: str, *, is_last: bool) -> str:
-    found: list[str] = _TOKEN.findall(phrase)
-    tokens = [token for token in found if token.lower() not in _FILLERS]
+    found: list[str] = TOKEN.findall(phrase)
+    tokens = [token for token in found if token.lower() not in FILLERS | NO_KEYS]
     tokens = tokens[-3:] if is_last else tokens[:3]
     for token in tokens:
         if any(char.isdigit() for char in token):
@@ -219,7 +259,11 @@ def _value_in(phrase: str, *, is_last: bool) -> str:
 
 
 def _is_alike(old: str, new: str) -> bool:
-    return any(c.isdigit() for c in old) == any(c.isdigit() for c in new) or _is_name(old)
+    """Tell whether one value can take the place of the other."""
+    has_digit = any(char.isdigit() for char in old)
+    if has_digit != any(char.isdigit() for char in new):
+        return False
+    return is_same_kind(old, new) if has_digit else new.lower() not in FILLERS
 
 
 def _is_name(token: str) -> bool:
@@ -237,13 +281,6 @@ def _is_revived(item: Retired, said: Sequence[Said]) -> bool:
             if item.value.lower() not in named:
                 return True
     return False
-
-
-def whole_value(value: str) -> re.Pattern[str]:
-    """Match a value as a whole, not as a part of a longer number or name."""
-    # Chinese puts no space before a value, so its letters are no part of a Latin one.
-    letter = "[A-Za-z0-9_]" if value.isascii() else r"\w"
-    return re.compile(rf"(?<!{letter})(?<!\d\.){re.escape(value)}(?!{letter}|\.\d)", re.IGNORECASE)
 
 
 def resolve(
@@ -275,18 +312,24 @@ def resolve(
 
 def retired_patterns(retired: Sequence[Retired]) -> list[re.Pattern[str]]:
     """Give patterns of the replaced values that are distinct enough to be looked for in data."""
-    return [whole_value(item.value) for item in retired if len(item.value) > 2 and item.has_digit]
+    return [pattern for item in retired if (pattern := item.pattern) is not None]
 
 
 def masked(text: str, retired: Sequence[Retired]) -> str:
     """Mask replaced values in a text that is shown as a whole."""
     for item in retired:
-        if item.has_digit and len(item.value) > 2 and item.value in text:
-            text = whole_value(item.value).sub(OLD_VALUE, text)
+        # A plain search spares most patterns.
+        if item.value in text:
+            pattern = whole_value(item.value) if item.is_named else item.pattern
+            text = text if pattern is None else pattern.sub(OLD_VALUE, text)
     return text
 
 
 def _may_change(sentence: Said, item: Retired, at: int) -> bool:
+    if not item.has_digit and at < item.n_sentence and not _is_name(item.value):
+        chosen = re.compile(rf"\b{_SETTERS}{re.escape(item.value)}\b", re.IGNORECASE)
+        if not chosen.search(sentence.text):
+            return False
     if sentence.is_user and sentence.is_rule:
         if not item.is_by_user or at > item.n_sentence:
             return False
@@ -295,12 +338,24 @@ def _may_change(sentence: Said, item: Retired, at: int) -> bool:
     return item.has_digit or (at <= item.n_sentence and sentence.is_choice)
 
 
+def _is_claim(text: str, value: str) -> bool:
+    """Tell whether a sentence ends in giving the value, rather than tells something of it."""
+    before, _, after = text.lower().partition(value.lower())
+    n_before, n_after = (
+        sum(match[0] not in FILLERS for match in TOKEN.finditer(part)) for part in (before, after)
+    )
+    return n_before > n_after
+
+
 def _without(text: str, pattern: re.Pattern[str], item: Retired, at: int) -> str:
-    if item.has_digit and len(item.value) < 3:
+    if item.has_digit and not item.is_distinct and at != item.n_sentence:
         # A small number stands for many things: only the claim on the same key goes.
-        keys = {claim.key for claim in claims(text) if claim.value == item.value.lower()}
-        if at != item.n_sentence and item.key not in keys:
+        known = [claim for claim in claims(text) if claim.value == item.value.lower()]
+        is_same = any(claim.key == item.key for claim in known)
+        has_unit = bool(item.unit) and any(claim.unit == item.unit for claim in known)
+        if not is_same and not has_unit and not item.is_named:
             return text
-    if at < item.n_sentence and len(text) < 160 and "," not in text:
+    is_short = len(text) < _MAX_CLAIM_CHARS and "," not in text
+    if at < item.n_sentence and is_short and _is_claim(text, item.value):
         return ""
     return pattern.sub(OLD_VALUE, text)

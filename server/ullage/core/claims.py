@@ -1,0 +1,111 @@
+"""Claims: the values that sentences give to what they speak of."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+TOKEN = re.compile(r"[0-9A-Za-z_$@][\w$@%/-]*(?:[.:][\w$@%/-]+)*|[^\W\d_]+")
+_CLAIM_TOKEN = re.compile(TOKEN.pattern + r"|[,;!?()。，；！？]|[.](?=\s|\Z)")
+"""The same with the marks that end a clause: what a value belongs to does not stand beyond them."""
+DIGIT = re.compile(r"\d")
+MAX_TOKENS = 160
+FILLERS = frozenset(
+    "a an the is are was be to at of on in for from with use using used uses set sets now new old "
+    "should must will shall it this that as and or by run runs running listen listens default "
+    "please let's make not instead actually change changed switch switched its our your my we i "
+    "value number ist sind auf zu von der die das den dem ein eine einen soll muss jetzt bitte "
+    "nutze verwende für mit und oder statt le la les un une de du des à est au sur pour avec el "
+    "los las una es en para con o e il lo di da è per non на в с из и для это быть теперь нужно "
+    "используй должен поменяй измени сделай nimm nehmt setze mach "
+    "take put go went going have has keep only all any more than about up down come comes came "
+    "bind binds live lives stay stays deploy deploys serve serves must when then there here while "
+    "if so but because into over under again still also just each every both yes no okay ok says "
+    "stell stelle steht stehen lieber bleibt doch beim bitte".split()
+)
+NO_KEYS = frozenset(
+    "line lines test tests step steps option options item items issue bug commit attempt phase "
+    "part parts files file chapter round passed failed page error errors times case cases day "
+    "days hour hours minute minutes second seconds took after before last first pr ms s kb mb "
+    "января utc id".split()
+)
+_CJK_VERBS = re.compile(
+    r"改成|改为|改用|换成|使用|现在|必须|应该|请|用|是|为|到|设|的|把|将|を|は|に|が|へ"
+)
+_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STEM_CHARS = 4
+"""What is compared of a word that may be inflected; chosen."""
+UNITS = frozenset(
+    "ms sec seco minu min hour day days week mont year perc eur usd kb mb gb tb rows seku stun tag "
+    "tage woch mona jahr jour heur sema mois anné segu hora día días dia dias mes mese ano anos "
+    "giorno gior sett anni sett dage dni секу мину час часа часо день дня дней неде меся год года "
+    "лет днів годи".split()
+)
+"""Beginnings of the words for time, size and money."""
+
+
+class Claim(msgspec.Struct, frozen=True, gc=False):
+    """A value that a sentence gives to a key: `port 8080`."""
+
+    key: str
+    qualifier: str
+    value: str
+    unit: str
+    """The word behind the value: `days` in `30 days`; empty where none follows."""
+
+
+def claims(text: str) -> Iterator[Claim]:
+    """Find the values with a digit in them, each with the noun that it belongs to."""
+    if not DIGIT.search(text):
+        return
+    tokens: list[str] = _CLAIM_TOKEN.findall(text.lower())[:MAX_TOKENS]
+    for at, token in enumerate(tokens):
+        if not DIGIT.search(token):
+            continue
+        nouns = list(_nouns(reversed(tokens[max(0, at - 5) : at])))
+        if not nouns:
+            nouns = list(_nouns(tokens[at + 1 : at + 4]))[:1]
+        if nouns and nouns[0] not in NO_KEYS:
+            unit = "".join(tokens[at + 1 : at + 2])
+            unit = unit[:_STEM_CHARS] if unit.isalpha() and unit not in FILLERS else ""
+            yield Claim(nouns[0], nouns[1] if len(nouns) > 1 else "", token, unit)
+
+
+def _nouns(tokens: Iterable[str]) -> Iterator[str]:
+    """Give the noun that stands nearest, and the one that stands directly before it."""
+    is_found = False
+    for token in tokens:
+        if DIGIT.search(token) or not token[0].isalpha():
+            return
+        if token in FILLERS:
+            if is_found:
+                return
+        elif token.isascii():
+            yield token.removesuffix("s") if len(token) > _STEM_CHARS else token
+            is_found = True
+        elif _HAN.match(token):
+            # Chinese puts what it speaks of last: 服务端口 is the service's port.
+            bare = _CJK_VERBS.sub("", token)
+            if bare:
+                yield bare[-2:]
+                yield bare[:-2]
+                return
+        else:
+            yield token[:_STEM_CHARS]
+            is_found = True
+
+
+def is_same_kind(one: str, other: str) -> bool:
+    """Tell whether two values are of one form: numbers of like length and unit, or names."""
+    if one.isdigit() and other.isdigit() and abs(len(one) - len(other)) > 1:
+        return False
+    if not one[:1].isdigit() and not other[:1].isdigit():
+        return one[:1].isalpha() == other[:1].isalpha()
+    return one.strip("0123456789._,-") == other.strip("0123456789._,-")
+
+
+def whole_value(value: str) -> re.Pattern[str]:
+    """Match a value as a whole, not as a part of a longer number or name."""
+    # Chinese puts no space before a value, so its letters are no part of a Latin one.
+    before, after = ("[A-Za-z0-9_]" if end.isascii() else r"\w" for end in (value[:1], value[-1:]))
+    return re.compile(rf"(?<!{before})(?<!\d\.){re.escape(value)}(?!{after}|\.\d)", re.IGNORECASE)
