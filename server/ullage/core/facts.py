@@ -253,6 +253,7 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
     kept: dict[tuple[int, bool], list[Sentence]] = {}
     for sentence in spoken:
         kept.setdefault((sentence.n_item, sentence.is_user), []).append(sentence)
+    changed = {touch.path: touch.n_item for touch in seen.touches.values() if touch.is_modified}
     return Facts(
         carried=tuple(seen.carried),
         rules=tuple({rule.text: rule for rule in rules}.values()),
@@ -262,7 +263,7 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
             _turn(turn, kept, retired, is_last=at == len(seen.turns) - 1)
             for at, turn in enumerate(seen.turns)
         ),
-        open_points=tuple(dict.fromkeys(s.text for s in opened(spoken))),
+        open_points=tuple(dict.fromkeys(s.text for s in opened(spoken, changed))),
         findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
         files=tuple(seen.touches.values()),
         runs=settle_runs(seen.runs),

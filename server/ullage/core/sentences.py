@@ -1,7 +1,7 @@
 """Sentences of a message, each sorted by what it does: rule, choice, question, open point, …"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -38,6 +38,18 @@ _BULK_PIECES = 25
 _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
 _CLEAR = 2
+_STEM_CHARS = 4
+"""What is compared of a word that may be inflected; chosen."""
+_EMPTY_STEMS = frozenset(
+    "the and for with all are its into then this that have has was were".split()
+)
+_DOING_STEMS = frozenset(
+    "writ wrot impl crea add adde buil made make upda fix fixe chan done fini comp new now also "
+    "still todo next step rema pend not need schr gebaut erst fert ergä escr hech aña cré ajou "
+    "écri фай напи сдел доба".split()
+)
+"""Beginnings of the verbs of doing and of the words around them."""
+_FILE_NAME = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w/])")
 _CODE_SPAN = re.compile(r"`[^`]{1,200}`")
 
 
@@ -206,8 +218,11 @@ def reworded(sentence: Sentence, text: str) -> Sentence:
     return msgspec.structs.replace(sentence, text=text, ready=worded(text))
 
 
-def opened(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Give the open points that no later sentence reports as done."""
+def opened(sentences: Sequence[Sentence], changed: Mapping[str, int]) -> Iterator[Sentence]:
+    """Give the open points that no later sentence reports as done, and no later edit did.
+
+    `changed` has the paths that were modified, each with the last item that did so.
+    """
     if not any(sentence.kind == "open" for sentence in sentences):
         return
     finished = [(s.n_item, _content(s.ready)) for s in sentences if s.kind == "done"]
@@ -215,12 +230,29 @@ def opened(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
         if sentence.kind != "open":
             continue
         words = _content(sentence.ready)
-        needed = max(2, 0.6 * len(words))
-        if not any(
+        needed = max(min(2, len(words)), 0.6 * len(words))
+        is_told = any(
             n_item > sentence.n_item and len(words & done) >= needed for n_item, done in finished
-        ):
+        )
+        if not is_told and not _is_made(sentence, changed):
             yield sentence
 
 
+def _is_made(sentence: Sentence, changed: Mapping[str, int]) -> bool:
+    """Tell whether every file that a point names was modified after it."""
+    named = {match[0] for match in _FILE_NAME.finditer(sentence.text)}
+    if not named:
+        return False
+    later = {path.rsplit("/", 1)[-1] for path, n in changed.items() if n > sentence.n_item}
+    return all(name.rsplit("/", 1)[-1] in later for name in named)
+
+
 def _content(ready: Worded) -> frozenset[str]:
-    return frozenset(word for word in ready.words if len(word) > 3)
+    """Give the beginnings of a sentence's telling words, alike for `export` and `exported`.
+
+    Whether something was written, built or added is told in many verbs: they count only where
+    there are hardly other words.
+    """
+    stems = frozenset(word[:_STEM_CHARS] for word in ready.words if len(word) > 2) - _EMPTY_STEMS
+    things = stems - _DOING_STEMS
+    return things if len(things) > 1 else stems
