@@ -29,7 +29,7 @@ _LOG_LINE = re.compile(
     r"\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:|"
     r"[\[(]?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|NOTICE)\b|"
     r"at [\w$.<>/]{1,80}[ (:]|File \"|Traceback|\$ |>>> |\+\+\+ |--- |@@ |diff --git|npm |"
-    r"[\w./-]{1,80}:\d{1,6}:|\d{1,6}[|:\t→]|\w{1,60}(?:Error|Exception)\b",
+    r"[\w./-]{1,80}:\d{1,6}:|\d{1,6}(?:[|\t→]|:(?! [^\W\d_]))|\w{1,60}(?:Error|Exception)\b",
 )
 _LEVEL = re.compile(
     r".{0,60}?\b(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|npm ERR!|"

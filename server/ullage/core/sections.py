@@ -10,7 +10,7 @@ from ullage.core.facts import Facts, Turn
 from ullage.core.identifiers import identifier_score
 from ullage.core.prose import gist, one_line
 from ullage.core.runs import Run, run_key
-from ullage.core.wording import is_intention, rarity, worded
+from ullage.core.wording import is_intention, novelty, rarity, rule_strength, worded
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)
@@ -19,9 +19,15 @@ ESSENTIAL = 850.0
 """Worth from which a line is dropped only when nothing else is left to drop."""
 _MAX_ASK_CHARS = 280
 _MAX_ANSWER_CHARS = 220
+_MIN_ANSWER_CHARS = 60
+_MIN_ANSWER_WORTH = 30
+"""A shorter answer of less worth only confirms: "Noted and recorded." Chosen."""
 _MAX_STATE_CHARS = 420
 _FOCUS_FACTOR = 2.5
 _FORMER = 1_000_000
+_ASKED = "asked: "
+_CARRIED_ASK_WORTH = 140.0
+"""By how much the user's words outweigh the agent's in an earlier summary; tried on sessions."""
 _PASSED_LATER = " (a later run passed)"
 
 
@@ -37,13 +43,14 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def fact_lines(facts: Facts, focus: str | None) -> list[Line]:
     """Give every line that a summary might hold, without those of the last section."""
     lines: dict[tuple[int, str], Line] = {}
+    counts = _word_counts(facts)
     for line in (
-        *_carried_lines(facts),
-        *_goal_lines(facts),
+        *_carried_lines(facts, counts),
+        *_goal_lines(facts, counts),
         *_rule_lines(facts),
         *_choice_lines(facts),
-        *_turn_lines(facts),
-        *_told_lines(facts),
+        *_turn_lines(facts, counts),
+        *_told_lines(facts, counts),
         *_state_lines(facts),
         *_remaining_lines(facts),
         *_file_lines(facts),
@@ -78,7 +85,18 @@ _CARRIED_WORTH = (
 """Worth of the oldest and of the newest carried line, for each section."""
 
 
-def _carried_lines(facts: Facts) -> Iterator[Line]:
+def _word_counts(facts: Facts) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for sentence in facts.sentences:
+        counts.update(sentence.ready.words)
+    for carried in facts.carried:
+        for name in ("Goal", "Work completed"):
+            for point in carried.lines.get(name, ()):
+                counts.update(worded(point).words)
+    return counts
+
+
+def _carried_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Carry an earlier summary on; its current state is history now."""
     touched = {touch.path for touch in facts.files}
     has_asked = any(turn.ask for turn in facts.turns)
@@ -95,7 +113,11 @@ def _carried_lines(facts: Facts) -> Iterator[Line]:
                     continue
                 worth = low + (high - low) * (n_point + 1) / len(points)
                 if section == GOAL and n_point:
-                    worth = 480.0
+                    worth = 420.0 + 0.6 * _told_worth(point, counts)
+                elif section == COMPLETED:
+                    # What the user said in passing stands here too.
+                    worth += _CARRIED_ASK_WORTH if point.startswith(_ASKED) else 0.0
+                    worth += 0.6 * _told_worth(point, counts)
                 order = n_point - _FORMER * (len(facts.carried) - at)
                 yield Line(section=section, text=point, worth=worth, order=order)
 
@@ -116,7 +138,7 @@ def _brought_up(section: int, point: str, facts: Facts, touched: set[str]) -> st
     return point
 
 
-def _goal_lines(facts: Facts) -> Iterator[Line]:
+def _goal_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     asked = [turn for turn in facts.turns if turn.ask]
     if not asked:
         return
@@ -127,13 +149,12 @@ def _goal_lines(facts: Facts) -> Iterator[Line]:
         text = LATEST + gist(asked[-1].ask, 400 if asked[-1].is_answered else 160)
         yield Line(section=GOAL, text=text, worth=955, order=2 * _FORMER)
     shown = {turn.n_item: gist(turn.ask, _MAX_ASK_CHARS) for turn in asked}
-    counts = _word_counts(facts)
     for at, sentence in enumerate(facts.sentences):
         if not sentence.is_user or sentence.kind in ("rule", "choice"):
             continue
         if sentence.text in shown.get(sentence.n_item, "") or len(sentence.text) < 12:
             continue
-        worth = 500.0
+        worth = 430.0 + _told_worth(sentence.text, counts)
         if sentence.is_bulk:
             is_new = at >= len(facts.sentences) - _MAX_SCORED
             worth = 40 * identifier_score(sentence.text) if is_new else 0.0
@@ -145,7 +166,7 @@ def _goal_lines(facts: Facts) -> Iterator[Line]:
 
 def _rule_lines(facts: Facts) -> Iterator[Line]:
     for at, rule in enumerate(facts.rules):
-        worth = 885.0 if rule.is_bulk else 1000.0
+        worth = 885.0 if rule.is_bulk else 1000.0 if rule_strength(rule.ready) > 1 else 985.0
         yield Line(section=CONSTRAINTS, text=rule.text, worth=worth, order=at, is_bulk=rule.is_bulk)
 
 
@@ -159,22 +180,27 @@ def _choice_lines(facts: Facts) -> Iterator[Line]:
         yield Line(section=DECISIONS, text=gist(choice.text, 420), worth=worth, order=at)
 
 
-def _turn_lines(facts: Facts) -> Iterator[Line]:
+def _turn_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     for turn in facts.turns:
         if turn.ask and turn.is_answered:
+            text = _turn_text(turn, counts)
+            worth = 420 + _told_worth(turn.ask, counts) + 0.4 * _told_worth(turn.answer, counts)
             age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
-            yield Line(
-                section=COMPLETED,
-                text=_turn_text(turn),
-                worth=620 - 120 * age,
-                order=turn.n_item,
-            )
+            worth = (worth - 80 * age) / (1 + len(text) / 2500)
+            yield Line(section=COMPLETED, text=text, worth=worth, order=turn.n_item)
 
 
-def _turn_text(turn: Turn) -> str:
+def _told_worth(text: str, counts: Counter[str]) -> float:
+    """Say from 0 to 250 how much a text tells that is exact, or said nowhere else."""
+    text = text[:_MAX_ASK_CHARS]
+    return 25 * identifier_score(text) + 100 * novelty(worded(text).words, counts)
+
+
+def _turn_text(turn: Turn, counts: Counter[str]) -> str:
     answer = _first_telling(turn.answer)
-    asked = f"asked: {gist(turn.ask, _MAX_ASK_CHARS)}"
-    return f"{asked} → {answer}" if answer else asked
+    asked = f"{_ASKED}{gist(turn.ask, _MAX_ASK_CHARS)}"
+    is_echo = len(answer) < _MIN_ANSWER_CHARS and _told_worth(answer, counts) < _MIN_ANSWER_WORTH
+    return asked if is_echo else f"{asked} → {answer}"
 
 
 def _first_telling(answer: str) -> str:
@@ -193,12 +219,12 @@ _MIN_TOLD_WORTH = 50.0
 """Below this an agent's sentence says nothing that others do not; tried on sessions."""
 
 
-def _told_lines(facts: Facts) -> Iterator[Line]:
+def _told_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give what the agent told beside its decisions, by how exact it is."""
-    firsts = {turn.n_item: _first_telling(turn.answer) for turn in facts.turns}
-    shown = "\n".join(firsts.values())
+    # Only a request that was answered is shown with the beginning of its answer.
+    answered = [turn for turn in facts.turns if turn.ask and turn.is_answered]
+    shown = "\n".join(_first_telling(turn.answer) for turn in answered)
     decided = {choice.n_item for choice in facts.choices if not choice.is_user}
-    counts = _word_counts(facts)
     n_sentences = len(facts.sentences)
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_WORTH:
@@ -221,15 +247,9 @@ def _told_lines(facts: Facts) -> Iterator[Line]:
         yield Line(section=COMPLETED, text=sentence.text, worth=worth, order=order)
 
 
-def _word_counts(facts: Facts) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for sentence in facts.sentences:
-        counts.update(sentence.ready.words)
-    return counts
-
-
 def _state_lines(facts: Facts) -> Iterator[Line]:
-    if facts.turns and not facts.turns[-1].ask:
+    rules = {rule.text for rule in facts.rules}
+    if facts.turns and not facts.turns[-1].ask and facts.turns[-1].prose not in rules:
         text = f"last user message: {gist(facts.turns[-1].prose, _MAX_ASK_CHARS)}"
         yield Line(section=STATE, text=text, worth=840, order=0)
     answer = facts.last_answer

@@ -13,6 +13,8 @@ import msgspec
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
+_ECHOED = 2
+"""A word that the user says and the agent echoes is new all the same."""
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Thai, Korean, Japanese and Chinese."""
 
@@ -46,6 +48,16 @@ def worded(text: str) -> Worded:
         first="" if not words else "n" if words[0].startswith("n'") else words[0],
         is_unspaced=not lower.isascii() and _UNSPACED.search(lower) is not None,
     )
+
+
+def novelty(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
+    """Say from 0 to 1 how much of a sentence nobody said more than twice."""
+    total = 0.0
+    for word in words:
+        n_said = counts.get(word, 1)
+        if n_said <= _ECHOED and (len(word) > 3 or not word.isascii()):
+            total += 1 / n_said
+    return min(1.0, total / 3)
 
 
 def rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
@@ -112,18 +124,25 @@ STRONG_RULES = markers(
     "תמיד חייב חובה לעולם هرگز همیشه باید نباید ممنوع कभी हमेशा ज़रूरी जरूरी चाहिए",
     "do not, make sure, from now on, not allowed, no new, no more than, at most, at least, "
     "may not, has to be, have to be, needs to be, keep in mind, under no circumstances, "
-    "read only, leave it alone, not touch, on no account, ab sofort, auf keinen fall, "
+    "read only, leave it alone, not touch, on no account, at the most, at the very least, "
+    "every time, each time, for the rest of, going forward, in your replies, in your answers, "
+    "every reply, each reply, every answer, no later than, no earlier than, capped at, ab sofort, "
+    "jedes mal, in deinen antworten, spätestens, chaque fois, à chaque, cada vez, ogni volta, "
+    "каждый раз, "
+    " auf keinen fall, "
     "nicht mehr als, höchstens, mindestens, achte darauf, achtet darauf, de ahora en adelante, "
     "por ningún motivo, no se puede, à partir de maintenant, en aucun cas, ne pas, a partire da, "
     "in nessun caso, a partir de agora, em nenhum caso, onder geen beding, pod żadnym pozorem, "
     "ни в коем, с этого момента, не менее, не более, не использу, не трога, не меня, ні в якому, "
     "không được, tidak boleh, hiçbir zaman",
     "必须 必需 不得 不要 不能 不许 禁止 务必 一定要 切勿 始终 总是 永远 严禁 請勿 请勿 不可 必須 "
-    "不准 絶対 してはいけない しないで ないでください 必ず 常に べき 厳禁 반드시 절대 항상 금지 "
+    "不准 每次 今后 毎回 今後 매번 앞으로 "
+    "絶対 してはいけない しないで ないでください 必ず 常に べき 厳禁 반드시 절대 항상 금지 "
     "하지 마 하지마 해야 ห้าม ต้อง อย่า เสมอ",
 )
 WEAK_RULES = markers(
-    "only without unless except should prefer preferably maximum minimum max limit limited policy "
+    "only without unless except should prefer prefers preferred preference preferably maximum "
+    "minimum max limit limited policy "
     "convention allowed stick cannot can't deadline budget until frozen "
     "nur ohne außer soll sollen sollte bevorzugt maximal minimal kein keine keinen nicht frist "
     "seulement uniquement sans sauf préfère maximum solo solamente sin excepto prefiero máximo "
@@ -133,7 +152,9 @@ WEAK_RULES = markers(
     "فقط بدون רק בלי केवल बिना",
     "and not, but not, rather than, instead of, no longer, stay on, keep the, keep all, keep it, "
     "keep them, "
-    "backwards compatible, as little as, per default, im rahmen",
+    "backwards compatible, as little as, per default, when you, whenever you, before you, "
+    "after you, if you ever, answer me, wants answers, the user wants, im rahmen, wenn du, "
+    "bevor du, avant de, quand tu, antes de, cuando respondas, sempre que, prima di, перед тем",
     "只 仅 不用 除非 应该 應該 最多 至少 尽量 别 避免 だけ のみ 以内 以下 まで 만 없이 เท่านั้น",
 )
 NO_RULE = markers(
@@ -202,7 +223,7 @@ DONE = markers(
     "terminé corrigé ajouté implémenté créé listo hecho añadido corregido creado feito corrigido "
     "fatto aggiunto corretto klaar gotowe dodano naprawiono готово исправлено исправил добавил "
     "добавлено сделано реализовал создал удалил обновил зроблено klart färdig tamam eklendi",
-    "",
+    "in place, up and running, is there now, are there now, now exists",
     "完成 已修复 修复了 添加了 已添加 实现了 已实现 "
     "更新了 通过 搞定 完了 修正しました 追加しました "
     "実装しました 완료 수정했 추가했",
@@ -227,8 +248,10 @@ CHANGES = markers(
     "reduced new no wait moved move scratch revised jetzt doch stattdessen statt ändern ändere "
     "geändert neu lieber umstellen maintenant plutôt changer change changez désormais ahora mejor "
     "cambia cambiar cambio agora mude mudar melhor adesso invece cambia nu liever teraz zmień "
+    "finalement передумали передумал nope finalmente endgültig "
     "теперь вместо поменяй измени изменить меняем заменить лучше тепер замість şimdi sekarang",
-    "from now on, no longer, make it, forget that, changed my mind, ab jetzt, à la place",
+    "from now on, no longer, make it, forget that, changed my mind, change of mind, "
+    "on second thought, second thoughts, ab jetzt, à la place",
     "改成 改为 改用 换成 现在 改到 變更 更改 変更 今は 代わりに 변경 이제 바꿔",
 )
 TOLD = union(CHOICES, OPEN_POINTS, DONE, FINDINGS)
