@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ullage.core.earlier import LATEST, OPEN_REQUEST, SECTIONS
-from ullage.core.facts import Facts, Turn
+from ullage.core.facts import Facts
 from ullage.core.identifiers import identifier_score
 from ullage.core.prose import gist, one_line
 from ullage.core.runs import Run, run_key
@@ -23,9 +23,15 @@ _MIN_ANSWER_CHARS = 60
 _MIN_ANSWER_WORTH = 30
 """A shorter answer of less worth only confirms: "Noted and recorded." Chosen."""
 _MAX_STATE_CHARS = 420
+_MAX_DRONE_CHARS = 140
+"""What is shown of a last answer that says again what was said before; chosen."""
+_MIN_STATE_NOVELTY = 0.3
 _FOCUS_FACTOR = 2.5
 _FORMER = 1_000_000
 _ASKED = "asked: "
+_ANSWERED = "answered: "
+_ANSWER_OFFSET = 1e-7
+"""Puts an answer right behind its request, before what else was told."""
 _CARRIED_ASK_WORTH = 140.0
 """By how much the user's words outweigh the agent's in an earlier summary; tried on sessions."""
 _PASSED_LATER = " (a later run passed)"
@@ -51,7 +57,7 @@ def fact_lines(facts: Facts, focus: str | None) -> list[Line]:
         *_choice_lines(facts),
         *_turn_lines(facts, counts),
         *_told_lines(facts, counts),
-        *_state_lines(facts),
+        *_state_lines(facts, counts),
         *_remaining_lines(facts),
         *_file_lines(facts),
         *_run_lines(facts),
@@ -181,26 +187,27 @@ def _choice_lines(facts: Facts) -> Iterator[Line]:
 
 
 def _turn_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
+    """Give requests and how their answers begin, apart: what the user said outweighs the rest."""
     for turn in facts.turns:
-        if turn.ask and turn.is_answered:
-            text = _turn_text(turn, counts)
-            worth = 420 + _told_worth(turn.ask, counts) + 0.4 * _told_worth(turn.answer, counts)
-            age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
-            worth = (worth - 80 * age) / (1 + len(text) / 2500)
-            yield Line(section=COMPLETED, text=text, worth=worth, order=turn.n_item)
+        if not turn.ask or not turn.is_answered:
+            continue
+        age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
+        asked = gist(turn.ask, _MAX_ASK_CHARS)
+        worth = (430 + _told_worth(asked, counts) - 80 * age) / (1 + len(asked) / 2500)
+        yield Line(section=COMPLETED, text=_ASKED + asked, worth=worth, order=turn.n_item)
+        answer = _first_telling(turn.answer)
+        told = _told_worth(answer, counts)
+        if len(answer) < _MIN_ANSWER_CHARS and told < _MIN_ANSWER_WORTH:
+            continue
+        worth = (300 + 1.2 * told - 80 * age) / (1 + len(answer) / 1000)
+        order = turn.n_item + _ANSWER_OFFSET
+        yield Line(section=COMPLETED, text=_ANSWERED + answer, worth=worth, order=order)
 
 
 def _told_worth(text: str, counts: Counter[str]) -> float:
     """Say from 0 to 250 how much a text tells that is exact, or said nowhere else."""
     text = text[:_MAX_ASK_CHARS]
     return 25 * identifier_score(text) + 100 * novelty(worded(text).words, counts)
-
-
-def _turn_text(turn: Turn, counts: Counter[str]) -> str:
-    answer = _first_telling(turn.answer)
-    asked = f"{_ASKED}{gist(turn.ask, _MAX_ASK_CHARS)}"
-    is_echo = len(answer) < _MIN_ANSWER_CHARS and _told_worth(answer, counts) < _MIN_ANSWER_WORTH
-    return asked if is_echo else f"{asked} → {answer}"
 
 
 def _first_telling(answer: str) -> str:
@@ -247,14 +254,16 @@ def _told_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         yield Line(section=COMPLETED, text=sentence.text, worth=worth, order=order)
 
 
-def _state_lines(facts: Facts) -> Iterator[Line]:
+def _state_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     rules = {rule.text for rule in facts.rules}
     if facts.turns and not facts.turns[-1].ask and facts.turns[-1].prose not in rules:
         text = f"last user message: {gist(facts.turns[-1].prose, _MAX_ASK_CHARS)}"
         yield Line(section=STATE, text=text, worth=840, order=0)
     answer = facts.last_answer
     if answer:
-        text = f"last answer: {gist(answer, _MAX_STATE_CHARS)}"
+        is_new = novelty(worded(answer[:_MAX_STATE_CHARS]).words, counts) > _MIN_STATE_NOVELTY
+        n_chars = _MAX_STATE_CHARS if is_new else _MAX_DRONE_CHARS
+        text = f"last answer: {gist(answer, n_chars)}"
         yield Line(section=STATE, text=text, worth=835, order=1)
     if len(answer) > 2 * _MAX_STATE_CHARS:
         tail = " ".join(answer[-_MAX_STATE_CHARS:].split())
