@@ -124,6 +124,9 @@ def sessions() -> Iterator[Planted]:
     yield frontend()
     yield french()
     yield infrastructure()
+    yield owner()
+    yield japanese()
+    yield portuguese()
 
 
 def terse() -> Planted:
@@ -922,3 +925,171 @@ def infrastructure() -> Planted:
         ),
         superseded=("10.61.0.0/16", "m7g.large"),
     )  # fmt: skip
+
+
+def japanese() -> Planted:
+    """在庫サービス。"""
+    s = Script(31)
+    s.user(
+        "在庫サービスのバッチを直したいです。個人情報はログに出さないでください。まず inventory/batch.py を見て。"
+    )
+    s.run("read", {"path": "inventory/batch.py"}, s.code("batch", 35, "RETRY_BASE_MS = 275"))
+    s.agent("`rebuild_index()` が毎回全件を読み直しているのが原因です。")
+    s.user("なるほど。検証環境は stg-inv-04.local:9201 です。件数の上限は5000件。")
+    s.agent(
+        "上限を5000件にしました。差分更新を採用しました。全件更新は夜間の窓に収まらないためです。"
+    )
+    s.user("上限は8000件に変更してください。")
+    s.agent("8000件に変更しました。")
+    s.user(s.log(40) + "\n本番への反映は必ず佐伯さんの承認後にしてください\n" + s.log(40))
+    s.agent("承知しました。")
+    s.run(
+        "bash",
+        {"command": "pytest tests/test_batch.py"},
+        s.tests("batch", 50, "AssertionError: 4998 != 5001"),
+    )
+    s.run("write", {"path": "inventory/delta.py", "content": s.code("delta", 25)}, "ok")
+    s.agent(
+        "差分更新は `inventory/delta.py` に実装しました。チケット ZK-417 の残りは帳票出力です。"
+    )
+    return Planted(
+        name="japanese",
+        items=tuple(s.items),
+        constraints=(
+            "個人情報はログに出さないでください",
+            "本番への反映は必ず佐伯さんの承認後にしてください",
+        ),
+        facts=(
+            "inventory/batch.py",
+            "inventory/delta.py",
+            "rebuild_index",
+            "stg-inv-04.local:9201",
+            "8000件",
+            "差分更新",
+            "夜間の窓",
+            "4998 != 5001",
+            "ZK-417",
+            "帳票",
+            "RETRY_BASE_MS",
+        ),
+        superseded=("5000件",),
+    )
+
+
+def owner() -> Planted:
+    """A product owner: short facts between long and general answers."""
+    s = Script(32)
+    said = [
+        (
+            "The kiosk app is for museums; visitors with gloves use it, so buttons are 22 mm or wider.",
+            "Buttons get 22 mm.",
+        ),
+        ("Curator Adaeze signs off texts, nobody else.", "Adaeze signs off."),
+        ("Audio guides come as Opus, 48 kbit/s, never MP3.", "Opus then."),
+        ("Idle after 95 seconds it goes back to the start screen.", "95 seconds."),
+        ("We dropped the quiz, it confused the test group in Lagos.", "Quiz dropped."),
+        ("Actually idle is 70 seconds, they stand in line.", "70 seconds."),
+        (
+            "The map tile server is tiles.museo.example/v4, and its key lives with the ops people.",
+            "Fine.",
+        ),
+        (
+            "If the network is gone the kiosk shows what it has, no error page to visitors.",
+            "Offline first.",
+        ),
+        ("Pick SQLite over Realm; the vendor of Realm stops support.", "SQLite."),
+        ("First install is on 3 October in the east wing, 14 devices.", "3 October, 14 devices."),
+        ("Contrast ratio 7:1 please, a third of the visitors are over sixty.", "7:1."),
+        ("Hardware is the Elgon T2 with 4 GB.", "Elgon T2."),
+    ]
+    for n, (a, b) in enumerate(said):
+        s.user(a)
+        s.agent(
+            b
+            + " "
+            + "I would look at it from the point of view of the visitor and then of the staff. There is a trade-off between effort and effect in each of the options, which we can weigh later. "
+            * 2
+        )
+        s.user(f"Give me an overview of how other teams handle this, round {n}.")
+        s.agent(
+            "Other teams handle it in different ways. Some do it early, some late, and it depends on the size of the team. "
+            * 5
+        )
+    return Planted(
+        name="owner",
+        items=tuple(s.items),
+        constraints=(
+            "buttons are 22 mm or wider",
+            "Curator Adaeze signs off texts, nobody else.",
+            "never MP3",
+            "no error page to visitors",
+            "Contrast ratio 7:1 please",
+        ),
+        facts=(
+            "gloves",
+            "22 mm",
+            "Adaeze",
+            "Opus",
+            "48 kbit/s",
+            "70 seconds",
+            "quiz",
+            "Lagos",
+            "tiles.museo.example/v4",
+            "SQLite",
+            "stops support",
+            "3 October",
+            "14 devices",
+            "7:1",
+            "Elgon T2",
+            "4 GB",
+        ),
+        superseded=("95 seconds",),
+    )
+
+
+def portuguese() -> Planted:
+    """Um relatório de frete."""
+    s = Script(33)
+    s.user(
+        "Precisamos do relatório de frete. Não mexa na tabela tarifa_base. O código fica em frete/calc.go."
+    )
+    s.run("read", {"path": "frete/calc.go"}, s.code("calc", 40, "const FatorCubagem = 166.7"))
+    s.agent("O arredondamento acontece antes do seguro, por isso a diferença de centavos.")
+    s.user("Isso. O Seu Anselmo da expedição confere toda amostra. Host: frete-hml.interno:6544.")
+    s.run(
+        "bash",
+        {"command": "go test ./..."},
+        s.tests("calc", 60, "panic: índice fora do intervalo [7]"),
+    )
+    s.agent(
+        "Optei por arredondar no fim em vez de usar decimal em tudo, porque o ERP só aceita duas casas."
+    )
+    s.user("O prazo de entrega é de 5 dias.")
+    s.agent("Prazo de 5 dias.")
+    s.user("Mudou: o prazo de entrega é de 9 dias.")
+    s.agent("Agora 9 dias.")
+    s.user(s.log(45) + "\nnada de deploy em dia de fechamento\n" + s.log(45))
+    s.agent("Certo.")
+    s.run("write", {"path": "frete/relatorio.go", "content": s.code("rel", 20)}, "ok")
+    s.user("Chamado FR-2207. Fica para depois: a exportação em PDF.")
+    s.agent("O relatório está em `frete/relatorio.go`; roda em 3,4 s.")
+    return Planted(
+        name="portuguese",
+        items=tuple(s.items),
+        constraints=("Não mexa na tabela tarifa_base.", "nada de deploy em dia de fechamento"),
+        facts=(
+            "frete/calc.go",
+            "frete/relatorio.go",
+            "antes do seguro",
+            "Anselmo",
+            "frete-hml.interno:6544",
+            "duas casas",
+            "9 dias",
+            "índice fora do intervalo",
+            "FR-2207",
+            "exportação em PDF",
+            "3,4 s",
+            "FatorCubagem",
+        ),
+        superseded=("5 dias",),
+    )

@@ -33,6 +33,8 @@ STANDING = [
     "Close each reply with the name of the branch.",
     "In your replies, spell out abbreviations.",
     "Answer me in two sentences at the most.",
+    "The curator signs off texts, nobody else.",
+    "It shows what it has, no empty page.",
     "I'd like the cache capped at 350 MB.",
     "Bevor du etwas löschst, frag nach.",
     "Chaque fois que tu commites, cite le ticket.",
@@ -71,3 +73,14 @@ def test_an_answer_that_only_confirms_takes_no_room() -> None:
         items += [user(f"The depot in zone {n} opens at {n}:15."), assistant("Noted. Going on.")]
     text = summarize(numbered(items), focus=None, budget_tokens=2000, count=len)
     assert text.count("Going on") <= 1
+
+
+def test_what_users_said_outlives_the_long_answers_to_it() -> None:
+    items = []
+    for n in range(12):
+        items += [
+            user(f"The depot in zone {n} opens at {n}:15, ask for Ilse-{n}."),
+            assistant("One can see it from many sides and weigh them at leisure. " * 12),
+        ]
+    text = summarize(numbered(items), focus=None, budget_tokens=1800, count=len)
+    assert [n for n in range(12) if f"Ilse-{n}." not in text] == []

@@ -56,6 +56,8 @@ CHANGES = [
     ("Let's set 600.", "Tomasz says 520 not 600, memory is tight", "600"),
     ("We use redis.", "Replace redis with valkey.", "We use redis"),
     ("Глубина истории 18 месяцев.", "Аудит просит: глубина истории 30 месяцев.", "18 мес"),
+    ("件数の上限は5000件です。", "上限は8000件に変更してください。", "5000"),
+    ("Idle after 95 seconds it goes back.", "Actually idle is 70 seconds, they wait.", "95 s"),
     ("La durée du prêt est de 21 jours.", "La durée du prêt est de 28 jours.", "21 jours"),
     ("Instances: m7g.large, 3 of them.", "Change the instances to t4g.medium.", "m7g"),
     ("El envío es el 14 de marzo.", "El envío es el 28 de marzo, no el 14 de marzo.", "14 de"),

@@ -21,18 +21,20 @@ FILLERS = frozenset(
     "take put go went going have has keep only all any more than about up down come comes came "
     "bind binds live lives stay stays deploy deploys serve serves must when then there here while "
     "if so but because into over under again still also just each every both yes no okay ok says "
-    "stell stelle steht stehen lieber bleibt doch beim bitte".split()
+    "after before stell stelle steht stehen lieber bleibt doch beim bitte".split()
 )
 NO_KEYS = frozenset(
     "line lines test tests step steps option options item items issue bug commit attempt phase "
     "part parts files file chapter round passed failed page error errors times case cases day "
-    "days hour hours minute minutes second seconds took after before last first pr ms s kb mb "
+    "days hour hours minute minutes second seconds took last first pr ms s kb mb "
     "января utc id".split()
 )
 _CJK_VERBS = re.compile(
     r"改成|改为|改用|换成|使用|现在|必须|应该|请|用|是|为|到|设|的|把|将|を|は|に|が|へ"
 )
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_COUNTED = re.compile(r"\d[\d.,]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A number with its counter, which grammar may follow without a space: 5000件です."""
 _STEM_CHARS = 4
 """What is compared of a word that may be inflected; chosen."""
 UNITS = frozenset(
@@ -62,13 +64,15 @@ def claims(text: str) -> Iterator[Claim]:
     for at, token in enumerate(tokens):
         if not DIGIT.search(token):
             continue
+        counted = _COUNTED.match(token)
+        value = counted[0] if counted else token
         nouns = list(_nouns(reversed(tokens[max(0, at - 5) : at])))
         if not nouns:
             nouns = list(_nouns(tokens[at + 1 : at + 4]))[:1]
         if nouns and nouns[0] not in NO_KEYS:
             unit = "".join(tokens[at + 1 : at + 2])
             unit = unit[:_STEM_CHARS] if unit.isalpha() and unit not in FILLERS else ""
-            yield Claim(nouns[0], nouns[1] if len(nouns) > 1 else "", token, unit)
+            yield Claim(nouns[0], nouns[1] if len(nouns) > 1 else "", value, unit)
 
 
 def _nouns(tokens: Iterable[str]) -> Iterator[str]:
@@ -108,4 +112,5 @@ def whole_value(value: str) -> re.Pattern[str]:
     """Match a value as a whole, not as a part of a longer number or name."""
     # Chinese puts no space before a value, so its letters are no part of a Latin one.
     before, after = ("[A-Za-z0-9_]" if end.isascii() else r"\w" for end in (value[:1], value[-1:]))
-    return re.compile(rf"(?<!{before})(?<!\d\.){re.escape(value)}(?!{after}|\.\d)", re.IGNORECASE)
+    behind = "" if _HAN.match(value[-1:]) else rf"(?!{after}|\.\d)"
+    return re.compile(rf"(?<!{before})(?<!\d\.){re.escape(value)}{behind}", re.IGNORECASE)

@@ -255,9 +255,11 @@ def _told_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 
 
 def _state_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
-    rules = {rule.text for rule in facts.rules}
-    if facts.turns and not facts.turns[-1].ask and facts.turns[-1].prose not in rules:
-        text = f"last user message: {gist(facts.turns[-1].prose, _MAX_ASK_CHARS)}"
+    settled = {rule.n_item for rule in facts.rules}
+    settled.update(choice.n_item for choice in facts.choices if not choice.is_guessed)
+    last = facts.turns[-1] if facts.turns else None
+    if last is not None and not last.ask and last.n_item not in settled:
+        text = f"last user message: {gist(last.prose, _MAX_ASK_CHARS)}"
         yield Line(section=STATE, text=text, worth=840, order=0)
     answer = facts.last_answer
     if answer:

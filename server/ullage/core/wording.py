@@ -150,6 +150,7 @@ WEAK_RULES = markers(
     "только лишь без кроме максимум минимум предпочитаю лучше тільки лише крім pouze "
     "endast utan bara kun uden sadece yalnızca csak nélkül doar fără μόνο χωρίς hanya tanpa chỉ "
     "فقط بدون רק בלי केवल बिना",
+    "nobody else, no one else, nobody but, "
     "and not, but not, rather than, instead of, no longer, stay on, keep the, keep all, keep it, "
     "keep them, "
     "backwards compatible, as little as, per default, when you, whenever you, before you, "
@@ -292,9 +293,16 @@ _TO_AGENT = re.compile(
 )
 
 
+_EXCLUDED = re.compile(
+    r"[,;] ?(?:no|not|nobody|never|kein\w{0,2}|nicht|niemand|pas de|jamais|nada de|nunca|без) \w"
+)
+"""How a sentence ends that says what is not wanted."""
+
+
 def rule_strength(sentence: Worded) -> int:
     """Say how much a sentence reads as a rule: 2 clearly, 1 perhaps, 0 not."""
-    if not has_marker(sentence, _ANY_RULE) and sentence.first not in NEGATIONS:
+    is_bare = sentence.first not in NEGATIONS and _EXCLUDED.search(sentence.lower) is None
+    if is_bare and not has_marker(sentence, _ANY_RULE):
         return 0
     if has_marker(sentence, NO_RULE):
         clear = sentence.words & {"never", "always", "niemals", "jamais", "nunca", "никогда"}
@@ -302,7 +310,8 @@ def rule_strength(sentence: Worded) -> int:
     is_question = sentence.lower.rstrip(" \"')").endswith(("?", "？", "؟"))
     if has_marker(sentence, STRONG_RULES) or _is_prohibition(sentence):
         return 0 if is_question and "please" not in sentence.words else 2
-    return int(not is_question and has_marker(sentence, WEAK_RULES))
+    is_weak = has_marker(sentence, WEAK_RULES) or _EXCLUDED.search(sentence.lower) is not None
+    return int(not is_question and is_weak)
 
 
 def is_directive(text: str) -> bool:
