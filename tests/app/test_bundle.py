@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from pi_files import conversation, pi_files
 from ullage.app.bundle_export import plan_export
 from ullage.app.bundle_import import plan_import, write_import
-from ullage.app.load import Settings, load
+from ullage.app.load import load
 from ullage.app.sessions import open_session
 from ullage.core.bundle import MAX_BUNDLE_BYTES, digest
+from ullage.core.config.settings import Config
 from ullage.errors import BadBundle, WriteNotSupported
 from ullage.store.places import Places
 
@@ -28,7 +29,7 @@ def count(text: str, encoding: str) -> int:
 def exported(places: Places, data: bytes, *, is_redacted: bool = True) -> Body:
     path = places.cwd / "s.jsonl"
     path.write_bytes(data)
-    loaded = load(open_session(path), Settings(), places, count)
+    loaded = load(open_session(path), Config(), places, count)
     export = plan_export(loaded, Path("b.json"), places, is_redacted=is_redacted)
     return json.loads(export.data)
 
