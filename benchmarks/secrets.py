@@ -16,6 +16,8 @@ MEGABYTE = 1_000_000
 MAX_S = 0.25
 MAX_RATIO = 24.0
 """16 is linear; the rest is what a busy machine adds."""
+NOISE_S = 0.1
+"""Some texts take a millisecond."""
 
 
 def texts() -> dict[str, str]:
@@ -47,7 +49,7 @@ def main() -> None:
     n_bad = 0
     for name, text, values in rows:
         one, sixteen = seconds(text[:MEGABYTE], values), seconds(text, values)
-        is_good = one < MAX_S and sixteen < MAX_RATIO * one
+        is_good = one < MAX_S and sixteen < MAX_RATIO * one + NOISE_S
         n_bad += not is_good
         note = "" if is_good else "  MISSED"
         print(f"{name:<45}{one * 1000:>7.0f} ms{sixteen / one:>7.1f} x{note}")

@@ -28,6 +28,11 @@ COMMANDS = (
     ("context", "inspect", "--top", "500"),
     ("context", "inspect", "--top", "500", "--json"),
     ("checkpoint", "write"),
+    ("prune", "--dry-run"),
+    ("prune", "--dry-run", "--json"),
+    ("pin", "--list"),
+    ("pin", "--list", "--json"),
+    ("config", "show"),
     ("context", "export", "out.json"),
     ("compact", "--dry-run", "--window", "8000"),
     ("compact", "--yes", "--window", "8000", "--focus", f"keep {KNOWN}"),
@@ -73,7 +78,9 @@ def planted(cwd: Path) -> bytes:
 def outputs(place: Place, session: Path) -> Iterator[tuple[str, str]]:
     for command in COMMANDS:
         chosen = (
-            () if "--session" in command or command[0] == "sessions" else ("--session", session)
+            ()
+            if "--session" in command or command[0] in ("sessions", "config")
+            else ("--session", session)
         )
         idle(session)
         done = place.run(*command, *chosen, SHOP_TOKEN=KNOWN)

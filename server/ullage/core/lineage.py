@@ -1,9 +1,13 @@
 """Who follows whom in a transcript: ids that repeat, parents that are missing, loops."""
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Literal
 
 import msgspec
+
+MAX_ROUNDS = 16
+"""Loops of a crash are cut in one or two rounds (chosen)."""
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,13 +52,18 @@ def reconnected(nodes: Sequence[Node]) -> tuple[Node, ...]:
     for at, parent_id in enumerate(parents):
         if parent_id is not None and parent_id not in at_of:
             parents[at] = _before(nodes, at)
-    # Every round turns at least one parent from below to above, so that it comes to an end.
-    while loop := _looping([_with_parent(*pair) for pair in zip(nodes, parents, strict=True)]):
-        for at in loop:
+    # Every round turns at least one parent from below to above. A file that was made to need
+    # many rounds loses all that stand below: then no loop is possible.
+    for n_rounds in count():
+        found = [_with_parent(*pair) for pair in zip(nodes, parents, strict=True)]
+        loop = _looping(found)
+        if not loop:
+            return tuple(found)
+        for at in loop if n_rounds < MAX_ROUNDS else range(len(nodes)):
             parent_id = parents[at]
             if parent_id is not None and at_of[parent_id] >= at:
                 parents[at] = _before(nodes, at)
-    return tuple(_with_parent(node, parent) for node, parent in zip(nodes, parents, strict=True))
+    raise AssertionError("a loop needs a parent that stands below")
 
 
 def path_of(nodes: Sequence[Node]) -> set[int]:
@@ -73,8 +82,8 @@ def _with_parent(node: Node, parent_id: str | None) -> Node:
 
 
 def _before(nodes: Sequence[Node], at: int) -> str | None:
-    is_main = nodes[at].is_main
-    return next((n.entry_id for n in reversed(nodes[:at]) if n.is_main == is_main), None)
+    above = (nodes[n] for n in range(at - 1, -1, -1))
+    return next((node.entry_id for node in above if node.is_main == nodes[at].is_main), None)
 
 
 def _looping(nodes: Sequence[Node]) -> list[int]:

@@ -85,6 +85,9 @@ class Records(Protocol):
         ...
 
     @staticmethod
+    def is_compaction(native: JsonObject) -> bool: ...
+
+    @staticmethod
     def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
         """Let a compaction that keeps a call's record by name keep its result's too.
 

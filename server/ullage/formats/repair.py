@@ -5,6 +5,8 @@ session it is. Nothing is guessed: what cannot be read goes, and is counted.
 """
 
 import hashlib
+from collections import defaultdict
+from collections.abc import Callable
 
 import msgspec
 
@@ -72,6 +74,8 @@ class _Record:
         self.is_added = False
         self.is_changed = False
         self.is_dropped = False
+        self.answers: list[_Record] = []
+        """Results that were made for its calls."""
 
 
 class _Copy:
@@ -156,51 +160,63 @@ class _Copy:
 
     def mend_pairs(self, faults: list[PairFault], items: tuple[ContextItem, ...]) -> None:
         """Take out results without a call, and answer calls that have no result."""
+        tree = _Tree(self._nodes(), self._rules.is_compaction)
         for fault in faults:
             entry_id = items[fault.at].entry_id
-            record = next((r for r, node in self._nodes() if node.entry_id == entry_id), None)
+            record = tree.records.get(entry_id)
             if record is None:
                 continue
             if fault.code == "orphaned-result":
-                self._take_out(record, entry_id, fault.call_id)
+                self._take_out(record, entry_id, fault.call_id, tree)
             else:
-                self._answer(record, entry_id, fault)
+                self._answer(record, entry_id, fault, tree)
 
-    def _take_out(self, record: _Record, entry_id: str, call_id: str) -> None:
+    def _take_out(self, record: _Record, entry_id: str, call_id: str, tree: "_Tree") -> None:
         rest = self._rules.without_result(record.native, call_id)
         if rest is not None:
             _replace(record, rest)
             return
         record.is_dropped = True
         node = self._rules.node(record.native)
-        heir: str | None = None
-        for child, child_node in self._nodes():
-            if child_node.parent_id == entry_id:
-                heir = heir or child_node.entry_id
-                self._set_parent(child, child_node, None if node is None else node.parent_id)
-        kept_field = self._rules.KEPT_FIELD
-        for other in self._live() if kept_field and heir else ():
-            if text_of(other.native, kept_field) == entry_id:
-                self._set(other, (kept_field,), heir)
+        parent_id = None if node is None else node.parent_id
+        children = tree.children.pop(entry_id, [])
+        for child in children:
+            self._set(child, (self._rules.PARENT_FIELD,), parent_id)
+        if parent_id is not None:
+            tree.children[parent_id] += children
+        heir = self._rules.node(children[0].native) if children else None
+        for other in tree.compactions if heir is not None else ():
+            if text_of(other.native, self._rules.KEPT_FIELD) == entry_id and heir is not None:
+                self._set(other, (self._rules.KEPT_FIELD,), heir.entry_id)
 
-    def _answer(self, record: _Record, entry_id: str, fault: PairFault) -> None:
+    def _answer(self, record: _Record, entry_id: str, fault: PairFault, tree: "_Tree") -> None:
         rules = self._rules
         new_id = self._fresh_id(record.raw + fault.call_id.encode("utf-8", "surrogatepass"))
         native = rules.result_record(record.native, fault.call_id, fault.name, entry_id=new_id)
         if native is None:
             return
-        for child, node in self._nodes():
-            is_same = rules.follows_same_answer(record.native, child.native)
-            if node.parent_id == entry_id and not is_same:
-                self._set_parent(child, node, new_id)
-        for other in self._live():
+        for child in tree.children.pop(entry_id, []):
+            if rules.follows_same_answer(record.native, child.native):
+                tree.children[entry_id].append(child)
+            else:
+                self._set(child, (rules.PARENT_FIELD,), new_id)
+                tree.children[new_id].append(child)
+        answer = _made(native)
+        record.answers.insert(0, answer)
+        tree.children[entry_id].append(answer)
+        for other in tree.compactions:
             kept = rules.keeping_result(other.native, entry_id, new_id)
             if kept is not None:
                 _replace(other, kept)
-        self._records.insert(self._records.index(record) + 1, _made(native))
 
     def _live(self) -> list[_Record]:
-        return [record for record in self._records if not record.is_dropped]
+        """List the lines of the copy, each call's answers behind it."""
+        return [
+            one
+            for record in self._records
+            for one in (record, *record.answers)
+            if not one.is_dropped
+        ]
 
     def _nodes(self) -> list[tuple[_Record, Node]]:
         if not self._rules.ID_FIELD:
@@ -226,6 +242,22 @@ class _Copy:
             if entry_id not in self._used_ids:
                 self._used_ids.add(entry_id)
                 return entry_id
+
+
+class _Tree:
+    """Who follows whom, kept up to date while pairs are mended."""
+
+    def __init__(
+        self,
+        nodes: list[tuple[_Record, Node]],
+        is_compaction: Callable[[JsonObject], bool],
+    ) -> None:
+        self.records = {node.entry_id: record for record, node in nodes}
+        self.compactions = [one for one, _ in nodes if is_compaction(one.native)]
+        self.children: defaultdict[str, list[_Record]] = defaultdict(list)
+        for record, node in nodes:
+            if node.parent_id is not None:
+                self.children[node.parent_id].append(record)
 
 
 def _replace(record: _Record, native: JsonObject) -> None:

@@ -101,6 +101,10 @@ def result_record(call: JsonObject, call_id: str, name: str, *, entry_id: str) -
     }
 
 
+def is_compaction(native: JsonObject) -> bool:
+    return native.get("subtype") == "compact_boundary"
+
+
 def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
     metadata = object_of(native, "compactMetadata") or {}
     preserved = object_of(metadata, "preservedMessages") or {}

@@ -67,6 +67,10 @@ def result_record(call: JsonObject, call_id: str, name: str, *, entry_id: str) -
     del call, call_id, name, entry_id
 
 
+def is_compaction(native: JsonObject) -> bool:
+    return native.get("type") == "compacted"
+
+
 def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
     """Give nothing: a compaction holds what it kept."""
     del native, call_id, result_id

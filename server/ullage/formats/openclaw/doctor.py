@@ -94,6 +94,10 @@ def result_record(call: JsonObject, call_id: str, name: str, *, entry_id: str) -
     }
 
 
+def is_compaction(native: JsonObject) -> bool:
+    return native.get("type") == "compaction"
+
+
 def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
     """Give nothing: a compaction keeps all that follows one entry."""
     del native, call_id, result_id

@@ -1,0 +1,66 @@
+"""What is handed on: masked, without what cannot be searched, and whole in everything else."""
+
+import json
+
+import pytest
+
+from ullage.core.redaction import MAX_DEPTH, Redactor
+
+KEY = "ghp_CANARY0123456789abcdefghijklmnopqr"
+
+
+def redacted(value: object, home: str = "/home/marvin") -> str:
+    return json.dumps(Redactor((), home).redact({"it": value})["it"])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"type": "image", "data": KEY},
+        {"type": "image", "source": {"type": "base64", "data": KEY}},
+        {"type": "input_image", "image_url": f"data:image/png;base64,{KEY}"},
+        {"inlineData": {"data": KEY}},
+        {"type": "redacted_thinking", "data": KEY},
+        {"type": "thinking", "thinking": "", "redacted": True, "thinkingSignature": KEY},
+        {"type": "reasoning", "encrypted_content": KEY},
+        {KEY: 1},
+        [[{"deep": [KEY]}]],
+    ],
+    ids=str,
+)
+def test_no_part_lets_a_secret_through(value: object) -> None:
+    assert KEY not in redacted(value)
+
+
+def test_what_is_nested_too_deeply_is_left_out() -> None:
+    value: object = KEY
+    for _ in range(3 * MAX_DEPTH):
+        value = [value]
+    assert "[nesting left out" in redacted(value)
+    assert KEY not in redacted(value)
+
+
+def test_numbers_and_names_of_fields_stay() -> None:
+    value = {"usage": {"input": 12, "cost": 0.5}, "isError": False, "details": None}
+    assert json.loads(redacted(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("home", "text", "expected"),
+    [
+        ("/home/marvin", "cd /home/marvin/x", "cd ~/x"),
+        ("/home/marvin", "cd /home/marvins/x", "cd /home/marvins/x"),
+        ("/home/marvin", "~/.pi/sessions/--home-marvin-x--", "~/.pi/sessions/-~-x--"),
+        ("/home/marvin", "marvin: hi", "[USER]: hi"),
+        ("C:\\Users\\marvin", "C:\\Users\\marvin\\x", "~\\x"),
+        ("C:\\Users\\marvin", '{"a":"C:\\\\Users\\\\marvin\\\\x"}', '{"a":"~\\\\x"}'),
+        ("/root", "root of /root/x", "root of ~/x"),
+        ("/home/al", "al in /home/al/x", "al in ~/x"),
+        ("/", "/a/b", "/a/b"),
+        ("", "a b", "a b"),
+    ],
+)
+def test_home_and_name_are_masked_where_they_tell_who_it_was(
+    home: str, text: str, expected: str
+) -> None:
+    assert json.loads(redacted(text, home)) == expected
