@@ -7,8 +7,14 @@ from factories import assistant, numbered, tool_result, user
 from model_server import ModelServer
 from ullage.core.context import ContextItem
 from ullage.core.tokens import estimate
-from ullage.summary.choice import model_choice
-from ullage.summary.endpoint import ApiKey, Endpoint, Provider, endpoint_for, origin_of
+from ullage.summary.endpoint import (
+    ApiKey,
+    Endpoint,
+    ModelChoice,
+    Provider,
+    endpoint_for,
+    origin_of,
+)
 from ullage.summary.limits import REMOTE, Chance, Limits
 from ullage.summary.request import ModelSummary, Report, SummaryRequest
 from ullage.summary.stages import summarize_with_model
@@ -86,7 +92,7 @@ def endpoint_of(
     provider: Provider = "custom",
     model: str = "m",
 ) -> Endpoint:
-    choice = model_choice(provider, model, base_url=server.base_url)
+    choice = ModelChoice(provider=provider, model=model, base_url=server.base_url)
     key = ApiKey(KEY, origin_of(server.base_url))
     return endpoint_for(choice, key=key, window_tokens=window_tokens)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.summary.choice import FREE_MODEL, choose_model, model_choice
+from ullage.summary.choice import FREE_MODEL, choose_model
 from ullage.summary.endpoint import ModelChoice, Provider
 
 MINE = ModelChoice(provider="custom", model="mine", base_url="https://llm.example.test/v1")
@@ -16,8 +16,8 @@ BOTH: frozenset[Provider] = frozenset(("openrouter", "openai"))
         (MINE, ("gpt-4o", "openai"), BOTH, MINE),
         (MINE, (None, None), (), MINE),
         (None, ("gpt-4o", "openai"), BOTH, FREE),
-        (None, ("gpt-4o", "openai"), ("openai",), model_choice("openai", "gpt-4o")),
-        (None, ("gpt-5", None), ("openai",), model_choice("openai", "gpt-5")),
+        (None, ("gpt-4o", "openai"), ("openai",), ModelChoice(provider="openai", model="gpt-4o")),
+        (None, ("gpt-5", None), ("openai",), ModelChoice(provider="openai", model="gpt-5")),
         (None, ("x/y", "openrouter"), ("openai",), None),
         (None, ("claude-opus-5", "anthropic"), ("openai",), None),
         (None, ("gpt-4o", "azure"), ("openai",), None),
@@ -52,10 +52,3 @@ def test_a_key_in_the_environment_is_no_consent(configured: ModelChoice | None) 
         providers_with_key=BOTH,
     )
     assert chosen is None
-
-
-def test_reasoning_models_keep_their_own_temperature() -> None:
-    assert model_choice("openai", "gpt-5-mini").temperature is None
-    assert model_choice("openai", "o3").temperature is None
-    assert model_choice("openai", "gpt-4o").temperature == 0.3
-    assert model_choice("openrouter", "openai/gpt-5").temperature == 0.3

@@ -13,6 +13,8 @@ from ullage.errors import EndpointRefused
 from ullage.summary.endpoint import (
     ApiKey,
     ModelChoice,
+    Provider,
+    base_url_of,
     checked_origin,
     endpoint_for,
     is_loopback,
@@ -142,6 +144,23 @@ def test_only_a_local_endpoint_needs_no_key() -> None:
     assert endpoint_for(local, key=None, window_tokens=1000).is_local
     with pytest.raises(EndpointRefused, match="OPENAI_API_KEY"):
         endpoint_for(ModelChoice(provider="openai", model="m"), key=None, window_tokens=1000)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "temperature"),
+    [
+        ("openai", "gpt-5-mini", None),
+        ("openai", "o3", None),
+        ("openai", "gpt-4o", 0.7),
+        ("openrouter", "openai/gpt-5", 0.7),
+    ],
+)
+def test_reasoning_models_keep_their_own_temperature(
+    provider: Provider, model: str, temperature: float | None
+) -> None:
+    choice = ModelChoice(provider=provider, model=model, temperature=0.7)
+    key = ApiKey(SECRET, checked_origin(base_url_of(choice)))
+    assert endpoint_for(choice, key=key, window_tokens=1000).temperature == temperature
 
 
 def test_a_custom_provider_needs_an_address() -> None:

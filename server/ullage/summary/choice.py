@@ -2,12 +2,10 @@
 
 from collections.abc import Set as AbstractSet
 
-from ullage.summary.endpoint import DEFAULT_TEMPERATURE, ModelChoice, Provider
+from ullage.summary.endpoint import ModelChoice, Provider
 
 FREE_MODEL = "google/gemini-2.0-flash-exp:free"
 """OpenRouter's free model that S0 takes where a key for OpenRouter is there."""
-_OWN_TEMPERATURE = ("o1", "o3", "o4", "gpt-5")
-"""OpenAI's reasoning models answer 400 to any temperature but their own."""
 
 
 def choose_model(
@@ -31,15 +29,8 @@ def choose_model(
         return ModelChoice(provider="openrouter", model=FREE_MODEL)
     provider = _provider_of(session_model, session_provider)
     if session_model and provider in providers_with_key:
-        return model_choice(provider, session_model)
+        return ModelChoice(provider=provider, model=session_model)
     return None
-
-
-def model_choice(provider: Provider, model: str, *, base_url: str | None = None) -> ModelChoice:
-    """Choose a model by name, with the temperature that it takes."""
-    is_fixed = provider == "openai" and model.startswith(_OWN_TEMPERATURE)
-    temperature = None if is_fixed else DEFAULT_TEMPERATURE
-    return ModelChoice(provider=provider, model=model, base_url=base_url, temperature=temperature)
 
 
 def _provider_of(model: str | None, provider: str | None) -> Provider:

@@ -20,6 +20,8 @@ BASE_URLS: dict[Provider, str] = {
 DEFAULT_TEMPERATURE = 0.3
 DEFAULT_MAX_TOKENS = 4000
 """Both from S0 §Config Example."""
+_OWN_TEMPERATURE = ("o1", "o3", "o4", "gpt-5")
+"""OpenAI's reasoning models answer 400 to any temperature but their own."""
 _METADATA_HOSTS = frozenset(("metadata", "metadata.google.internal", "instance-data"))
 _METADATA_ADDRESSES = frozenset(
     ipaddress.ip_address(text)
@@ -77,8 +79,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     base_url: str | None = None
     """None for the provider's own; from a user's settings only, never from a workspace."""
-    temperature: float | None = DEFAULT_TEMPERATURE
-    """None leaves it to the model, which some models demand."""
+    temperature: float = DEFAULT_TEMPERATURE
     max_tokens: int = DEFAULT_MAX_TOKENS
 
 
@@ -91,6 +92,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     key: ApiKey | None
     window_tokens: int
     temperature: float | None = DEFAULT_TEMPERATURE
+    """None leaves it to the model."""
     max_tokens: int = DEFAULT_MAX_TOKENS
     prices: Prices | None = None
     uses_proxy_env: bool = False
@@ -133,11 +135,15 @@ def endpoint_for(
         base_url=base_url,
         key=key,
         window_tokens=window_tokens,
-        temperature=choice.temperature,
+        temperature=None if _has_own_temperature(choice) else choice.temperature,
         max_tokens=choice.max_tokens,
         prices=prices,
         uses_proxy_env=uses_proxy_env,
     )
+
+
+def _has_own_temperature(choice: ModelChoice) -> bool:
+    return choice.provider == "openai" and choice.model.startswith(_OWN_TEMPERATURE)
 
 
 def key_variable(provider: Provider) -> str:
