@@ -5,11 +5,11 @@ round it. Compression is not asked for and not taken: what is counted is what ar
 """
 
 from collections.abc import AsyncIterator
-from typing import Protocol, cast
+from typing import cast
 
 import httpx2
 
-from ullage.errors import BadAnswer, ModelDenied
+from ullage.errors import BadAnswer, EndpointRefused, ModelDenied
 from ullage.summary.endpoint import BASE_URLS, ApiKey, checked_origin, origin_of
 
 _TOO_LONG = "the model's answer is larger than {:,} bytes: not used"
@@ -17,13 +17,14 @@ _OWN_HEADERS = ("openai-organization", "openai-project")
 """The openai client takes them from the environment, whomever it talks to."""
 
 
-class Sender(Protocol):
-    async def handle_async_request(self, request: httpx2.Request, /) -> httpx2.Response: ...
-    async def aclose(self) -> None: ...
-
-
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    def __init__(self, inner: Sender, origin: str, key: ApiKey | None, max_bytes: int) -> None:
+    def __init__(
+        self,
+        inner: httpx2.AsyncBaseTransport,
+        origin: str,
+        key: ApiKey | None,
+        max_bytes: int,
+    ) -> None:
         self._inner = inner
         self._origin = origin
         self._key = key
@@ -58,7 +59,8 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     def _prepare(self, request: httpx2.Request) -> None:
         """Put the key into a request to its origin alone, and take out what is nobody's matter."""
         origin = origin_of(str(request.url))
-        checked_origin(origin)
+        if checked_origin(origin) != self._origin:
+            raise EndpointRefused(f"a request would have left {self._origin}: not sent")
         for name in list(request.headers):
             is_own = name in _OWN_HEADERS and origin != origin_of(BASE_URLS["openai"])
             if is_own or name.startswith("x-stainless-"):
