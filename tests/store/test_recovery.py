@@ -155,6 +155,8 @@ def test_an_interrupted_change_waits_for_who_has_the_file_open(path: Path, place
     killed(places.cwd, "append", "_stands", "APPEND")
     with path.open("ab"):
         assert "waits until" in recover(places)[0]
+        with pytest.raises(SessionLive, match="waits until"):
+            apply_change(path, look_at(path), REWRITE, occasion(), places)
     assert "found done" in recover(places)[0]
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from ullage.core.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.receipt import Before, Occasion, Receipt
-from ullage.errors import Refused, StorageError
+from ullage.errors import Refused, SessionLive, StorageError
 from ullage.store.append import append
 from ullage.store.journal import Journal
 from ullage.store.new_session import create_session, new_session_path
@@ -59,6 +59,9 @@ def apply_change(
     path = path.resolve()
     with session_lock(path, places):
         recovered = recover_session(path, places)
+        if not recovered.is_complete:
+            # A new journal would take the place of the one that knows what is left.
+            raise SessionLive(f"{'; '.join(recovered.said)}: see to that first, then try again")
         wait_until_quiet(path, expected)
         try:
             Journal(path, places).require_readable()
@@ -66,7 +69,7 @@ def apply_change(
             journal = Journal(path, places)
             journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
             try:
-                return _made(path, expected, change, receipt, journal, places, recovered)
+                return _made(path, expected, change, receipt, journal, places, recovered.said)
             except Refused:
                 remove_receipt(receipt, places)
                 raise

@@ -43,7 +43,15 @@ class CreateIntent(msgspec.Struct, frozen=True, kw_only=True, tag="create"):
     sha256: str
 
 
-Intent: TypeAlias = AppendIntent | RewriteIntent | CreateIntent
+class RemoveIntent(msgspec.Struct, frozen=True, kw_only=True, tag="remove"):
+    """A new session is taken out of the agent's sight."""
+
+    aside: bytes
+    """Where it goes, as the file system spells it."""
+    sha256: str
+
+
+Intent: TypeAlias = AppendIntent | RewriteIntent | CreateIntent | RemoveIntent
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

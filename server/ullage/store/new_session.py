@@ -17,7 +17,7 @@ from ullage.store.files import (
     unused_backup,
     write_new_file,
 )
-from ullage.store.journal import CreateIntent, Journal
+from ullage.store.journal import CreateIntent, Journal, RemoveIntent
 from ullage.store.lease import held, is_left_alone
 from ullage.store.places import Places, make_folder
 from ullage.store.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
@@ -96,25 +96,50 @@ def remove_new_session(
         if not os.path.lexists(path) and has_digest(kept, sha256):
             return kept
         seen = look_at(path)
+        journal = Journal(path, places)
         try:
             with held(path) as file:
                 if _digest(file.fd) != sha256 or look_at(path) != seen:
                     raise _went_on(path)
                 if file.is_exclusive:
-                    aside = _set_aside(path, kept)
+                    aside = _set_aside(path, kept, sha256, journal)
                     file.let_go()
                     if not is_left_alone(file, seen.size_bytes):
-                        _put_back(aside, path)
+                        put_back(aside, path)
+                        journal.clear()
                         raise _went_on(path)
+                    journal.clear()
                     return aside
             # Windows moves no file that is open, so it was closed; elsewhere this is all the same.
             if look_at(path) != seen:
                 raise _went_on(path)
-            return _set_aside(path, kept)
+            aside = _set_aside(path, kept, sha256, journal)
         except OSError as error:
             raise StorageError(
                 f"cannot move {path}: {error.strerror or error}. Check the folder's permissions"
             ) from None
+        journal.clear()
+        return aside
+
+
+def settle_removal(path: Path, intent: RemoveIntent) -> bool:
+    """See an interrupted removal to its end; whether the session was put back, as it went on.
+
+    Raises:
+        OSError: the disk does not take it.
+        StorageError: the disk does not confirm it.
+    """
+    aside = Path(os.fsdecode(intent.aside))
+    if not os.path.lexists(aside):
+        return False
+    if os.path.lexists(path):
+        if aside.samefile(path):
+            aside.unlink()
+        return False
+    if has_digest(aside, intent.sha256):
+        return False
+    put_back(aside, path)
+    return True
 
 
 def has_digest(path: Path, sha256: str) -> bool:
@@ -135,19 +160,22 @@ def _digest(fd: int) -> str:
     return digest.hexdigest()
 
 
-def _set_aside(path: Path, kept: Path) -> Path:
+def _set_aside(path: Path, kept: Path, sha256: str, journal: Journal) -> Path:
     """Take a file out of the agent's sight; who has it open still writes to the same file."""
+    if os.path.lexists(kept) and not kept.samefile(path):
+        kept = unused_backup(path)
+    journal.write(RemoveIntent(aside=os.fsencode(kept), sha256=sha256))
     try:
         os.link(path, kept)
     except FileExistsError:
         if not kept.samefile(path):
-            kept = unused_backup(path)
-            os.link(path, kept)
+            raise
     except OSError as error:
         if error.errno not in (errno.EXDEV, *NO_LINKS):
             raise
         # Our folder is on another disk: beside the others it is out of sight as well.
         kept = unused_backup(path)
+        journal.write(RemoveIntent(aside=os.fsencode(kept), sha256=sha256))
         path.rename(kept)
         sync_folder(path.parent)
         return kept
@@ -157,7 +185,14 @@ def _set_aside(path: Path, kept: Path) -> Path:
     return kept
 
 
-def _put_back(aside: Path, path: Path) -> None:
+def put_back(aside: Path, path: Path) -> None:
+    """Give a session that went on its place again, unless another has taken that.
+
+    Raises:
+        OSError: the disk does not take it.
+        StorageError: the disk does not confirm it.
+    """
+    # It was moved by a link or a rename, so that it is on the same disk.
     publish(aside, path)
     sync_folder(path.parent)
 

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from ullage.errors import SessionLive, StorageError, UllageError
 from ullage.store.files import read_at, remove_stale_temporaries, write_all
 from ullage.store.journal import (
@@ -15,12 +17,13 @@ from ullage.store.journal import (
     CreateIntent,
     Entry,
     Journal,
+    RemoveIntent,
     RewriteIntent,
     journal_folder,
     journaled_paths,
 )
 from ullage.store.lease import Held, held
-from ullage.store.new_session import has_digest
+from ullage.store.new_session import has_digest, settle_removal
 from ullage.store.own_bytes import parses, settle
 from ullage.store.places import Places
 from ullage.store.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read
@@ -32,22 +35,30 @@ MAX_LEVEL = 8
 """Repairs of repairs; each level needs a process killed in the repair of the one before."""
 
 
+class Recovered(msgspec.Struct, frozen=True, kw_only=True):
+    said: tuple[str, ...]
+    """What was done, in words for the user."""
+    is_complete: bool
+    """Whether nothing is left that a new change would hide."""
+
+
 def recover(places: Places) -> tuple[str, ...]:
     """See every interrupted change to its end; say what was done, in words for the user."""
     said: list[str] = []
     for path in journaled_paths(places):
         try:
             with session_lock(path, places):
-                said.extend(recover_session(path, places))
+                said.extend(recover_session(path, places).said)
         except UllageError as error:
             said.append(str(error))
     remove_stale_temporaries(journal_folder(places))
     return tuple(said)
 
 
-def recover_session(path: Path, places: Places) -> tuple[str, ...]:
+def recover_session(path: Path, places: Places) -> Recovered:
     """See the interrupted changes of one transcript to their end; the caller holds its lock."""
     said: list[str] = []
+    # The repair of a change comes before the change, which is then looked at anew.
     for level in reversed(range(MAX_LEVEL)):
         journal = Journal(path, places, level=level)
         entry = journal.read()
@@ -58,11 +69,11 @@ def recover_session(path: Path, places: Places) -> tuple[str, ...]:
             said.extend(_recover_one(entry, journal, places))
         except SessionLive:
             said.append(f"an interrupted change of {path.name} waits until no program has it open")
-            break
+            return Recovered(said=tuple(said), is_complete=False)
         except (OSError, UllageError) as error:
             said.append(f"an interrupted change of {path.name} is not seen to: {error}")
-            break
-    return tuple(said)
+            return Recovered(said=tuple(said), is_complete=False)
+    return Recovered(said=tuple(said), is_complete=True)
 
 
 def _recover_one(entry: Entry, journal: Journal, places: Places) -> Iterator[str]:
@@ -73,6 +84,10 @@ def _recover_one(entry: Entry, journal: Journal, places: Places) -> Iterator[str
             yield from _recover_rewrite(entry, intent, journal, places)
         case CreateIntent() as intent:
             yield from _recover_creation(entry, intent, journal, places)
+        case RemoveIntent() as intent:
+            if settle_removal(journal.path, intent):
+                yield f"{journal.path.name} went on while it was taken away, and was put back"
+            journal.clear()
 
 
 def _recover_append(
