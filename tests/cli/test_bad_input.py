@@ -155,14 +155,14 @@ def test_a_wrong_window_in_the_environment_is_told_and_ignored(place) -> None:
     assert done.stderr == "ullage: a setting is ignored; `ullage config check` says why\n"
 
 
-def test_a_claude_session_is_not_written_to(place) -> None:
-    claude = ClaudeFile(cwd=str(place.cwd))
+def test_a_subagent_is_not_compacted_by_itself(place) -> None:
+    claude = ClaudeFile(cwd=str(place.cwd), agent_id="a1")
     claude.user("hello " * 50)
     claude.user("again")
     place.write("claude.jsonl", claude.data)
     for command in (("compact", "--yes"), ("undo",)):
         line = refused(place, *command, "--session", "claude.jsonl", exit_code=4)
-        assert "claude-code" in line
+        assert claude.session_id in line
 
 
 @pytest.mark.parametrize("version", [1, 2, 4])
