@@ -78,4 +78,3 @@ def guess(lines: Lines) -> tuple[Format, Header] | None:
     header = Header(agent=agent, session_id="", version=3, cwd=None)
     known = next(one for one in FORMATS if agent == one.AGENT)
     return known, header
-    return EDITORS.get(agent)
