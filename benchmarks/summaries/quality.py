@@ -1,4 +1,4 @@
-"""Measure what summaries keep of planted facts: `python benchmarks/quality.py`.
+"""Measure what summaries keep of planted facts: `python benchmarks/summaries/quality.py`.
 
 Prints, for each session of `quality_sessions`, the share of facts and of verbatim constraints that
 the extractive summary holds at a fifth and a tenth of the text, and the superseded values and
