@@ -191,9 +191,8 @@ def test_what_is_put_in_stays_within_its_share_but_for_pins_and_typed_rules() ->
 def test_every_rule_that_was_typed_goes_in_however_small_the_budget() -> None:
     rules = [f"Never open drawer number {n} of the archive without the keeper." for n in range(60)]
     items = [item for rule in rules for item in (user(rule), assistant("Understood."))]
-    pin = "The whole of the plan. " * 300
-    done = complete(items, "It went well.", (pin,), budget=100)
-    assert [text for text in (pin.strip(), *rules) if text not in done.text] == []
+    done = complete(items, "It went well.", budget=100)
+    assert [rule for rule in rules if rule not in done.text] == []
 
 
 RULE_TEXTS = st.sampled_from(
