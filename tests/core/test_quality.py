@@ -1,4 +1,4 @@
-"""A part of `benchmarks/summaries/quality.py`: summaries keep planted facts and no replaced value."""
+"""A part of `benchmarks/summaries/quality.py`: planted facts are kept, replaced values are not."""
 
 import pytest
 from quality import GOALS, score
