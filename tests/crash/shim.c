@@ -57,6 +57,8 @@ static int enter(char kind) {
   if (number != shared->fault_call && !is_full) return NONE;
   shared->is_applied = 1;
   if (mode == KILL_BEFORE) die();
+  /* A disk that fills up takes a part of a write first. */
+  if (mode == FULL_FROM && kind == 'W' && number == shared->fault_call) return SHORT;
   return mode;
 }
 
