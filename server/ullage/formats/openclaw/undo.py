@@ -21,7 +21,6 @@ from ullage.formats.openclaw.notes import (
     note_key,
     undo_data,
 )
-from ullage.formats.openclaw.projection import item_of
 from ullage.formats.openclaw.seed_path import read_event, read_path_again
 
 
@@ -78,9 +77,15 @@ def append_entry(lines: Lines, entry: JsonObject) -> Append:
 
 
 def _went_on(lines: Lines, context: Context) -> bool:
-    """Whether messages follow the boundary; notes and the like may be hidden with it."""
-    after = read_path_again(lines, context).after
-    return any(item_of(entry) is not None for entry in after)
+    """Whether anything follows the boundary but our own notes, which may be hidden with it.
+
+    Not messages alone: an edit of a message or a change of the model would be lost as well.
+    """
+    kinds = (PRUNE_NOTE, UNDO_NOTE)
+    return any(
+        all(note_key(entry.native, kind) is None for kind in kinds)
+        for entry in read_path_again(lines, context).after
+    )
 
 
 def _compaction_line(lines: Lines, context: Context, compaction: Compaction) -> Line:
