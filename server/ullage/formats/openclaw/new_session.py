@@ -105,8 +105,8 @@ def _find(entries: dict[str, Entry], at: str | None) -> Entry | str:
     found = [entry for entry_id, entry in entries.items() if at and entry_id.startswith(at)]
     if len(found) == 1:
         return found[0]
-    count = "several entries have ids" if found else "no entry has an id"
-    return f"{count} that begin with {at!r}: `ullage context show` lists them"
+    count = "several entries have ids that begin" if found else "no entry has an id that begins"
+    return f"{count} with {at!r}: `ullage context show` lists them"
 
 
 def _path(entries: dict[str, Entry], last: Entry) -> list[Entry] | None:
