@@ -1,6 +1,6 @@
 """Time the search for secrets on texts made to be hard: 1 MB each, and 16 MB against 1 MB.
 
-    python benchmarks/secrets.py
+    python benchmarks/secret_scan.py
 
 Aims (research/reliability.md §3): below 250 ms for 1 MB by each rule, linear to 16 MB.
 """
