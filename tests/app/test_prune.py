@@ -142,9 +142,12 @@ def test_a_database_is_pruned_in_memory_alone(tmp_path: Path, places: Places) ->
     for number in range(N_READS):
         database.user(f"Please read file {number}.")
         output = f"line of file {number}\n" * 50
-        database.assistant(f"Read file {number}.", tool_part(f"c{number}", output))
+        parts = [tool_part(f"c{number}{part}", output) for part in "ab"]
+        database.assistant(f"Read file {number}.", *parts)
+    shown = loaded(path, places)
     plan = pruning_of(path, places)
     assert plan.change is None
     assert str(plan.messages).count(PRUNED_OUTPUT) == len(plan.plan.replacements) > 5
+    assert len(plan.messages) == len(shown.session.format.messages(shown.context))
     with pytest.raises(Refused, match="only reads sessions of opencode"):
         prune(plan, EAGER, places)

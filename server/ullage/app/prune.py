@@ -97,13 +97,19 @@ def pruned_messages(loaded: Loaded, replacements: Iterable[Replacement]) -> list
     by_entry: dict[str, list[Replacement]] = {}
     for replacement in replacements:
         by_entry.setdefault(replacement.entry_id, []).append(replacement)
+    # Several items may be parts of one message (opencode): it is changed once, for all of them.
+    of_native: dict[int, list[Replacement]] = {}
+    for item in loaded.context.items:
+        of_native.setdefault(id(item.native), []).extend(by_entry.get(item.entry_id, ()))
     known: Format = loaded.session.format
+    pruned: dict[int, JsonObject] = {}
+    for item in loaded.context.items:
+        wanted = of_native[id(item.native)]
+        if id(item.native) not in pruned:
+            native = known.prune_message(item.native, wanted) if wanted else item.native
+            pruned[id(item.native)] = native
     items = tuple(
-        msgspec.structs.replace(
-            item, native=known.prune_message(item.native, by_entry[item.entry_id])
-        )
-        if item.entry_id in by_entry
-        else item
+        msgspec.structs.replace(item, native=pruned[id(item.native)])
         for item in loaded.context.items
     )
     return known.messages(msgspec.structs.replace(loaded.context, items=items))

@@ -57,7 +57,10 @@ def undo_plan_text(report: UndoReport) -> str:
         f"After undo: {_tokens(report.tokens_after)}",
     ]
     if report.path_after != report.path:
-        lines.append(f"The session goes on in {report.path_after}")
+        lines += [
+            f"The session goes on in {report.path_after}",
+            "What came after the change stays in the session that it is in now",
+        ]
     return "\n".join(lines)
 
 

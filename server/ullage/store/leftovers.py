@@ -9,6 +9,7 @@ import msgspec
 from ullage.errors import CorruptCheckpoint
 from ullage.store.checkpoint_yaml import load
 from ullage.store.checkpoints import list_ids
+from ullage.store.journal import RewriteIntent, read_entry
 from ullage.store.places import Places
 
 MAX_LOOKED_AT = 20_000
@@ -37,10 +38,16 @@ def leftovers(places: Places) -> tuple[Leftover, ...]:
         for file in sorted(files):
             if file.endswith(".tmp"):
                 found.append(Leftover(code="leftover-temporary", path=folder / file))
-            elif folder.name == "journals":
+            elif folder.name == "journals" and not _is_settled(folder / file):
                 found.append(Leftover(code="leftover-journal", path=folder / file))
         found += _damaged_checkpoints(folder)
     return tuple(found)
+
+
+def _is_settled(journal: Path) -> bool:
+    """Whether a journal only waits for late writers of an old file, as after every rewrite."""
+    entry = read_entry(journal)
+    return entry is not None and isinstance(entry.intent, RewriteIntent) and entry.intent.is_settled
 
 
 def _damaged_checkpoints(folder: Path) -> list[Leftover]:
