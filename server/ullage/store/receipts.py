@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.receipt import Receipt, ReceiptState
+from ullage.errors import StateUnwritable
 from ullage.store.files import (
     create_file,
     remove_quietly,
@@ -15,6 +16,7 @@ from ullage.store.files import (
 )
 from ullage.store.places import Places, make_folder, session_folder, unwritable
 from ullage.store.receipt_file import NewerVersion, decode, encode
+from ullage.store.state_file import set_aside
 
 KEPT_RECEIPTS = 20
 KEPT_S = 30 * 24 * 3600.0
@@ -49,7 +51,7 @@ def list_receipts(session_key: str, places: Places) -> Receipts:
         except NewerVersion:
             problems.append(f"{path} was written by a newer Ullage: it is kept, and not used here")
         except ValueError:
-            problems.append(_set_aside(path))
+            problems.append(_moved_aside(path))
         else:
             if receipt.occasion.session_key == session_key:
                 receipts.append(receipt)
@@ -140,14 +142,11 @@ def _numbers(folder: Path) -> list[int]:
     return sorted({int(found[1]) for name in names if (found := _FILE_NAME.match(name))})
 
 
-def _set_aside(path: Path) -> str:
-    number = 1
-    while (aside := path.with_name(f"{path.name}.corrupt-{number}")).exists():
-        number += 1
+def _moved_aside(path: Path) -> str:
     try:
-        path.rename(aside)
-    except OSError as error:
-        return f"{path} is damaged, and cannot be moved aside: {error.strerror}"
+        aside = set_aside(path)
+    except StateUnwritable as error:
+        return f"{path} is damaged, and stays where it is: {error}"
     return f"{path} is damaged: it was moved to {aside.name}, and its change cannot be undone"
 
 
