@@ -120,7 +120,7 @@ def test_it_is_asked_first_and_a_no_holds(path: Path, places: Places) -> None:
     due = due_in(path, places, config)
     assert isinstance(due.action, Ask)
     assert isinstance(due.plan, Plan)
-    decline(due.plan.loaded, places)
+    decline(due.plan.loaded, "full", places)
     assert due_in(path, places, config).plan is None
 
 

@@ -124,7 +124,7 @@ def test_an_overflow_waits_for_nothing_but_failures() -> None:
 
 
 def test_what_the_user_put_off_rests_until_the_context_has_grown_by_a_fifth() -> None:
-    breaker = put_off(ran(40_000), used_tokens=160_000, n_compactions=0)
+    breaker = put_off(ran(40_000), "full", used_tokens=160_000, n_compactions=0)
     for layer in LAYERS:
         assert refuse_run(breaker, layer, 191_999, LATER) is not None
         assert refuse_run(breaker, layer, 192_000, LATER) is None

@@ -15,7 +15,6 @@ WRITERS = {
     "store/new_session.py": "moves a session of ours out of sight",
     "store/own_bytes.py": "takes our own bytes back",
     "store/append.py": "appends under the lock, and takes back",
-    "store/receipts.py": "moves a damaged receipt aside",
     "store/state_file.py": "moves damaged state aside",
     "core/answers.py": "splits a model's Markdown, no file, into lines",
     "store/demo.py": "unpacks the demonstration into a temporary folder that goes away",

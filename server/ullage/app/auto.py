@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change import Made
+from ullage.app.change import Made, changeable
 from ullage.app.checkpoint import session_key
 from ullage.app.compact import Plan, compact
 from ullage.app.due import Due, plan_due
@@ -24,6 +24,7 @@ from ullage.core.breaker import (
 )
 from ullage.core.config.settings import Config
 from ullage.core.decision import Warn
+from ullage.core.policy import Layer
 from ullage.errors import StorageError
 from ullage.store.auto_state import AutoState, read_auto_state, write_auto_state
 from ullage.store.places import Places
@@ -41,14 +42,19 @@ class AutoReport(msgspec.Struct, frozen=True, kw_only=True):
     max_auto_compactions: int
     paused: bool
     """Whether runs in a row failed or freed next to nothing."""
+    waits_for: Layer | None
+    """The layer that was declined, undone or in vain last; stronger ones do not wait."""
+    waits_until_tokens: int | None
 
 
 def switch(session: Session, *, is_on: bool, places: Places) -> None:
     """Turn automatic compaction of a session on or off; turning it on forgets past failures.
 
     Raises:
+        WriteNotSupported: this kind of session is not ours to write to.
         StorageError: the state folder does not take it.
     """
+    changeable(session)
     key = session_key(session)
     state = AutoState(is_on=True) if is_on else read_auto_state(key, places)
     write_auto_state(key, msgspec.structs.replace(state, is_on=is_on), places)
@@ -67,6 +73,8 @@ def report_auto(session: Session, config: Config, places: Places) -> AutoReport:
         compaction_count=len(loaded.context.compactions),
         max_auto_compactions=policy.max_auto_compactions,
         paused=is_tripped(state.breaker, _now_ms()),
+        waits_for=state.breaker.held_layer,
+        waits_until_tokens=state.breaker.held_until_tokens or None,
     )
 
 
@@ -79,6 +87,11 @@ def auto_text(report: AutoReport) -> str:
     ]
     if report.enabled:
         lines.append("Asks before it compacts" if report.asks_first else "Does not ask")
+    if report.waits_for is not None and report.waits_until_tokens is not None:
+        lines.append(
+            f"Waits with {report.waits_for} until {report.waits_until_tokens:,} tokens are used,"
+            " as it was declined, undone or in vain; `ullage autocompact on` starts anew"
+        )
     if report.paused:
         lines.append(
             "Paused: several runs in a row failed or freed next to nothing;"
@@ -158,16 +171,19 @@ def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
     return made
 
 
-def decline(loaded: Loaded, places: Places) -> None:
+def decline(loaded: Loaded, layer: Layer, places: Places) -> None:
     """Remember that the user does not want what was due now, or took it back.
+
+    A full compaction still asks, unless it is what was declined: until then there is room.
 
     Raises:
         StorageError: the state folder does not take it.
     """
+    held: Layer = "full" if layer == "full" else "summarize"
     used, n_compactions = loaded.status.gauge.used_tokens or 0, len(loaded.context.compactions)
     _record(
         loaded.session,
-        lambda breaker: put_off(breaker, used_tokens=used, n_compactions=n_compactions),
+        lambda breaker: put_off(breaker, layer, used_tokens=used, n_compactions=n_compactions),
         places,
     )
 

@@ -24,6 +24,7 @@ from ullage.core.lines import changed_lines
 from ullage.core.policy import Layer
 from ullage.core.receipt import Occasion, ReceiptKind
 from ullage.core.tokens import count_items
+from ullage.core.transcript import Agent
 from ullage.errors import NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.format import Editor
 from ullage.formats.json_line import compact_json
@@ -33,6 +34,15 @@ from ullage.store.places import Places
 from ullage.store.reader import FileLines
 from ullage.store.session_lock import session_lock, wait_until_quiet
 from ullage.store.session_state import carry_state
+
+WAYS_OUT: dict[Agent, str] = {
+    "openclaw": "use /compact in OpenClaw",
+    "opencode": "use /compact in opencode",
+    "gemini": "use /compress in Gemini CLI",
+    "claude-code": "use /compact in Claude Code",
+    "codex": "unpack the session, or use /compact in Codex",
+}
+"""What users of sessions can do that are not ours to write to."""
 
 
 class Changeable(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +81,7 @@ def changeable(session: Session) -> Changeable:
     editor = editor_for(header.agent)
     if editor is None or not isinstance(session.lines, FileLines):
         raise WriteNotSupported(
-            f"Ullage only reads sessions of {header.agent}: compact, and take back, in the agent"
+            f"Ullage only reads sessions of {header.agent}: {WAYS_OUT[header.agent]}"
         )
     refusal = editor.refuse_edit(header)
     if refusal is not None:

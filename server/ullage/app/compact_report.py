@@ -107,6 +107,7 @@ def preview_text(plan: Plan) -> str:
             f"Kept as they are: the last {len(selection.kept):,} messages,"
             f" {selection.cut.n_tokens_kept:,} tokens",
             *_audit_lines(plan.summary),
+            *_unread_lines(plan),
             *_new_file_lines(plan),
             *_too_large_lines(plan),
             "",
@@ -146,6 +147,18 @@ def _audit_lines(summary: WrittenSummary) -> list[str]:
     if invented:
         lines.append(f"Not in the session: {', '.join(invented[:5])}")
     return lines + [f"Note: {warning}" for warning in summary.warnings]
+
+
+def _unread_lines(plan: Plan) -> list[str]:
+    n_unread = len(plan.loaded.context.problems)
+    if not n_unread:
+        return []
+    what = (
+        "1 line cannot be read and is"
+        if n_unread == 1
+        else f"{n_unread} lines cannot be read and are"
+    )
+    return [f"Note: {what} not in the summary: `ullage doctor` shows more"]
 
 
 def _author_text(summary: WrittenSummary) -> str:

@@ -200,7 +200,9 @@ def checkup_text(report: DoctorReport) -> str:
             f"  session {copy.session_id}; the original is untouched",
         ]
     elif report.n_errors:
-        lines.append("Make a repaired copy with: ullage doctor --repair FILE")
+        lines.append(
+            f"Make a repaired copy with: ullage doctor --session {report.path} --repair FILE"
+        )
     return "\n".join(lines)
 
 

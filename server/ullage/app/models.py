@@ -6,10 +6,11 @@ from ullage.app.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.config.settings import ModelSettings
 from ullage.core.window import find_row
+from ullage.errors import EndpointRefused
 from ullage.store.models import model_table
 from ullage.store.places import Places
 from ullage.summary.choice import choose_model
-from ullage.summary.endpoint import BASE_URLS, ModelChoice, Provider, endpoint_for
+from ullage.summary.endpoint import BASE_URLS, Endpoint, ModelChoice, Provider, endpoint_for
 from ullage.summary.keys import find_key, providers_with_key, read_system_keyring
 from ullage.summary.request import Progress
 
@@ -24,13 +25,16 @@ def model_use(
     *,
     report: Callable[[Progress], None] | None = None,
 ) -> ModelUse:
-    """Give the model that the user configured with the key for it; no model where none was.
-
-    Raises:
-        EndpointRefused: nothing may be sent to the configured address, or there is no key.
-    """
+    """Give the model that the user configured with the key for it; no model where none was."""
     if model == ModelSettings():
         return ModelUse()
+    try:
+        return ModelUse(endpoint=_endpoint(model, loaded, places), report=report)
+    except EndpointRefused as error:
+        return ModelUse(problem=str(error))
+
+
+def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint | None:
     choice = choose_model(
         is_asked_for=True,
         configured=_configured(model),
@@ -39,14 +43,13 @@ def model_use(
         providers_with_key=providers_with_key(places.env, read_system_keyring),
     )
     if choice is None:
-        return ModelUse()
+        return None
     row = find_row(model_table(), choice.model)
-    endpoint = endpoint_for(
+    return endpoint_for(
         choice,
         key=find_key(choice, places.env, read_system_keyring),
         window_tokens=row.window_tokens if row else UNKNOWN_WINDOW_TOKENS,
     )
-    return ModelUse(endpoint=endpoint, report=report)
 
 
 def _configured(model: ModelSettings) -> ModelChoice | None:

@@ -18,11 +18,19 @@ from ullage.app.change import (
     plan_change,
 )
 from ullage.app.load import Loaded
+from ullage.app.sessions import MIN_ID_CHARS
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import Config
 from ullage.core.edit import FileChange, PruneEdit, Replacement
 from ullage.core.message import JsonObject
-from ullage.core.prune import ALL_REASONS, RULE_REASONS, PrunePlan, plan_prune, plan_rescue
+from ullage.core.prune import (
+    ALL_REASONS,
+    RULE_REASONS,
+    PruneItem,
+    PrunePlan,
+    plan_prune,
+    plan_rescue,
+)
 from ullage.core.tokens import count_items
 from ullage.errors import UnknownItem, WriteNotSupported
 from ullage.formats.format import Format
@@ -31,7 +39,7 @@ from ullage.store.places import Places
 
 class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
     chosen: tuple[str, ...] | None = None
-    """Items by their ids; None for what the rules choose."""
+    """Items by their ids or the beginnings of these; None for what the rules choose."""
     is_everything: bool = False
     """Whether superseded reads, duplicates and old images go too."""
     is_rescue: bool = False
@@ -142,7 +150,28 @@ def _planned(loaded: Loaded, request: PruneRequest) -> PrunePlan:
         room = gauge.window.n_tokens - policy.reserve_tokens - n_hidden
         return plan_rescue(items, policy, count, room_tokens=room)
     reasons = ALL_REASONS if request.is_everything else RULE_REASONS
-    return plan_prune(items, policy, count, chosen=request.chosen, reasons=reasons)
+    if request.chosen is None:
+        return plan_prune(items, policy, count, reasons=reasons)
+    offered = plan_prune(items, policy, count).items
+    chosen = [item_id for name in request.chosen for item_id in _named(name, offered)]
+    return plan_prune(items, policy, count, chosen=chosen)
+
+
+def _named(name: str, offered: Iterable[PruneItem]) -> list[str]:
+    """Give the items that a user means: those of an entry, by its id or the beginning of one."""
+    found = [item.item_id for item in offered if item.item_id == name]
+    entry, _, rest = name.partition("/")
+    return (
+        found
+        or [
+            item.item_id
+            for item in offered
+            if len(entry) >= MIN_ID_CHARS
+            and item.replacement.entry_id.startswith(entry)
+            and item.item_id.partition("/")[2].startswith(rest)
+        ]
+        or [name]
+    )
 
 
 def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> ChangePlan:
@@ -168,5 +197,5 @@ def _refuse_unknown(item_ids: Collection[str]) -> None:
     if item_ids:
         raise UnknownItem(
             f"cannot prune {', '.join(sorted(item_ids))}: gone, pruned before, or protected;"
-            " `ullage prune --dry-run` lists what can go"
+            " `ullage prune --dry-run` lists what can go, with its ids at the end of the lines"
         )

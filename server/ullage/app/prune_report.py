@@ -1,6 +1,6 @@
 """What `ullage prune` answers: JSON for programs, text for people."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -12,8 +12,11 @@ from ullage.core.prose import gist
 from ullage.core.prune import PruneItem, PrunePlan, Reason
 from ullage.core.secrets import mask
 
-LABEL_CHARS = 40
+LABEL_CHARS = 30
 """Enough for a path, few enough for a line of 80 columns (chosen)."""
+SHORT_ID_CHARS = 13
+MAX_SHOWN_ITEMS = 30
+"""More than fit a screen hide the question that follows (chosen)."""
 
 
 class PruneItemReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,12 +126,16 @@ def pruning_text(pruning: Pruning) -> str:
 def pruned_text(pruning: Pruning, made: Made) -> str:
     return "\n".join(
         (
-            f"✓ Pruned {len(pruning.plan.replacements):,} outputs",
+            f"✓ Pruned {_outputs(len(pruning.plan.replacements))}",
             f"  {pruning.n_tokens_before:,} → {pruning.n_tokens_after:,} tokens",
             f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
             f"  Go on with: {made.resume_command}",
         )
     )
+
+
+def _outputs(n_outputs: int) -> str:
+    return "1 output" if n_outputs == 1 else f"{n_outputs:,} outputs"
 
 
 def _items(plan: PrunePlan, known: tuple[str, ...]) -> list[PruneItemReport]:
@@ -146,9 +153,21 @@ def _items(plan: PrunePlan, known: tuple[str, ...]) -> list[PruneItemReport]:
     ]
 
 
-def _item_lines(items: Iterable[PruneItem], known: tuple[str, ...]) -> list[str]:
-    return [
-        f"{item.n_freed:>9,}  {item.reason:<15} {item.tool or 'image'}"
-        f" {gist(mask(item.label, known), LABEL_CHARS)}  [{item.item_id}]"
-        for item in items
+def _item_lines(items: Sequence[PruneItem], known: tuple[str, ...]) -> list[str]:
+    """Write a line for each item, the largest of many; the JSON has them all."""
+    largest = sorted(items, key=lambda item: item.n_freed, reverse=True)[:MAX_SHOWN_ITEMS]
+    shown = [item for item in items if item in largest]
+    lines = [
+        f"{item.n_freed:>9,}  {item.reason:<16}{item.tool or 'image'}"
+        f" {gist(mask(item.label, known), LABEL_CHARS)}  {_short_id(item)}"
+        for item in shown
     ]
+    if len(shown) < len(items):
+        n_tokens = sum(item.n_freed for item in items if item not in largest)
+        lines.append(f"{n_tokens:>9,}  {len(items) - len(shown):,} smaller ones (--json lists all)")
+    return lines
+
+
+def _short_id(item: PruneItem) -> str:
+    """Give as much of an item's id as names it: `ullage prune --item` takes beginnings."""
+    return item.item_id if len(item.item_id) <= SHORT_ID_CHARS else item.item_id[:SHORT_ID_CHARS]

@@ -48,7 +48,7 @@ def status_text(loaded: Loaded) -> str:
     lines.append(row("Degradation Risk", status.degradation.risk.capitalize()))
     if context.problems:
         n = len(context.problems)
-        first = context.problems[0]
+        first = min(context.problems, key=lambda problem: problem.offset)
         lines.append(
             row("Unreadable Lines", f"{n}, the first at byte {first.offset:,}: {first.message}")
         )

@@ -28,6 +28,8 @@ class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
     """The model that writes summaries, if any, and who hears how far it is."""
 
     endpoint: Endpoint | None = None
+    problem: str | None = None
+    """Why the model that was configured cannot be asked."""
     report: Callable[[Progress], None] | None = None
 
 
@@ -81,6 +83,8 @@ async def write_summary(
     material = await asyncio.to_thread(_material, selection, loaded)
     draft = None
     warnings: tuple[str, ...] = ()
+    if model.problem is not None:
+        warnings = (f"{model.problem}; summarized without a model",)
     if wishes.text is not None:
         draft = _Draft(text=wishes.text, author=BY_USER)
     elif model.endpoint is not None:

@@ -90,7 +90,8 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
         _withdraw(plan, places) if isinstance(plan, Withdrawal) else _reverse(plan, config, places)
     )
     # Else the same compaction would be due again at once.
-    decline(undone.after, places)
+    is_full = plan.receipt is not None and plan.receipt.occasion.layer == "full"
+    decline(undone.after, "full" if is_full else "summarize", places)
     return undone
 
 

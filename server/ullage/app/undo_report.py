@@ -68,8 +68,8 @@ def undone_text(undone: Undone) -> str:
     before, after = undone.before.status.gauge, undone.after.status.gauge
     return "\n".join(
         (
-            "✓ Undone: the context is the one from before the last change again,"
-            f" {gauge_text(before)} → {gauge_text(after)} of the window",
+            f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window, as before",
+            f"  Session: {undone.after.session.header.session_id}",
             f"  Go on with: {undone.resume_command}",
         )
     )

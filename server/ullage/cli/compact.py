@@ -127,9 +127,9 @@ def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places)
     request = Request(layer=choices.layer, focus=choices.focus)
     plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, Unneeded):
-        text = click.edit(plan.summary.text, extension=".md")
-        if text is None:
-            click.echo("Compaction cancelled: the summary was not saved.", err=True)
+        text = _edited(plan.summary.text)
+        if not text.strip():
+            click.echo("Compaction cancelled: the summary is empty.", err=True)
             return
         request = msgspec.structs.replace(request, summary=text)
         plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
@@ -143,6 +143,14 @@ def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places)
         asks=not choices.is_confirmed,
         as_json=choices.as_json,
     )
+
+
+def _edited(summary: str) -> str:
+    """Let the user edit a summary; one that was not saved is used as it is."""
+    try:
+        return click.edit(summary, extension=".md", require_save=False) or ""
+    except click.ClickException as error:
+        raise click.UsageError(f"the editor did not start ({error.message}): set EDITOR") from None
 
 
 def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
@@ -169,7 +177,7 @@ def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -
         as_json=choices.as_json,
     )
     if outcome == "declined":
-        decline(loaded, places)
+        decline(loaded, due.layer or "full", places)
 
 
 def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:

@@ -1,6 +1,8 @@
 """Changes on the command line: shown first, asked about, then made and told of."""
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 import click
@@ -12,6 +14,8 @@ from ullage.app.compact_report import done_text, preview_text, report_done, repo
 from ullage.app.prune import Pruning
 from ullage.app.prune_report import pruned_text, pruning_text, report_pruned, report_pruning
 from ullage.cli.output import answer, safe
+from ullage.store.reader import look_at
+from ullage.store.session_lock import QUIET_S
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +23,8 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """What is done, to begin a sentence with."""
+    gain: str
+    path: Path
     text: str
     report: msgspec.Struct
     done: Callable[[Made], tuple[str, msgspec.Struct]]
@@ -28,16 +34,30 @@ def preview_of(plan: Plan | Pruning) -> Preview:
     if isinstance(plan, Plan):
         return Preview(
             name="Compaction",
+            gain=_gain(plan),
+            path=plan.loaded.path,
             text=preview_text(plan),
             report=report_plan(plan),
             done=lambda made: (done_text(plan, made), report_done(plan, made)),
         )
     return Preview(
         name="Pruning",
+        gain=_gain(plan),
+        path=plan.loaded.path,
         text=pruning_text(plan),
         report=report_pruning(plan),
         done=lambda made: (pruned_text(plan, made), report_pruned(plan, made)),
     )
+
+
+def _gain(plan: Plan | Pruning) -> str:
+    return f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens"
+
+
+def tell_of_wait(path: Path) -> None:
+    """Say why it takes some seconds where a session was written to just now."""
+    if time.time() - look_at(path).mtime_ns / 1e9 < QUIET_S:
+        click.echo(f"Waiting until nothing was written for {QUIET_S:.0f} seconds…", err=True)
 
 
 def carry_out(
@@ -48,9 +68,11 @@ def carry_out(
         answer(preview.text, preview.report, as_json)
     if is_dry_run:
         return "shown"
-    if asks and not click.confirm(f"Proceed with {preview.name.lower()}?", err=True):
+    question = f"Proceed with {preview.name.lower()} ({preview.gain})?"
+    if asks and not click.confirm(question, err=True):
         click.echo(f"{preview.name} cancelled.", err=True)
         return "declined"
+    tell_of_wait(preview.path)
     made = make()
     for note in made.notes:
         click.echo(safe(f"Note: {note}"), err=True)

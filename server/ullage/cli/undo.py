@@ -11,12 +11,15 @@ from ullage.store.places import current_places
 @click.command()
 @session_option
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask, also where no session is named.")
 @window_option
 @json_option
-def undo(session: str | None, dry_run: bool, window: int | None, as_json: bool) -> None:
+def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
     """Take back the last compaction or prune: the context is the one before it again.
 
-    Nothing is deleted. What the agent itself compacted can be taken back too.
+    What the agent itself compacted can be taken back too. A new session file of ours is moved
+    to the state folder. Without --session it is the newest session of this folder, and you are
+    asked.
     """
     from ullage.app.undo import plan_undo
     from ullage.app.undo import undo as take_back
@@ -26,13 +29,20 @@ def undo(session: str | None, dry_run: bool, window: int | None, as_json: bool) 
         undo_plan_text,
         undone_text,
     )
+    from ullage.cli.previews import tell_of_wait
 
     places = current_places()
     config = current_config(window, places)
-    plan = plan_undo(find_session(session, places), config, places)
+    found = find_session(session, places)
+    plan = plan_undo(found, config, places)
     if dry_run:
         planned = report_undo_plan(plan)
         answer(undo_plan_text(planned), planned, as_json)
         return
+    question = f"Undo the last change of {found.header.agent} session {found.path.name}?"
+    if session is None and not yes and not click.confirm(question, err=True):
+        click.echo("Nothing was undone.", err=True)
+        return
+    tell_of_wait(found.path)
     undone = take_back(plan, config, places)
     answer(undone_text(undone), report_undone(undone), as_json)

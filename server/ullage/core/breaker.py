@@ -111,12 +111,12 @@ def record_failure(breaker: Breaker, now_ms: int) -> Breaker:
     )
 
 
-def put_off(breaker: Breaker, *, used_tokens: int, n_compactions: int) -> Breaker:
-    """Record that the user declined an automatic run, or undid one."""
+def put_off(breaker: Breaker, layer: Layer, *, used_tokens: int, n_compactions: int) -> Breaker:
+    """Record that the user declined a run of a layer, or undid one; stronger ones still ask."""
     return msgspec.structs.replace(
         breaker,
         epoch=n_compactions,
-        held_layer="full",
+        held_layer=layer,
         held_until_tokens=_grown(used_tokens),
     )
 

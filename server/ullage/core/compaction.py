@@ -50,12 +50,12 @@ def select(
     cut = find_cut(items, n_tokens, protect)
     if cut is None and sum(n_tokens) > protect:
         return Unneeded(
-            reason=f"nothing to compact: the last message alone takes most of the"
+            reason=f"the last message alone takes most of the"
             f" {sum(n_tokens):,} tokens, and nothing before it can go"
         )
     if cut is None:
         return Unneeded(
-            reason=f"nothing to compact: the context beyond the summary is smaller than the"
+            reason=f"the context beyond the summary is smaller than the"
             f" {protect:,} tokens that stay as they are"
         )
     n_hidden = hidden_tokens(gauge, sum(n_tokens))

@@ -100,6 +100,8 @@ def plan_prune(
     n_tokens = sum(item.n_tokens for item in picked)
     if not policy.is_prune_enabled:
         return _plan(offered, (), "pruning is turned off (`prune: false`)")
+    if not picked:
+        return _plan(offered, (), "no output of a tool is old enough")
     if n_tokens < policy.prune_minimum_tokens:
         return _plan(
             offered,

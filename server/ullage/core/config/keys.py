@@ -250,7 +250,7 @@ KEYS: tuple[Key, ...] = (
     ),
     _key(
         "compaction.model.provider", (Words(), None),
-        "Who summarizes; else an OpenRouter key, else the session's own model decides",
+        "Who summarizes: openrouter, openai, ollama or custom; without it no model is asked",
         _S0_CONFIG, "model.provider", scope="user",
     ),
     _key(
