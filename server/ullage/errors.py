@@ -13,6 +13,7 @@ UllageError
 │   ├── SessionLive
 │   ├── WriteNotSupported
 │   ├── NotAsPlanned
+│   ├── AlreadyChanged
 │   ├── PinRefused
 │   ├── ChangedMeanwhile
 │   ├── EndpointRefused
@@ -80,6 +81,10 @@ class WriteNotSupported(Refused):
 
 
 class NotAsPlanned(Refused):
+    pass
+
+
+class AlreadyChanged(Refused):
     pass
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from claude_files import SESSION_ID, ClaudeFile, text
 from pi_files import PiFile, conversation
 from running import Place, idle
+from ullage.formats.claude_code.places import folder_name
 
 WINDOW = ("--window", "8000")
 
@@ -59,7 +61,7 @@ def test_compact_prunes_where_it_is_asked_to(place: Place, reading: Path) -> Non
 
 def test_only_what_is_due_is_done_by_itself(place: Place, reading: Path) -> None:
     session = ("--session", reading)
-    assert answer(place, "compact", "--auto", *session)["outcome"] == "nothing"
+    assert answer(place, "compact", "--auto", "--yes", *session)["outcome"] == "nothing"
     done = answer(place, "compact", "--auto", "--yes", *session, "--window", "120000")
     assert done["outcome"] == "pruned"
     idle(reading)
@@ -138,3 +140,100 @@ def test_pins_of_the_session_and_of_the_configuration_stand_in_the_summary(
     done = answer(place, "compact", "--yes", "--session", session, *WINDOW)
     assert "- Never drop the parcels table." in done["summary"]
     assert "- Keep the API at version 3." in done["summary"]
+
+
+def claude_session(place: Place, *, is_compacted: bool = False) -> Path:
+    """A session of Claude Code; where the agent compacted it, it went on afterwards."""
+    claude = ClaudeFile(cwd=str(place.cwd))
+    for number in range(40):
+        claude.user(f"Please look at module {number} and tell me what it does. " * 20)
+        claude.assistant(text(f"Module {number} does the {number}th thing. " * 20), usage=7_000)
+        if is_compacted and number == 10:
+            claude.boundary()
+            claude.summary("The first ten modules were looked at.")
+    folder = f"../../home/.claude/projects/{folder_name(str(place.cwd))}"
+    return place.write(f"{folder}/{SESSION_ID}.jsonl", claude.data).resolve()
+
+
+def test_a_session_that_goes_on_elsewhere_is_not_compacted_twice(place: Place) -> None:
+    path = claude_session(place)
+    done = answer(place, "compact", "--yes", "--session", path, *WINDOW)
+    again = place.run("compact", "--yes", "--json", "--session", path, *WINDOW)
+    assert again.returncode == 4
+    assert f"goes on already in {done['path_after']}" in again.stderr
+    lost = place.run("undo", "--session", path)
+    assert lost.returncode == 4
+    assert f"ullage undo --session {done['path_after']}" in lost.stderr
+    idle(Path(done["path_after"]))
+    assert answer(place, "undo", "--session", done["path_after"])["path_after"] == str(path)
+    assert answer(place, "compact", "--yes", "--session", path, *WINDOW)["outcome"] == "compacted"
+
+
+def test_undo_asks_before_it_leaves_messages_behind(place: Place) -> None:
+    path = claude_session(place, is_compacted=True)
+    before = path.read_bytes()
+    asked = place.run("undo", "--session", path, stdin="n\n")
+    assert "messages that came since will not be in it" in asked.stderr
+    assert asked.returncode == 0
+    done = answer(place, "undo", "--yes", "--session", path)
+    assert done["path_after"] != str(path)
+    assert path.read_bytes() == before
+
+
+def test_a_session_of_ours_that_went_on_stays_when_it_is_undone(place: Place) -> None:
+    path = claude_session(place)
+    done = answer(place, "compact", "--yes", "--session", path, *WINDOW)
+    new = Path(done["path_after"])
+    lines = new.read_bytes().splitlines(keepends=True)
+    with new.open("ab") as file:
+        file.write(lines[-1])
+    idle(new)
+    grown = new.read_bytes()
+    undone = answer(place, "undo", "--yes", "--session", new)
+    assert undone["path_after"] == str(path)
+    assert new.read_bytes() == grown
+
+
+def test_undos_in_a_row_lead_back_to_what_was_reported(place: Place, reading: Path) -> None:
+    session = ("--session", reading)
+    before = answer(place, "context", "status", *session)
+    for command in (("prune",), ("compact", "--layer", "full")):
+        answer(place, *command, "--yes", *session)
+        idle(reading)
+    for _ in range(2):
+        answer(place, "undo", "--yes", *session)
+        idle(reading)
+    after = answer(place, "context", "status", *session)
+    assert after["used_source"] == before["used_source"] == "reported"
+    assert after["used_tokens"] == before["used_tokens"]
+
+
+def test_what_the_user_types_is_masked_as_well(place: Place, session: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    args = ("compact", "--focus", f"keep {secret}", "--yes", "--session", session, *WINDOW)
+    assert secret not in json.dumps(answer(place, *args))
+    pinned = place.run("pin", f"The token is {secret}.", "--session", session)
+    assert secret not in pinned.stdout
+    assert secret.encode() not in session.read_bytes()
+    kept = [file for file in place.state.rglob("*") if file.is_file()]
+    assert [file.name for file in kept if secret.encode() in file.read_bytes()] == []
+
+
+def test_a_read_only_workspace_is_warned_once_and_left_alone(place: Place, reading: Path) -> None:
+    settings = place.home / ".openclaw" / "config.yaml"
+    settings.parent.mkdir()
+    settings.write_bytes(b"sandbox:\n  readOnly: true\n")
+    before = reading.read_bytes()
+    args = ("compact", "--auto", "--yes", "--session", reading, "--window", "110000")
+    said = answer(place, *args)
+    assert said["outcome"] == "nothing"
+    assert "read-only" in said["reason"]
+    assert reading.read_bytes() == before
+
+
+def test_a_users_own_summary_is_left_as_it_is(place: Place, session: Path) -> None:
+    script = place.write("edit.py", b"import sys\nopen(sys.argv[1], 'w').write('Mine alone.\\n')")
+    editor = f'"{sys.executable}" "{script}"'
+    args = ("compact", "--edit", "--yes", "--session", session, *WINDOW)
+    done = answer(place, *args, EDITOR=editor, VISUAL=editor)
+    assert done["summary"].strip() == "Mine alone."

@@ -183,7 +183,7 @@ def decline(loaded: Loaded, layer: Layer, places: Places) -> None:
     used, n_compactions = loaded.status.gauge.used_tokens or 0, len(loaded.context.compactions)
     _record(
         loaded.session,
-        lambda breaker: put_off(breaker, layer, used_tokens=used, n_compactions=n_compactions),
+        lambda breaker: put_off(breaker, held, used_tokens=used, n_compactions=n_compactions),
         places,
     )
 

@@ -25,13 +25,14 @@ from ullage.core.policy import Layer
 from ullage.core.receipt import Occasion, ReceiptKind
 from ullage.core.tokens import count_items
 from ullage.core.transcript import Agent
-from ullage.errors import NotAsPlanned, SessionLive, WriteNotSupported
+from ullage.errors import AlreadyChanged, NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.format import Editor
 from ullage.formats.json_line import compact_json
 from ullage.formats.registry import editor_for
 from ullage.store.change import apply_change
 from ullage.store.places import Places
-from ullage.store.reader import FileLines
+from ullage.store.reader import FileLines, Fingerprint
+from ullage.store.receipts import sessions_made_from
 from ullage.store.session_lock import session_lock, wait_until_quiet
 from ullage.store.session_state import carry_state
 
@@ -167,6 +168,8 @@ def make_change(
         )
     with session_lock(session.path, places):
         wait_until_quiet(session.path, target.lines.fingerprint)
+        if isinstance(plan.file_change, NewSession):
+            _refuse_second(session.path, target.lines.fingerprint, places)
         checkpoint_id = None
         if kind != "undo":
             written = write_checkpoint(plan.loaded, places, trigger="compaction")
@@ -190,6 +193,17 @@ def make_change(
         resume_command=target.editor.resume_command(loaded.session.header, done.path),
         notes=done.notes,
     )
+
+
+def _refuse_second(path: Path, seen: Fingerprint, places: Places) -> None:
+    """Refuse to make a second session of a transcript that is as it was for the first."""
+    for receipt in sessions_made_from(path.resolve(), places):
+        before = receipt.before
+        if (before.size_bytes, before.mtime_ns) == (seen.size_bytes, seen.mtime_ns):
+            raise AlreadyChanged(
+                f"{path.name} goes on already in {receipt.new_path}: go on there, or take that"
+                f" back first with `ullage undo --session {receipt.new_path}`"
+            )
 
 
 def refuse_running(session: Session, places: Places) -> None:

@@ -23,6 +23,7 @@ from ullage.core.edit import CompactionEdit, FileChange
 from ullage.core.loss import audit_details
 from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
+from ullage.core.secrets import mask
 from ullage.store.places import Places
 
 
@@ -63,6 +64,7 @@ async def plan_compaction(
         WriteNotSupported: this kind of session is not ours to write to.
     """
     changeable(loaded.session)
+    request = _masked(request, loaded.known_secrets)
     selection = await asyncio.to_thread(_select, loaded, request, config)
     if isinstance(selection, Unneeded):
         return selection
@@ -94,6 +96,16 @@ def compact(plan: Plan, config: Config, places: Places) -> Made:
         kind="compaction",
         layer=selection.layer,
         replaced=selection.replaced,
+    )
+
+
+def _masked(request: Request, known: tuple[str, ...]) -> Request:
+    """Mask what the user typed: it goes to the model and into the transcript too."""
+    focus, summary = request.focus, request.summary
+    return msgspec.structs.replace(
+        request,
+        focus=None if focus is None else mask(focus, known),
+        summary=None if summary is None else mask(summary, known),
     )
 
 

@@ -63,7 +63,7 @@ async def plan_due(
         found = await _plan_layer(layer, loaded, config, places, model)
         n_freed = 0
         if not isinstance(found, Unneeded):
-            plan = found
+            plan = None if loaded.policy.is_read_only else found
             n_freed = max(0, (situation.used_tokens or 0) - found.n_tokens_after)
         situation = msgspec.structs.replace(
             situation,
@@ -72,6 +72,9 @@ async def plan_due(
             confirmed_layer="full",
         )
         action = decide(situation, loaded.policy, now_ms)
+    if loaded.policy.is_read_only:
+        # What is pruned in memory alone is no change; what is left to say comes after it.
+        return Due(action=action, layer=None, plan=None)
     return Due(action=first, layer=strongest, plan=plan)
 
 

@@ -7,11 +7,12 @@ import msgspec
 
 from ullage.app.checkpoint import session_key
 from ullage.app.load import read
+from ullage.app.secrets import secrets_for
 from ullage.app.sessions import Session
 from ullage.core.context import ContextItem
 from ullage.core.pins import Pin, clean_pin, pinnable_text, pins_to_carry, refuse_pin
 from ullage.core.prose import gist
-from ullage.core.secrets import known_secrets, mask
+from ullage.core.secrets import mask
 from ullage.errors import EntryNotFound, PinRefused
 from ullage.store.pins import ReadPins, change_pins, pins_path, read_pins
 from ullage.store.places import Places
@@ -39,13 +40,14 @@ class PinsReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pin_text(session: Session, text: str, places: Places, *, label: str | None = None) -> ReadPins:
-    """Pin a text that the user gave.
+    """Pin a text that the user gave; secrets in it are masked, as in every summary.
 
     Raises:
         PinRefused: it is empty, too long or pinned already.
         StorageError: the state folder does not take it.
     """
-    return _add(session, Pin(text=clean_pin(text), label=label), places)
+    text = mask(clean_pin(text), secrets_for(session.header, places))
+    return _add(session, Pin(text=text, label=label), places)
 
 
 def pin_entry(
@@ -60,7 +62,7 @@ def pin_entry(
     """
     item = _find(read(session, places).context.items, entry)
     # A message that is pinned is copied into the state folder, where no secret may be.
-    text = mask(clean_pin(pinnable_text(item)), known_secrets(places.env))
+    text = mask(clean_pin(pinnable_text(item)), secrets_for(session.header, places))
     return _add(session, Pin(text=text, entry_id=item.entry_id, label=label), places)
 
 

@@ -25,7 +25,6 @@ from ullage.core.edit import FileChange, PruneEdit, Replacement
 from ullage.core.message import JsonObject
 from ullage.core.prune import (
     ALL_REASONS,
-    RULE_REASONS,
     PruneItem,
     PrunePlan,
     plan_prune,
@@ -149,10 +148,13 @@ def _planned(loaded: Loaded, request: PruneRequest) -> PrunePlan:
         n_hidden = hidden_tokens(gauge, count_items(items, count))
         room = gauge.window.n_tokens - policy.reserve_tokens - n_hidden
         return plan_rescue(items, policy, count, room_tokens=room)
-    reasons = ALL_REASONS if request.is_everything else RULE_REASONS
+    plan = plan_prune(items, policy, count)
+    offered = plan.items
+    if request.is_everything:
+        wanted = [item.item_id for item in offered if item.reason in ALL_REASONS]
+        return plan_prune(items, policy, count, chosen=wanted)
     if request.chosen is None:
-        return plan_prune(items, policy, count, reasons=reasons)
-    offered = plan_prune(items, policy, count).items
+        return plan
     chosen = [item_id for name in request.chosen for item_id in _named(name, offered)]
     return plan_prune(items, policy, count, chosen=chosen)
 

@@ -40,7 +40,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     pins: tuple[str, ...]
     """Texts that it has to hold."""
     text: str | None
-    """The user's own summary, audited and completed like any other; None has one written."""
+    """The user's own summary: audited, but only pins are put into it; None has one written."""
 
 
 class WrittenSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,7 +152,8 @@ def _finished(
         budget_tokens=budget,
         facts=material.facts,
     )
-    whole: Completed = completed(draft.text, found, budget_tokens=budget, count=loaded.count)
+    put_in = _pins_alone(found) if draft.author == BY_USER else found
+    whole: Completed = completed(draft.text, put_in, budget_tokens=budget, count=loaded.count)
     text = mask(whole.text, loaded.known_secrets)
     n_tokens = loaded.count(text)
     return WrittenSummary(
@@ -169,3 +170,9 @@ def _finished(
         model=draft.model,
         warnings=draft.warnings,
     )
+
+
+def _pins_alone(found: Audit) -> Audit:
+    """Leave a user's own summary as it is but for the pins, which they set as well."""
+    missing = tuple(fact for fact in found.missing if fact.kind == "pin")
+    return msgspec.structs.replace(found, missing=missing, misplaced=())

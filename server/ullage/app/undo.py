@@ -21,13 +21,13 @@ from ullage.app.sessions import Session, open_session
 from ullage.core.compaction import hidden_tokens
 from ullage.core.config.settings import Config
 from ullage.core.context import Compaction, PruneRecord
-from ullage.core.edit import FileChange
+from ullage.core.edit import FileChange, NewSession
 from ullage.core.receipt import Receipt
 from ullage.core.tokens import count_items
 from ullage.errors import Refused
-from ullage.store.new_session import remove_new_session
+from ullage.store.new_session import has_digest, remove_new_session
 from ullage.store.places import Places
-from ullage.store.receipts import list_receipts, mark
+from ullage.store.receipts import list_receipts, mark, sessions_made_from
 
 
 class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +36,8 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     receipt: Receipt
     old: Loaded
+    n_left_behind: int
+    """Messages that came since: then the file stays, and they in it."""
 
 
 class Reversal(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +46,8 @@ class Reversal(msgspec.Struct, frozen=True, kw_only=True):
     change: ChangePlan
     receipt: Receipt | None
     """Of what is taken back; None for what the agent itself did."""
+    n_left_behind: int
+    """Messages since the change that stay in the old session, where a new one is made."""
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +71,15 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         if one.state == "done" and one.occasion.kind != "undo"
     ]
     receipt = known[0] if known else None
-    if receipt is not None and receipt.new_path == str(session.path):
+    path = str(session.path.resolve())
+    if receipt is not None and receipt.new_path == path:
         return _withdrawal(loaded, receipt, config, places)
+    made = sessions_made_from(Path(path), places)
+    if made:
+        raise Refused(
+            f"{session.path.name} itself was not changed, it goes on in another file: take that"
+            f" back with `ullage undo --session {made[-1].new_path}`"
+        )
     last = _last_change(loaded)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
@@ -151,25 +162,37 @@ def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) 
         n_tokens_before=n_hidden + n_counted,
         n_tokens_hidden=n_hidden,
     )
-    return Reversal(change=change, receipt=receipt)
+    is_new = isinstance(file_change, NewSession)
+    n_left_behind = _messages_since(loaded) if is_new else 0
+    return Reversal(change=change, receipt=receipt, n_left_behind=n_left_behind)
 
 
 def _withdrawal(loaded: Loaded, receipt: Receipt, config: Config, places: Places) -> Withdrawal:
     old = load(open_session(Path(receipt.path)), config, places)
-    return Withdrawal(loaded=loaded, receipt=receipt, old=old)
+    is_ours = has_digest(loaded.path, receipt.new_sha256 or "")
+    n_left_behind = 0 if is_ours else max(1, _messages_since(loaded))
+    return Withdrawal(loaded=loaded, receipt=receipt, old=old, n_left_behind=n_left_behind)
+
+
+def _messages_since(loaded: Loaded) -> int:
+    """Count the messages that came after the last compaction or prune."""
+    talk = ("user", "assistant", "tool results")
+    items = loaded.context.items
+    return sum(item.is_after_boundary and item.category in talk for item in items)
 
 
 def _withdraw(plan: Withdrawal, places: Places) -> Undone:
     session, receipt = plan.loaded.session, plan.receipt
     refuse_running(session, places)
     key = receipt.occasion.session_key
-    remove_new_session(
-        session.path,
-        receipt.new_sha256 or "",
-        session_key=key,
-        receipt_id=receipt.receipt_id,
-        places=places,
-    )
+    if not plan.n_left_behind:
+        remove_new_session(
+            session.path,
+            receipt.new_sha256 or "",
+            session_key=key,
+            receipt_id=receipt.receipt_id,
+            places=places,
+        )
     mark(key, receipt.receipt_id, "undone", places)
     editor = changeable(plan.old.session).editor
     return Undone(

@@ -17,6 +17,8 @@ class UndoReport(msgspec.Struct, frozen=True, kw_only=True):
     """Where the session goes on; another file where ours goes or a new one is made."""
     tokens_before: int | None
     tokens_after: int | None
+    messages_left_behind: int = 0
+    """Messages since the change that are not in the session that goes on."""
     resume: str | None = None
     """The command that goes on with the session."""
 
@@ -29,6 +31,7 @@ def report_undo_plan(plan: Withdrawal | Reversal) -> UndoReport:
             path_after=str(plan.old.path),
             tokens_before=plan.loaded.status.gauge.used_tokens,
             tokens_after=plan.old.status.gauge.used_tokens,
+            messages_left_behind=plan.n_left_behind,
         )
     change = plan.change
     return UndoReport(
@@ -37,6 +40,7 @@ def report_undo_plan(plan: Withdrawal | Reversal) -> UndoReport:
         path_after=str(change.path_after),
         tokens_before=change.n_tokens_before,
         tokens_after=change.n_tokens_after,
+        messages_left_behind=plan.n_left_behind,
     )
 
 
@@ -57,10 +61,11 @@ def undo_plan_text(report: UndoReport) -> str:
         f"After undo: {_tokens(report.tokens_after)}",
     ]
     if report.path_after != report.path:
-        lines += [
-            f"The session goes on in {report.path_after}",
-            "What came after the change stays in the session that it is in now",
-        ]
+        lines.append(f"The session goes on in {report.path_after}")
+    if report.messages_left_behind:
+        n_left = report.messages_left_behind
+        what = "1 message that came" if n_left == 1 else f"{n_left:,} messages that came"
+        lines.append(f"The {what} since will not be in it, and stays in {report.path}")
     return "\n".join(lines)
 
 
@@ -68,7 +73,7 @@ def undone_text(undone: Undone) -> str:
     before, after = undone.before.status.gauge, undone.after.status.gauge
     return "\n".join(
         (
-            f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window, as before",
+            f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window",
             f"  Session: {undone.after.session.header.session_id}",
             f"  Go on with: {undone.resume_command}",
         )

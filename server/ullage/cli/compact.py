@@ -8,7 +8,13 @@ import msgspec
 
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import find_session
-from ullage.cli.options import current_config, json_option, session_option, window_option
+from ullage.cli.options import (
+    current_config,
+    json_option,
+    refuse_unasked,
+    session_option,
+    window_option,
+)
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
@@ -74,6 +80,11 @@ def compact(
     pi's sessions grow by one entry; those of Claude Code and Codex go on in a new session file.
     Nothing is deleted, and `ullage undo` takes it back.
     """
+    if is_auto and (is_edited or focus is not None):
+        raise click.UsageError("--auto decides by itself: leave --edit and --focus out")
+    if layer == "prune" and (is_edited or focus is not None):
+        raise click.UsageError("a prune has no summary: leave --edit and --focus out")
+    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     if layer == "prune" and not is_auto:
         context.invoke(
             prune,

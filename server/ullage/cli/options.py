@@ -10,6 +10,7 @@ from ullage.core.config.settings import Config
 from ullage.store.places import Places
 
 MIN_WINDOW_TOKENS = 1000
+MAX_WINDOW_TOKENS = 100_000_000
 F = TypeVar("F", bound=Callable[..., None])
 
 
@@ -24,7 +25,7 @@ def session_option(command: F) -> F:
 def window_option(command: F) -> F:
     return click.option(
         "--window",
-        type=click.IntRange(min=MIN_WINDOW_TOKENS),
+        type=click.IntRange(min=MIN_WINDOW_TOKENS, max=MAX_WINDOW_TOKENS),
         metavar="TOKENS",
         help="Size of the model's context window, also from ULLAGE_CONTEXT_WINDOW.",
     )(command)
@@ -32,6 +33,16 @@ def window_option(command: F) -> F:
 
 def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
+    """Refuse JSON where a question would stand between a preview that nobody sees and its answer.
+
+    Raises:
+        UsageError: neither `--yes` nor `--dry-run` was given.
+    """
+    if as_json and not is_answered:
+        raise click.UsageError("--json shows no preview: give --yes or --dry-run with it")
 
 
 def current_config(window: int | None, places: Places) -> Config:

@@ -4,7 +4,13 @@ import click
 
 from ullage.app.load import load
 from ullage.app.sessions import find_session
-from ullage.cli.options import current_config, json_option, session_option, window_option
+from ullage.cli.options import (
+    current_config,
+    json_option,
+    refuse_unasked,
+    session_option,
+    window_option,
+)
 from ullage.cli.output import answer
 from ullage.store.places import current_places
 
@@ -56,6 +62,7 @@ def prune(
 
     if bool(items) + is_everything + is_rescue > 1:
         raise click.UsageError("give one of --item, --all, --rescue")
+    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()
     config = current_config(window, places)
     loaded = load(find_session(session, places), config, places)

@@ -4,22 +4,22 @@ import click
 
 from ullage.app.sessions import find_session
 from ullage.cli.options import current_config, json_option, session_option, window_option
-from ullage.cli.output import answer
+from ullage.cli.output import answer, safe
 from ullage.store.places import current_places
 
 
 @click.command()
 @session_option
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask, also where no session is named.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @window_option
 @json_option
 def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
     """Take back the last compaction or prune: the context is the one before it again.
 
     What the agent itself compacted can be taken back too. A new session file of ours is moved
-    to the state folder. Without --session it is the newest session of this folder, and you are
-    asked.
+    to the state folder, or stays where you went on in it. You are asked where no session was
+    named, and where messages would be left behind.
     """
     from ullage.app.undo import plan_undo
     from ullage.app.undo import undo as take_back
@@ -35,14 +35,16 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     config = current_config(window, places)
     found = find_session(session, places)
     plan = plan_undo(found, config, places)
+    planned = report_undo_plan(plan)
     if dry_run:
-        planned = report_undo_plan(plan)
         answer(undo_plan_text(planned), planned, as_json)
         return
-    question = f"Undo the last change of {found.header.agent} session {found.path.name}?"
-    if session is None and not yes and not click.confirm(question, err=True):
-        click.echo("Nothing was undone.", err=True)
-        return
+    if not yes and (session is None or plan.n_left_behind):
+        click.echo(safe(undo_plan_text(planned)), err=True)
+        question = f"Undo the last change of {found.header.agent} session {found.path.name}?"
+        if not click.confirm(question, err=True):
+            click.echo("Nothing was undone.", err=True)
+            return
     tell_of_wait(found.path)
     undone = take_back(plan, config, places)
     answer(undone_text(undone), report_undone(undone), as_json)

@@ -48,7 +48,7 @@ def select(
     n_tokens = [count_message(item.message, count) for item in items]
     protect = protected_tokens(layer, gauge.window.n_tokens, policy)
     cut = find_cut(items, n_tokens, protect)
-    if cut is None and sum(n_tokens) > protect:
+    if cut is None and max(n_tokens, default=0) > protect:
         return Unneeded(
             reason=f"the last message alone takes most of the"
             f" {sum(n_tokens):,} tokens, and nothing before it can go"

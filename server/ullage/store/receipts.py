@@ -58,6 +58,21 @@ def list_receipts(session_key: str, places: Places) -> Receipts:
     return Receipts(receipts=tuple(receipts), problems=tuple(problems))
 
 
+def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
+    """List the receipts of new sessions that were made from a transcript and are still there."""
+    folder = places.state_folder / "context" / "preimages"
+    found: list[Receipt] = []
+    for file in sorted(folder.glob("*/*.json")):
+        try:
+            receipt = decode(file.read_bytes())
+        except (OSError, ValueError):
+            continue
+        new = None if receipt.new_path is None else Path(receipt.new_path)
+        if receipt.state == "done" and receipt.path == str(path) and new and new.exists():
+            found.append(receipt)
+    return tuple(found)
+
+
 def add_receipt(receipt: Receipt, places: Places) -> Receipt:
     """Write a receipt under the next number, and delete those that are old and many.
 

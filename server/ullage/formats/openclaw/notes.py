@@ -21,12 +21,16 @@ UNDO_NOTE = "ullage.undo"
 class Notes(msgspec.Struct, frozen=True, kw_only=True):
     """What the notes since the boundary tell."""
 
-    stale_until: int
-    """Place of the last entry whose usage says nothing any more; -1 where all of them hold."""
+    stale: tuple[range, ...]
+    """Places of entries whose usage says nothing any more: all before a prune in force, and
+    those between a change and its undo."""
     is_figure_stale: bool
     """Whether something was taken back since the last compaction or prune that noted its result."""
     pruned: PruneRecord | None
     """The last prune that was not taken back."""
+
+    def is_stale(self, at: int) -> bool:
+        return any(at in places for places in self.stale)
 
 
 def new_note(
@@ -65,19 +69,20 @@ def notes_of(after: Sequence[Entry]) -> Notes:
     What was taken back keeps its place in the file, and notes until where the file went then.
     """
     places = {entry.entry_id: at for at, entry in enumerate(after)}
-    notes = Notes(stale_until=-1, is_figure_stale=False, pruned=None)
+    notes = Notes(stale=(), is_figure_stale=False, pruned=None)
+    last_until = -1
     for at, entry in enumerate(after):
         if not is_note(entry):
             continue
         is_undo = note_key(entry.native, UNDO_NOTE) is not None
         until = max(at, places.get(text_of(_data(entry), "until") or "", at))
         # At the same place, what was taken back came later: it stands above.
-        is_later = until > notes.stale_until
         notes = Notes(
-            stale_until=max(until, notes.stale_until),
-            is_figure_stale=is_undo if is_later else notes.is_figure_stale,
+            stale=(*notes.stale, range(at if is_undo else 0, until + 1)),
+            is_figure_stale=is_undo if until > last_until else notes.is_figure_stale,
             pruned=notes.pruned if is_undo else _to_prune_record(entry),
         )
+        last_until = max(until, last_until)
     if notes.pruned is None or not notes.is_figure_stale:
         return notes
     pruned = msgspec.structs.replace(notes.pruned, n_tokens_after=None)

@@ -18,15 +18,14 @@ def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
     An edit counts only where it stands in the selected part itself; the latest one wins.
     """
     items: list[ContextItem] = []
-    stale_until = notes_of(path.after).stale_until
+    notes = notes_of(path.after)
+    is_fresh = notes.pruned is None
     if path.boundary is not None and path.boundary.kind == "compaction":
         system = object_of(path.boundary.native, "systemMessage")
         if system is not None:
-            items.append(_item(path.boundary, system, is_after_boundary=stale_until < 0))
+            items.append(_item(path.boundary, system, is_after_boundary=is_fresh))
         summary = summary_message(dialect, path.boundary.native) or _summary(path.boundary)
-        items.append(
-            _item(path.boundary, summary, is_after_boundary=stale_until < 0, category="summary")
-        )
+        items.append(_item(path.boundary, summary, is_after_boundary=is_fresh, category="summary"))
     edits = {
         text_of(entry.native, "targetId") or "": entry.native
         for entry in (*path.kept, *path.after)
@@ -39,7 +38,7 @@ def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
     for number, entry in enumerate(path.after):
         native = _edited(_native(entry), edits.get(entry.entry_id))
         if native is not None:
-            items.append(_item(entry, native, is_after_boundary=number > stale_until))
+            items.append(_item(entry, native, is_after_boundary=not notes.is_stale(number)))
     return tuple(items)
 
 
