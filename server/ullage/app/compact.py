@@ -19,6 +19,7 @@ from ullage.app.pins import carried_pins
 from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
 from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
 from ullage.core.config.settings import Config
+from ullage.core.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.edit import CompactionEdit, FileChange
 from ullage.core.loss import audit_details
 from ullage.core.message import JsonObject
@@ -41,6 +42,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     selection: Selection
     summary: WrittenSummary
     change: ChangePlan
+    advice: str | None = None
+    """What to tell the user of a session that is compacted over and over."""
 
     @property
     def loaded(self) -> Loaded:
@@ -65,7 +68,10 @@ async def plan_compaction(
     """
     changeable(loaded.session)
     request = _masked(request, loaded.known_secrets)
-    selection = await asyncio.to_thread(_select, loaded, request, config)
+    action = _decided(loaded, request)
+    if isinstance(action, Warn):
+        return Unneeded(reason=action.reason)
+    selection = await asyncio.to_thread(_select, loaded, request)
     if isinstance(selection, Unneeded):
         return selection
     wishes = Wishes(
@@ -77,7 +83,9 @@ async def plan_compaction(
     reason = refuse_summary(selection, summary.n_tokens, summary.text)
     if reason is not None:
         return Unneeded(reason=reason)
-    return await asyncio.to_thread(_worked_out, loaded, request, selection, summary)
+    plan = await asyncio.to_thread(_worked_out, loaded, request, selection, summary)
+    advice = action.advice if isinstance(action, Compact) else None
+    return msgspec.structs.replace(plan, advice=advice)
 
 
 def compact(plan: Plan, config: Config, places: Places) -> Made:
@@ -109,7 +117,21 @@ def _masked(request: Request, known: tuple[str, ...]) -> Request:
     )
 
 
-def _select(loaded: Loaded, request: Request, config: Config) -> Selection | Unneeded:
+def _decided(loaded: Loaded, request: Request) -> Action:
+    """Take what was asked for to the one place where it is decided what is done."""
+    gauge = loaded.status.gauge
+    situation = Situation(
+        occasion="manual",
+        used_tokens=gauge.used_tokens,
+        window_tokens=gauge.window.n_tokens,
+        tool_tokens=0,
+        n_compactions=len(loaded.context.compactions),
+        asked_layer=request.layer,
+    )
+    return decide(situation, loaded.policy, now_ms=0)
+
+
+def _select(loaded: Loaded, request: Request) -> Selection | Unneeded:
     gauge = loaded.status.gauge
     return select(loaded.context, gauge, request.layer, loaded.policy, loaded.count)
 

@@ -56,6 +56,8 @@ class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
     """Where the session goes on: a new file for agents whose files are never changed."""
     resume: str | None = None
     """The command that goes on with the session."""
+    advice: str | None = None
+    """What to do about a session that is compacted over and over."""
     checkpoint_id: str | None = None
 
 
@@ -79,6 +81,7 @@ def report_plan(plan: Plan) -> CompactReport:
         audit=_report_summary(plan.summary),
         messages=change.loaded.session.format.messages(change.context_after),
         path_after=str(change.path_after),
+        advice=plan.advice,
     )
 
 
@@ -107,6 +110,7 @@ def preview_text(plan: Plan) -> str:
             f"Kept as they are: the last {len(selection.kept):,} messages,"
             f" {selection.cut.n_tokens_kept:,} tokens",
             *_audit_lines(plan.summary),
+            *([f"Note: {plan.advice}"] if plan.advice else []),
             *_unread_lines(plan),
             *_new_file_lines(plan),
             *_too_large_lines(plan),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from ullage.core.arguments import new_texts
 from ullage.core.context import ContextItem
 from ullage.core.message import Text, ToolCall, ToolResult, plain_text
+from ullage.core.outputs import is_placeholder
 from ullage.core.prose import looks_like_data, own_words
 
 
@@ -12,7 +13,7 @@ def data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float
     """Give results, arguments, code and pasted lines as (text, number of the item, weight)."""
     for n_item, item in enumerate(items):
         for block in item.message.blocks:
-            if isinstance(block, ToolResult):
+            if isinstance(block, ToolResult) and not is_placeholder(block):
                 for part in block.content:
                     if isinstance(part, Text):
                         yield part.text, n_item, 1.0
