@@ -32,6 +32,8 @@ SAMPLES: dict[str, Sample] = {
     "github-new": _whole(f"github_pat_{LETTERS[:60]}"),
     "gitlab": _whole(f"glpat-{LETTERS[:20]}"),
     "aws": _whole("AKIAIOSFODNN7EXAMPLE", is_open=False),
+    "assignment": _in("export DB_PASSWORD={}", LETTERS[:12]),
+    "assignment-quoted": _in('SERVICE_TOKEN="{}"', LETTERS[:20]),
     "aws-secret": _in("aws_secret_access_key = {}", LETTERS[:40]),
     "google": _whole(f"AIza{LETTERS[:35]}", is_open=False),
     "google-oauth": _whole(f"GOCSPX-{LETTERS[:28]}"),

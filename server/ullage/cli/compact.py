@@ -19,16 +19,12 @@ from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
 from ullage.core.policy import Layer
-from ullage.errors import ChangedMeanwhile
 from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:
     from ullage.app.summaries import ModelUse
     from ullage.core.compaction import Unneeded
     from ullage.summary.request import Progress
-
-TRIES = 3
-"""A transcript that changes between plan and change is planned anew, this often."""
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,15 +105,10 @@ def compact(
         window=window,
         as_json=as_json,
     )
+    from ullage.cli.previews import run_with_replans
+
     places = current_places()
-    for tries_left in reversed(range(TRIES)):
-        try:
-            _run_once(choices, places)
-            return
-        except ChangedMeanwhile:
-            if not tries_left:
-                raise
-            click.echo("The session changed meanwhile: planning again.", err=True)
+    run_with_replans(lambda: _run_once(choices, places))
 
 
 def _run_once(choices: Choices, places: Places) -> None:

@@ -14,8 +14,12 @@ from ullage.app.compact_report import done_text, preview_text, report_done, repo
 from ullage.app.prune import Pruning
 from ullage.app.prune_report import pruned_text, pruning_text, report_pruned, report_pruning
 from ullage.cli.output import answer, safe
+from ullage.errors import ChangedMeanwhile
 from ullage.store.reader import look_at
 from ullage.store.session_lock import QUIET_S
+
+TRIES = 3
+"""Of a session that changes between plan and change (chosen)."""
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +62,22 @@ def tell_of_wait(path: Path) -> None:
     """Say why it takes some seconds where a session was written to just now."""
     if time.time() - look_at(path).mtime_ns / 1e9 < QUIET_S:
         click.echo(f"Waiting until nothing was written for {QUIET_S:.0f} seconds…", err=True)
+
+
+def run_with_replans(run: Callable[[], None]) -> None:
+    """Run a command; where the session changed between its plan and its change, run it again.
+
+    Raises:
+        ChangedMeanwhile: it changes all the time.
+    """
+    for tries_left in reversed(range(TRIES)):
+        try:
+            run()
+            return
+        except ChangedMeanwhile:
+            if not tries_left:
+                raise
+            click.echo("The session changed meanwhile: planning again.", err=True)
 
 
 def carry_out(

@@ -58,23 +58,27 @@ def prune(
     from ullage.app.prune import PruneRequest, Unpruned, plan_pruning
     from ullage.app.prune import prune as make
     from ullage.app.prune_report import report_unpruned, unpruned_text
-    from ullage.cli.previews import carry_out, preview_of
+    from ullage.cli.previews import carry_out, preview_of, run_with_replans
 
     if bool(items) + is_everything + is_rescue > 1:
         raise click.UsageError("give one of --item, --all, --rescue")
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()
     config = current_config(window, places)
-    loaded = load(find_session(session, places), config, places)
     request = PruneRequest(chosen=items or None, is_everything=is_everything, is_rescue=is_rescue)
-    pruning = plan_pruning(loaded, request)
-    if isinstance(pruning, Unpruned):
-        answer(unpruned_text(pruning), report_unpruned(pruning), as_json)
-        return
-    carry_out(
-        preview_of(pruning),
-        lambda: make(pruning, config, places),
-        is_dry_run=dry_run,
-        asks=not yes,
-        as_json=as_json,
-    )
+
+    def run() -> None:
+        loaded = load(find_session(session, places), config, places)
+        pruning = plan_pruning(loaded, request)
+        if isinstance(pruning, Unpruned):
+            answer(unpruned_text(pruning), report_unpruned(pruning), as_json)
+            return
+        carry_out(
+            preview_of(pruning),
+            lambda: make(pruning, config, places),
+            is_dry_run=dry_run,
+            asks=not yes,
+            as_json=as_json,
+        )
+
+    run_with_replans(run)

@@ -154,6 +154,25 @@ RULES: tuple[Rule, ...] = (
         rest=r"(?=[a-z._~+/-]*+[A-Z0-9])[A-Za-z0-9._~+/=-]{16,}+",
     ),
     Rule(
+        kind="assignment",
+        # As in a shell and in `.env` files; names in small letters are mostly those of code.
+        heads=(
+            "PASSWORD=",
+            "PASSWD=",
+            "PASSPHRASE=",
+            "TOKEN=",
+            "SECRET=",
+            "API_KEY=",
+            "APIKEY=",
+            "ACCESS_KEY=",
+            "SECRET_KEY=",
+            "PRIVATE_KEY=",
+        ),
+        label=r"""["']?""",
+        rest=rf"{_NO_PLACEHOLDER}(?![\w.]{{0,200}}+[(\[])[^\s\"'`$(){{}}<>;,&|\\]{{8,1000}}+",
+        boundary="any",
+    ),
+    Rule(
         kind="url-password",
         heads=("://",),
         label="",
