@@ -47,9 +47,10 @@ def ullage() -> None:
     """See how full a coding agent's context is, and compact it without losing the work.
 
     \b
-    Exit codes: 0 done, 1 a fault of Ullage, 2 wrong options, 3 the session cannot be used,
-    4 refused to protect the session, 5 the disk or the state folder does not allow it,
-    6 the model gave no summary.
+    Exit codes: 0 done, 1 a fault of Ullage, 2 wrong options, 3 the session
+    cannot be used or the configuration has findings, 4 refused to protect the
+    session, 5 the disk or the state folder does not allow it, 6 the model gave
+    no summary.
     """
 
 
