@@ -150,8 +150,8 @@ def _planned(loaded: Loaded, request: PruneRequest) -> PrunePlan:
         return plan_rescue(items, policy, count, room_tokens=room)
     plan = plan_prune(items, policy, count)
     offered = plan.items
-    if request.is_everything:
-        wanted = [item.item_id for item in offered if item.reason in ALL_REASONS]
+    wanted = [item.item_id for item in offered if item.reason in ALL_REASONS]
+    if request.is_everything and wanted:
         return plan_prune(items, policy, count, chosen=wanted)
     if request.chosen is None:
         return plan
