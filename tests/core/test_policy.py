@@ -2,7 +2,14 @@
 
 import pytest
 
-from ullage.core.policy import Policy, band_of, next_trigger, protected_tokens, triggers
+from ullage.core.policy import (
+    Policy,
+    band_of,
+    due_triggers,
+    next_trigger,
+    protected_tokens,
+    triggers,
+)
 
 POLICY = Policy()
 
@@ -79,3 +86,16 @@ def test_a_layer_protects_its_share_but_at_most_half_the_window(
     layer, window: int, protected: int
 ) -> None:
     assert protected_tokens(layer, window, POLICY) == protected
+
+
+@pytest.mark.parametrize(
+    ("used", "names"),
+    [
+        (159_999, []),
+        (160_000, ["checkpoint"]),
+        (176_000, ["checkpoint", "summarize", "reserve"]),
+        (190_000, ["checkpoint", "summarize", "reserve", "full compaction"]),
+    ],
+)
+def test_what_was_passed_is_due(used: int, names: list[str]) -> None:
+    assert [trigger.name for trigger in due_triggers(used, 200_000, POLICY)] == names

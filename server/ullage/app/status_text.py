@@ -38,6 +38,7 @@ def status_text(loaded: Loaded) -> str:
         row("Used", used_text(gauge)),
         row("Window", window_text(gauge.window)),
         row("Reserve", f"{status.reserve_tokens:,} kept for the answer"),
+        *([row("Due Now", due_text(status))] if status.due else []),
         row("Next Trigger", trigger_text(status)),
         row("Compaction Count", str(status.degradation.n_compactions)),
     ]
@@ -82,6 +83,10 @@ def used_text(gauge: Gauge) -> str:
             return f"{counted} by tokenizer; system prompt and tools not included"
         case "unknown":
             return "unknown until the next answer"
+
+
+def due_text(status: Status) -> str:
+    return ", ".join(trigger.name for trigger in status.due)
 
 
 def trigger_text(status: Status) -> str:

@@ -101,6 +101,11 @@ def triggers(window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:
     return tuple(sorted(found, key=lambda trigger: trigger.at_tokens))
 
 
+def due_triggers(used_tokens: int, window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:
+    """List what is due at a size of the context, the first to come due first."""
+    return tuple(t for t in triggers(window_tokens, policy) if t.at_tokens <= used_tokens)
+
+
 def next_trigger(used_tokens: int, window_tokens: int, policy: Policy) -> Trigger | None:
     ahead = (t for t in triggers(window_tokens, policy) if t.at_tokens > used_tokens)
     return next(ahead, None)

@@ -8,7 +8,7 @@ from ullage.core.context import Context
 from ullage.core.degradation import Degradation, evaluate
 from ullage.core.gauge import Gauge
 from ullage.core.loss import Loss, noted_loss
-from ullage.core.policy import Band, Policy, Trigger, band_of, next_trigger
+from ullage.core.policy import Band, Policy, Trigger, band_of, due_triggers, next_trigger
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +19,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What the last compaction noted of its own loss."""
     band: Band
     reserve_tokens: int
+    due: tuple[Trigger, ...]
+    """What is due now, the first to come due first."""
     next_trigger: Trigger | None
     """None above the last trigger, or where the gauge is unknown."""
 
@@ -32,6 +34,7 @@ def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
         last_loss=None if context.boundary is None else noted_loss(context.boundary.details),
         band=band_of(gauge.utilization, policy),
         reserve_tokens=policy.reserve_tokens,
+        due=() if used is None else due_triggers(used, gauge.window.n_tokens, policy),
         next_trigger=None if used is None else next_trigger(used, gauge.window.n_tokens, policy),
     )
 
