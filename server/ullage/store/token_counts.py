@@ -6,6 +6,7 @@ Keys are BLAKE2b digests of the text, so that no text of a transcript is in it.
 
 import hashlib
 import sqlite3
+import weakref
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -44,6 +45,7 @@ class TokenCounts:
         self._new: dict[bytes, int] = {}
         self._lock = Lock()
         self._reader: sqlite3.Connection | None = None
+        self._close: Callable[[], object] = lambda: None
         self._is_readable = self._path.is_file()
 
     def __call__(self, text: str) -> int:
@@ -63,9 +65,8 @@ class TokenCounts:
     def save(self) -> None:
         """Keep what was counted; where the state folder cannot be written, nothing is kept."""
         with self._lock:
-            if self._reader is not None:
-                self._reader.close()
-                self._reader = None
+            self._close()
+            self._reader = None
             if self._new:
                 with suppress(UllageError, OSError, sqlite3.Error):
                     self._write()
@@ -79,6 +80,8 @@ class TokenCounts:
                 self._reader = sqlite3.connect(
                     self._path, timeout=BUSY_TIMEOUT_S, check_same_thread=False
                 )
+                # What is counted after the last `save` leaves it open; it ends with the counts.
+                self._close = weakref.finalize(self, self._reader.close)
             row = cast(
                 tuple[int] | None,
                 self._reader.execute(_SELECT, (self._encoding, digest)).fetchone(),
