@@ -8,7 +8,7 @@ import time
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
@@ -146,6 +146,7 @@ texts = st.lists(
 ).map("".join)
 
 
+@example("sbp_" + "0123456789abcdef" * 2 + "01234567" + "canary-value")
 @given(texts)
 def test_masked_text_stays_as_it_is(text: str) -> None:
     masked = mask(text, ("canary-value",))

@@ -54,8 +54,26 @@ def known_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(kept, key=lambda value: (-len(value), value))[:MAX_KNOWN])
 
 
+MAX_PASSES = 4
+"""More secrets without a gap between them than this are no text any more (chosen)."""
+
+
 def mask(text: str, known: Iterable[str] = ()) -> str:
-    """Replace each secret by its marker, `[REDACTED:kind:…]`."""
+    """Replace each secret by its marker, `[REDACTED:kind:…]`.
+
+    A text that had one is read again: a token that another secret follows without a gap is
+    told for one only when that is gone.
+    """
+    values = tuple(known)
+    for _ in range(MAX_PASSES):
+        masked = _mask_once(text, values)
+        if masked == text:
+            break
+        text = masked
+    return text
+
+
+def _mask_once(text: str, known: tuple[str, ...]) -> str:
     parts: list[str] = []
     end = 0
     for secret in find_secrets(text, known):
