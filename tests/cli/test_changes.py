@@ -12,6 +12,9 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from pi_files import PiFile, conversation
 from running import Place, idle
 from ullage.formats.claude_code.places import folder_name
+from ullage.store.journal import AppendIntent, Journal
+from ullage.store.places import Places
+from ullage.store.reader import look_at
 
 WINDOW = ("--window", "8000")
 
@@ -237,3 +240,23 @@ def test_a_users_own_summary_is_left_as_it_is(place: Place, session: Path) -> No
     args = ("compact", "--edit", "--yes", "--session", session, *WINDOW)
     done = answer(place, *args, EDITOR=editor, VISUAL=editor)
     assert done["summary"].strip() == "Mine alone."
+
+
+def test_what_a_killed_process_left_in_one_session_goes_with_a_change_of_another(
+    place: Place, session: Path
+) -> None:
+    other = place.write("other.jsonl", conversation(3).data)
+    original = other.read_bytes()
+    found = look_at(other)
+    line = b'{"type":"custom","customType":"ullage.undo"}\n'
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    Journal(other, places).write(
+        AppendIntent(device=found.device, inode=found.inode, offset=len(original), data=line)
+    )
+    with other.open("ab") as file:
+        file.write(line[:20])
+    idle(other)
+    done = place.run("compact", "--yes", "--session", session, *WINDOW)
+    assert done.returncode == 0
+    assert "Note: " in done.stderr
+    assert other.read_bytes() == original

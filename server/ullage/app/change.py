@@ -33,6 +33,7 @@ from ullage.store.change import apply_change
 from ullage.store.places import Places
 from ullage.store.reader import FileLines, Fingerprint
 from ullage.store.receipts import sessions_made_from
+from ullage.store.recovery import recover
 from ullage.store.session_lock import session_lock, wait_until_quiet
 from ullage.store.session_state import carry_state
 
@@ -57,7 +58,6 @@ class ChangePlan(msgspec.Struct, frozen=True, kw_only=True):
     """A change that is worked out to the last byte, and not made yet."""
 
     loaded: Loaded
-    change_id: str
     file_change: FileChange
     n_tokens_before: int
     n_tokens_after: int
@@ -94,7 +94,6 @@ def plan_change(
     loaded: Loaded,
     render: Callable[[int | None], FileChange],
     *,
-    change_id: str,
     n_tokens_before: int,
     n_tokens_hidden: int,
 ) -> ChangePlan:
@@ -109,7 +108,6 @@ def plan_change(
     file_change = render(n_after)
     return ChangePlan(
         loaded=loaded,
-        change_id=change_id,
         file_change=file_change,
         n_tokens_before=n_tokens_before,
         n_tokens_after=n_after,
@@ -166,6 +164,8 @@ def make_change(
             "the workspace is read-only (`sandbox.readOnly`): only what is sent can be pruned,"
             " nothing is written"
         )
+    # Of any session: an agent may go on in one where a killed process left half a line of ours.
+    recovered = recover(places)
     with session_lock(session.path, places):
         wait_until_quiet(session.path, target.lines.fingerprint)
         if isinstance(plan.file_change, NewSession):
@@ -191,7 +191,7 @@ def make_change(
         loaded=loaded,
         checkpoint_id=checkpoint_id,
         resume_command=target.editor.resume_command(loaded.session.header, done.path),
-        notes=done.notes,
+        notes=(*recovered, *done.notes),
     )
 
 

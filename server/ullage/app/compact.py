@@ -157,7 +157,6 @@ def _worked_out(
     change = plan_change(
         loaded,
         render,
-        change_id=entry_id,
         n_tokens_before=selection.n_tokens_before,
         n_tokens_hidden=selection.n_tokens_hidden,
     )

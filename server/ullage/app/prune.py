@@ -190,9 +190,7 @@ def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> Ch
         )
         return target.editor.prune(target.lines, loaded.context, edit)
 
-    return plan_change(
-        loaded, render, change_id=entry_id, n_tokens_before=n_before, n_tokens_hidden=n_hidden
-    )
+    return plan_change(loaded, render, n_tokens_before=n_before, n_tokens_hidden=n_hidden)
 
 
 def _refuse_unknown(item_ids: Collection[str]) -> None:

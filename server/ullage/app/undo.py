@@ -158,7 +158,6 @@ def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) 
     change = plan_change(
         loaded,
         lambda _: file_change,
-        change_id=new_entry_id(),
         n_tokens_before=n_hidden + n_counted,
         n_tokens_hidden=n_hidden,
     )
