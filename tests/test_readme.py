@@ -31,3 +31,12 @@ def test_every_invariant_names_a_test_that_exists() -> None:
     names = re.findall(r"`(tests/[^`]+)`", table)
     assert len(names) > 10
     assert [name for name in names if not (ROOT / name).exists()] == []
+
+
+def test_every_module_that_the_documents_name_exists() -> None:
+    layers = "cli|lsp|app|formats|store|summary|core"
+    missing: list[str] = []
+    for path in (ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"):
+        names = re.findall(rf"`((?:{layers})/[a-z_/]+\.py)`", path.read_text("utf-8"))
+        missing += [name for name in names if not (ROOT / "server/ullage" / name).exists()]
+    assert missing == []
