@@ -7,6 +7,7 @@ UllageError
 │   ├── Unreadable
 │   ├── EntryNotFound
 │   ├── CorruptCheckpoint
+│   ├── NewerCheckpoint
 │   ├── UnknownItem
 │   └── BadBundle
 ├── Refused                 exit 4: we could, but must not
@@ -57,6 +58,10 @@ class EntryNotFound(InputError):
 
 
 class CorruptCheckpoint(InputError):
+    pass
+
+
+class NewerCheckpoint(InputError):
     pass
 
 

@@ -9,6 +9,7 @@ from planning import SMALL, compacted
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.load import load
 from ullage.app.sessions import open_session
+from ullage.core.config.settings import CheckpointSettings
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 
@@ -37,7 +38,7 @@ def test_no_secret_is_in_a_checkpoint_or_a_summary(session: Path, tmp_path: Path
     state = tmp_path / "state"
     places = Places(cwd=tmp_path, home=tmp_path, env={"SHOP_TOKEN": KNOWN}, state_folder=state)
     loaded = load(open_session(session), SMALL, places)
-    written = write_checkpoint(loaded, places, trigger="manual")
+    written = write_checkpoint(loaded, CheckpointSettings(), places, trigger="manual")
     assert "rule" in written.path.read_text("utf-8")
     n_before = session.stat().st_size
     plan, _ = compacted(session, places)

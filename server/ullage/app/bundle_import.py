@@ -96,7 +96,8 @@ def write_import(planned: Import, places: Places) -> str | None:
         trigger="import",
         previous_checkpoint=None,
     )
-    save(msgspec.structs.replace(checkpoint, meta=meta), checkpoint_folder(key, places))
+    folder = checkpoint_folder(key, places)
+    save(msgspec.structs.replace(checkpoint, meta=meta), folder, n_kept=1)
     return meta.checkpoint_id
 
 

@@ -172,7 +172,7 @@ def make_change(
             _refuse_second(session.path, target.lines.fingerprint, places)
         checkpoint_id = None
         if kind != "undo":
-            written = write_checkpoint(plan.loaded, places, trigger="compaction")
+            written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger="compaction")
             checkpoint_id = written.checkpoint.meta.checkpoint_id
         occasion = _occasion(plan, kind, layer, replaced, undoes)
         done = apply_change(

@@ -2,19 +2,33 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Literal, TypeAlias, cast
 
 import msgspec
 
 from ullage.app.load import Loaded
 from ullage.app.sessions import Session
 from ullage.core.checkpoint import Checkpoint, build
+from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
+from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
 from ullage.core.masking import mask_context
 from ullage.core.secrets import mask_value
-from ullage.store.checkpoints import checkpoint_folder, next_id, read_latest, save
+from ullage.errors import StateUnwritable
+from ullage.store.checkpoints import (
+    Latest,
+    checkpoint_folder,
+    next_id,
+    point_to_newest,
+    read_latest,
+    save,
+)
 from ullage.store.pins import pins_path, read_pins
 from ullage.store.places import Places
+
+MAX_TRIES = 100
+"""Clashes with other writers, each of whom got one further (chosen)."""
+Trigger: TypeAlias = Literal["auto-80pct", "compaction", "session-end", "manual"]
 
 
 def session_key(session: Session) -> str:
@@ -25,28 +39,70 @@ def session_key(session: Session) -> str:
 class Written(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: Checkpoint
     path: Path
+    is_new: bool
+    """False where the latest one says the same; then it is that one."""
+    problem: str | None
+    """Which files were passed over on the way to the latest one, in one line for the user."""
 
 
-def write_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Written:
-    """Build a checkpoint without a model and write it.
+def write_checkpoint(
+    loaded: Loaded, settings: CheckpointSettings, places: Places, *, trigger: Trigger
+) -> Written:
+    """Build a checkpoint without a model and write it, unless the latest one says the same.
 
     Raises:
         StateUnwritable: the state folder does not take it.
     """
     folder = checkpoint_folder(session_key(loaded.session), places)
-    checkpoint = build_checkpoint(loaded, places, trigger=trigger)
-    return Written(checkpoint=checkpoint, path=save(checkpoint, folder))
+    for _ in range(MAX_TRIES):
+        latest = read_latest(folder)
+        checkpoint = _built(loaded, latest, places, trigger=trigger)
+        if latest.checkpoint is not None and _says_the_same(
+            latest.checkpoint, checkpoint, settings, trigger
+        ):
+            point_to_newest(folder)
+            path = folder / f"{latest.checkpoint.meta.checkpoint_id}.yaml"
+            return Written(
+                checkpoint=latest.checkpoint, path=path, is_new=False, problem=latest.problem
+            )
+        try:
+            path = save(checkpoint, folder, n_kept=settings.n_kept)
+        except FileExistsError:
+            # Another process was faster: its checkpoint is the latest now, and may do for us.
+            continue
+        return Written(checkpoint=checkpoint, path=path, is_new=True, problem=latest.problem)
+    raise StateUnwritable(f"cannot write {folder}: every name is taken. Move its files away")
 
 
-def build_checkpoint(loaded: Loaded, places: Places, *, trigger: str) -> Checkpoint:
+def build_checkpoint(
+    loaded: Loaded, places: Places, *, trigger: Trigger | Literal["export"]
+) -> Checkpoint:
     """Build the checkpoint that would be written now, without its secrets."""
+    folder = checkpoint_folder(session_key(loaded.session), places)
+    return _built(loaded, read_latest(folder), places, trigger=trigger)
+
+
+def _says_the_same(
+    latest: Checkpoint, new: Checkpoint, settings: CheckpointSettings, trigger: Trigger
+) -> bool:
+    """Judge as S1 §5.2 and §10.2: what comes by itself counts tokens, a user every word."""
+    match trigger:
+        case "auto-80pct":
+            return is_near(latest, new, settings.minimum_change_percent)
+        case "compaction" | "session-end":
+            is_close = is_near(latest, new, settings.minimum_change_percent)
+            return is_close and has_same_state(latest, new)
+        case "manual":
+            return has_same_figures(latest, new) and has_same_state(latest, new)
+
+
+def _built(loaded: Loaded, latest: Latest, places: Places, *, trigger: str) -> Checkpoint:
     key = session_key(loaded.session)
-    folder = checkpoint_folder(key, places)
-    previous = read_latest(folder)
+    previous = latest.checkpoint
     gauge = loaded.status.gauge
     checkpoint = build(
         mask_context(loaded.context, loaded.known_secrets),
-        checkpoint_id=next_id(folder),
+        checkpoint_id=next_id(checkpoint_folder(key, places)),
         session_key=key,
         session_file=str(loaded.path),
         created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),

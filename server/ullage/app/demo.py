@@ -38,7 +38,7 @@ def _steps(path: Path, places: Places) -> Iterator[Part]:
     config = Config()
     loaded = _load_idle(path, places)
     yield Part(command="ullage context status", output=status_text(loaded))
-    written = write_checkpoint(loaded, places, trigger="manual")
+    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     line = gauge_line(loaded.status.gauge, is_checkpoint_saved=True)
     yield Part(
         command="ullage checkpoint write",

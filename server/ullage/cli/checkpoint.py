@@ -22,6 +22,7 @@ def write(session: str | None, window: int | None) -> None:
     from ullage.app.checkpoint import write_checkpoint
 
     places = current_places()
-    loaded = load(find_session(session, places), current_config(window, places), places)
-    written = write_checkpoint(loaded, places, trigger="manual")
+    config = current_config(window, places)
+    loaded = load(find_session(session, places), config, places)
+    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     click.echo(safe(f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}: {written.path}"))

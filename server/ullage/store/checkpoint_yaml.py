@@ -8,8 +8,11 @@ import msgspec
 import yaml
 
 from ullage.core.checkpoint import Checkpoint
-from ullage.errors import CorruptCheckpoint
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 
+SCHEMA_VERSION = 1
+HEAD = b"# OpenClaw Checkpoint Schema v1\n"
+"""The first line of S1's format, for people."""
 MAX_SIZE_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 50
 """Limits of `research/reliability.md`, C13."""
@@ -41,7 +44,7 @@ def dump(checkpoint: Checkpoint) -> bytes:
     text = yaml.serialize(  # pyright: ignore[reportUnknownMemberType]  # its stub lacks the node
         _node(tree, ""), Dumper=_dumper, allow_unicode=True, width=MAX_SIZE_BYTES
     )
-    return text.encode()
+    return HEAD + text.encode()
 
 
 def _node(value: _Tree, key: str) -> yaml.Node:
@@ -78,11 +81,13 @@ def load(data: bytes) -> Checkpoint:
 
     Raises:
         CorruptCheckpoint: it is not one; the message names the key or the line.
+        NewerCheckpoint: its schema is newer than ours.
     """
     if len(data) > MAX_SIZE_BYTES:
         raise CorruptCheckpoint(f"the checkpoint has {len(data):,} bytes, more than any of ours")
     try:
         tree = _read(yaml.parse(data.decode(), Loader=_loader))
+        _refuse_newer(tree)
         return msgspec.convert(tree, Checkpoint)
     except UnicodeDecodeError as error:
         raise CorruptCheckpoint(f"the checkpoint is not UTF-8 (byte {error.start})") from error
@@ -90,6 +95,12 @@ def load(data: bytes) -> Checkpoint:
         raise CorruptCheckpoint(f"the checkpoint is not YAML: {_place(error)}") from error
     except msgspec.ValidationError as error:
         raise CorruptCheckpoint(f"the checkpoint does not fit its schema: {error}") from error
+
+
+def _refuse_newer(tree: _Tree) -> None:
+    version = tree.get("schema_version") if isinstance(tree, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise NewerCheckpoint(f"schema version {version} is of a newer Ullage: update this one")
 
 
 def _read(events: Iterator[yaml.Event]) -> _Tree:

@@ -6,7 +6,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.errors import CorruptCheckpoint
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoint_yaml import load
 from ullage.store.checkpoints import list_ids
 from ullage.store.journal import RewriteIntent, read_entry
@@ -55,6 +55,8 @@ def _damaged_checkpoints(folder: Path) -> list[Leftover]:
     for path in (folder / f"{checkpoint_id}.yaml" for checkpoint_id in list_ids(folder)):
         try:
             load(path.read_bytes())
+        except NewerCheckpoint:
+            continue
         except CorruptCheckpoint:
             found.append(Leftover(code="corrupt-checkpoint", path=path))
         except OSError:
