@@ -1,0 +1,406 @@
+"""What agent runtimes and `ullage agent` say to each other: JSON-RPC 2.0, one object a line.
+
+`METHODS` is the one declaration: the server dispatches by it, the JSON Schemas are made from it,
+the page `docs/agent-protocol.md` and the client are checked against it. Names go over the wire
+in camelCase; keys that are not known are ignored, so that either side may be newer.
+"""
+
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from ullage.core.gauge import UsedSource
+from ullage.core.message import JsonObject
+from ullage.core.policy import Layer
+from ullage.core.window import WindowSource
+
+PROTOCOL_VERSION = 1
+"""Raised when a field changes its meaning or goes; new fields and methods do not raise it."""
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+FAILED = -32000
+"""An error of ours; `data.kind` tells which."""
+CANCELLED = -32800
+"""As in the Language Server Protocol."""
+
+MessageFormat: TypeAlias = Literal["openclaw", "claude-code", "codex"]
+"""Shape of the messages: those of pi, of Anthropic's Messages, of OpenAI's Responses (items)."""
+
+ErrorKind: TypeAlias = Literal[
+    "not_open",
+    "bad_messages",
+    "read_only",
+    "nothing_to_compact",
+    "refused",
+    "unreadable",
+    "storage",
+    "model",
+    "fault",
+]
+"""`not_open`: no such session handle; `bad_messages`: indexes, ids or the format do not fit;
+`read_only`: the session must not be changed; `nothing_to_compact`: nothing would be gained;
+`refused`, `unreadable`, `storage`, `model`: as the command line's exit codes 4, 3, 5 and 6;
+`fault`: a fault of Ullage."""
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base of everything that goes over the wire."""
+
+
+class Open(Wire, frozen=True, kw_only=True):
+    """Begin or take up a session; the first call."""
+
+    agent: str
+    """The runtime's name: `pi`, `openclaw`, `claude-code`, `codex`, or one of your own."""
+    cwd: str
+    """Workspace of the session, an absolute path."""
+    session_key: str | None = None
+    """Names the session's state on disk; else it is the agent's name and the session's id."""
+    session_id: str | None = None
+    """Either this or `sessionKey` is needed."""
+    session_file: str | None = None
+    """The agent's own transcript, noted in checkpoints; it is never written to."""
+    message_format: MessageFormat | None = None
+    """Needed for agents that Ullage does not know."""
+    model: str | None = None
+    provider: str | None = None
+    window_tokens: int | None = None
+    """Context window as the runtime knows it; the user's setting wins."""
+    compaction_count: int | None = None
+    """Compactions of the session so far; else it is taken from the transcript, or what was
+    noted when the session was open before."""
+    is_read_only: bool = False
+    """A sandbox: pruning in memory alone, nothing is written (S4 §27.7)."""
+    can_take_turn: bool = False
+    """Whether the runtime can have the agent take a silent turn to write its memory."""
+
+
+class Thresholds(Wire, frozen=True, kw_only=True):
+    """Sizes of the context at which something is due, in tokens."""
+
+    gauge_tokens: int
+    checkpoint_tokens: int
+    prune_tokens: int
+    summarize_tokens: int
+    full_tokens: int
+    reserve_tokens: int | None
+    """Where flush and compaction start though no share is reached; null in tiny windows."""
+
+
+class Opened(Wire, frozen=True, kw_only=True):
+    session: str
+    """Handle for all further calls."""
+    version: int
+    """Of this protocol."""
+    session_key: str
+    checkpoint_id: str | None
+    """The latest checkpoint of the session; `context/resume` gives its text."""
+    window_tokens: int
+    window_source: WindowSource
+    thresholds: Thresholds
+
+
+class ToolResult(Wire, frozen=True, kw_only=True, tag="toolResult", tag_field="type"):
+    """A call of a tool and how it ended."""
+
+    call_id: str
+    name: str
+    arguments: object = None
+    """As the model gave them: an object, or JSON text."""
+    is_error: bool = False
+    error: str = ""
+    """What it said where it failed, or the beginning of that."""
+    at_ms: int | None = None
+    """Milliseconds since 1970."""
+
+
+class NewMessage(Wire, frozen=True, kw_only=True, tag="message", tag_field="type"):
+    """A message that the user or the model finished."""
+
+    message: JsonObject
+    """In the shape of the session's messages."""
+
+
+class Capture(Wire, frozen=True, kw_only=True):
+    """Note what happened, for the working state; the same event counts once."""
+
+    session: str
+    events: list[ToolResult | NewMessage]
+
+
+class Captured(Wire, frozen=True, kw_only=True):
+    n_events: int
+    """Events that were taken; a read-only session takes none."""
+
+
+class Usage(Wire, frozen=True, kw_only=True):
+    """How full the window is, as the runtime or its provider reports it."""
+
+    used_tokens: int | None = None
+    """Of the whole context as it was sent last, with what follows it; null where unknown."""
+    window_tokens: int | None = None
+
+
+class Prepare(Wire, frozen=True, kw_only=True):
+    """Ask, before each request to the model, what is to be done about the context."""
+
+    session: str
+    messages: list[JsonObject]
+    """All messages of the context in the runtime's own shape, none of them pruned."""
+    entry_ids: list[str] | None = None
+    """The runtime's id of each message, noted in checkpoints; else ids are made of the content."""
+    usage: Usage | None = None
+    """Without it, what the messages themselves report, else a count of them."""
+    compaction_count: int | None = None
+
+
+class Replacement(Wire, frozen=True, kw_only=True):
+    """A message to be sent in the place of another; the runtime's own copy stays as it is."""
+
+    index: int
+    message: JsonObject
+
+
+class GaugeReport(Wire, frozen=True, kw_only=True):
+    """How full the window is, after pruning."""
+
+    used_tokens: int | None
+    window_tokens: int
+    source: UsedSource
+    window_source: WindowSource
+    ratio: float | None
+    """Used of window; above 1 where the context overflows."""
+
+
+class SystemEvent(Wire, frozen=True, kw_only=True):
+    """A text for the agent. Put it into the conversation once, it is not given again."""
+
+    kind: Literal["checkpointRestore", "advice", "warning"]
+    text: str
+
+
+class Pruned(Wire, frozen=True, kw_only=True, tag="pruned", tag_field="type"):
+    """Done: placeholders stand for old tool output in `replacements`."""
+
+    n_outputs: int
+    """All that are pruned now, those of earlier calls included."""
+    n_tokens: int
+    """Freed by all of them."""
+
+
+class CheckpointWritten(Wire, frozen=True, kw_only=True, tag="checkpointWritten", tag_field="type"):
+    """Done: the working state is saved."""
+
+    checkpoint_id: str
+    path: str
+
+
+class MemoryFlushed(Wire, frozen=True, kw_only=True, tag="memoryFlushed", tag_field="type"):
+    """Done: what is worth remembering went to the daily log."""
+
+    path: str | None
+    """Null where there was nothing to write."""
+    by: Literal["model", "extract", "nothing"]
+
+
+class FlushTurn(Wire, frozen=True, kw_only=True, tag="flushTurn", tag_field="type"):
+    """Asked for, once in a compaction epoch: let the agent take a silent turn with this prompt."""
+
+    prompt: str
+    system_prompt: str
+    log_path: str
+
+
+class CompactNow(Wire, frozen=True, kw_only=True, tag="compact", tag_field="type"):
+    """Asked for: call `context/compact` and apply the answer before the request."""
+
+    layer: Layer
+    reason: str
+    advice: str | None
+    """For the user of a session that is compacted over and over."""
+
+
+class AskUser(Wire, frozen=True, kw_only=True, tag="askUser", tag_field="type"):
+    """Asked for: ask the user; then call `context/compact`, or `context/decline`."""
+
+    layer: Layer
+    reason: str
+    advice: str | None
+
+
+class WarnUser(Wire, frozen=True, kw_only=True, tag="warn", tag_field="type"):
+    """Asked for: tell the user; nothing more is done by itself."""
+
+    reason: str
+
+
+TakenOrAsked: TypeAlias = (
+    Pruned | CheckpointWritten | MemoryFlushed | FlushTurn | CompactNow | AskUser | WarnUser
+)
+
+
+class Prepared(Wire, frozen=True, kw_only=True):
+    replacements: list[Replacement]
+    """Messages to send in other words, by their index; all others go as they are."""
+    gauge: GaugeReport
+    gauge_line: str | None
+    """A line for this one request, from 70 % on (S1 §6.4)."""
+    system_events: list[SystemEvent]
+    actions: list[TakenOrAsked]
+    """In the order in which they were taken or are to be taken."""
+    notes: list[str]
+    """What did not work, for the runtime's log: a line each, without transcript text."""
+
+
+class Decline(Wire, frozen=True, kw_only=True):
+    """Say that the user does not want what `askUser` asked; it waits until the context grew."""
+
+    session: str
+    layer: Layer
+
+
+class Declined(Wire, frozen=True, kw_only=True):
+    """Nothing but that it is noted."""
+
+
+class Compact(Wire, frozen=True, kw_only=True):
+    """Have a summary written; the runtime applies it. The transcript is not written to."""
+
+    session: str
+    messages: list[JsonObject]
+    entry_ids: list[str] | None = None
+    first_kept_index: int | None = None
+    """The messages before it are replaced; it may be their number. Without it and
+    `firstKeptEntryId`, a legal cut is chosen by the layer."""
+    first_kept_entry_id: str | None = None
+    """The same by an id of `entryIds`."""
+    is_split_turn: bool = False
+    """Whether the cut is within a turn of the user."""
+    previous_summary: str | None = None
+    """Summary of the compaction before, where it is not among the messages."""
+    custom_instructions: str | None = None
+    layer: Literal["summarize", "full"] = "summarize"
+    reason: Literal["threshold", "manual", "overflow"] = "threshold"
+    usage: Usage | None = None
+    compaction_count: int | None = None
+    """Compactions before this one."""
+
+
+class Audit(Wire, frozen=True, kw_only=True):
+    """What was found in the messages, and what of it the summary holds."""
+
+    facts_found: int
+    facts_kept: int
+    facts_inserted: int
+    """Put into it from the messages."""
+    facts_lost: int
+    compression_ratio: float | None
+
+
+class Compacted(Wire, frozen=True, kw_only=True):
+    summary: str
+    summary_message: JsonObject
+    """A message that holds it, to take the place of those before `firstKeptIndex`."""
+    first_kept_index: int
+    first_kept_entry_id: str | None
+    """Null without `entryIds`, or where nothing is kept."""
+    details: JsonObject
+    """To be stored beside the summary, where the runtime's transcript has a place for it."""
+    tokens_before: int
+    tokens_after: int
+    author: str
+    """`extractive`, or the model as `provider/name`."""
+    checkpoint_id: str | None
+    notes: list[str]
+    audit: Audit
+
+
+class Overflow(Wire, frozen=True, kw_only=True):
+    """Ask what to do after the provider refused the context as too large."""
+
+    session: str
+    messages: list[JsonObject]
+    entry_ids: list[str] | None = None
+    usage: Usage | None = None
+    error: str | None = None
+    """The provider's message; its figures are used, it is not kept."""
+    compaction_count: int | None = None
+
+
+class CompactPlan(Wire, frozen=True, kw_only=True):
+    """What the compaction would replace."""
+
+    layer: Literal["summarize", "full"]
+    first_kept_index: int
+    tokens_before: int
+    tokens_replaced: int
+
+
+class Overflowed(Wire, frozen=True, kw_only=True):
+    action: Literal["compact", "retry", "fail"]
+    """`compact`: call `context/compact` with the reason `overflow`, apply it, send once more;
+    `retry`: send once more with `replacements`; `fail`: end with an error of this `kind`."""
+    message: str
+    kind: Literal["context_overflow"] | None
+    plan: CompactPlan | None
+    replacements: list[Replacement]
+
+
+class Resume(Wire, frozen=True, kw_only=True):
+    """Ask for the working state of the latest checkpoint, for a new or compacted session."""
+
+    session: str
+
+
+class Resumed(Wire, frozen=True, kw_only=True):
+    text: str | None
+    """To be put into the conversation; null where there is no checkpoint."""
+    checkpoint_id: str | None
+    problem: str | None
+    """For instance that the latest checkpoint is damaged and an earlier one was used."""
+
+
+class Close(Wire, frozen=True, kw_only=True):
+    """End a session; its state stays on disk."""
+
+    session: str
+
+
+class Closed(Wire, frozen=True, kw_only=True):
+    """Nothing but that it is done."""
+
+
+class CancelRequest(Wire, frozen=True, kw_only=True):
+    """Cancel a running request, which is then answered with the error -32800."""
+
+    id: int | str
+
+
+P = TypeVar("P", bound=Wire)
+R = TypeVar("R", bound=Wire)
+
+
+class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True):
+    name: str
+    params: type[P]
+    result: type[R]
+
+
+OPEN = Method(name="context/open", params=Open, result=Opened)
+EVENT = Method(name="context/event", params=Capture, result=Captured)
+PREPARE = Method(name="context/prepare", params=Prepare, result=Prepared)
+DECLINE = Method(name="context/decline", params=Decline, result=Declined)
+COMPACT = Method(name="context/compact", params=Compact, result=Compacted)
+OVERFLOW = Method(name="context/overflow", params=Overflow, result=Overflowed)
+RESUME = Method(name="context/resume", params=Resume, result=Resumed)
+CLOSE = Method(name="context/close", params=Close, result=Closed)
+
+METHODS = (OPEN, EVENT, PREPARE, DECLINE, COMPACT, OVERFLOW, RESUME, CLOSE)
+"""In the order of a session's life; the doc of each is that of its params."""
+
+CANCEL_REQUEST = "$/cancelRequest"
+"""The one notification that is no method; its params are `CancelRequest`."""
