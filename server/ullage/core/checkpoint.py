@@ -1,6 +1,6 @@
 """Checkpoints: the working state of a session as structured values, schema v1 (S1 §5.3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
@@ -21,8 +21,6 @@ _MAX_FILES = 100
 """These are S1's (§11.1 and the caps of §12)."""
 _MAX_POINTS = 20
 """Open items and learnings each; chosen."""
-_DEATH_SPIRAL = 3
-"""More compactions than these call for a warning (S1 §5.5)."""
 
 
 class TokenUsage(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,81 +230,3 @@ def _lasting(facts: Facts, *, are_dead_ends: bool) -> tuple[str, ...]:
         if has_marker(worded(text), DEAD_ENDS) == are_dead_ends
     ]
     return tuple(found[-_MAX_POINTS:])
-
-
-def render_for_agent(
-    checkpoint: Checkpoint, *, budget_tokens: int, count: Callable[[str], int]
-) -> str:
-    """Write the text that gives an agent its working state back (S1 §8.2), within the budget."""
-    lines = _agent_lines(checkpoint)
-    kept = sorted(range(len(lines)), key=lambda at: -lines[at][0])
-    while True:
-        shown = set(kept)
-        text = _joined([line for at, (_, line) in enumerate(lines) if at in shown])
-        n_over = count(text) - budget_tokens
-        if n_over <= 0 or not kept:
-            return text
-        # A line of this text has some twenty tokens, so this does not overshoot.
-        kept = kept[: -max(1, min(len(kept), n_over // 60))]
-
-
-def _agent_lines(checkpoint: Checkpoint) -> list[tuple[float, str]]:
-    """Give the lines in their order, each with its worth; headings are worth a bit less."""
-    work, meta = checkpoint.working, checkpoint.meta
-    lines: list[tuple[float, str]] = [(100, "[Post-compaction checkpoint restore]")]
-    if meta.compaction_count > _DEATH_SPIRAL:
-        lines.append(
-            (
-                99,
-                f"Warning: this session was compacted {meta.compaction_count} times and loses"
-                " detail each time; suggest to the user to go on in a fresh session.",
-            )
-        )
-    lines += [(98, ""), (98, f"Working on: {_flat(work.topic)}"), (98, f"Status: {work.status}")]
-    if work.last_tool_call is not None:
-        call = work.last_tool_call
-        lines.append((90, f"Interrupted in: {call.name} {_flat(call.params_summary)}"))
-    if work.next_action:
-        lines.append((97, f"Next action: {_flat(work.next_action)}"))
-    lines += _listed("Pinned:", checkpoint.pins, 96)
-    decided = [f"{_flat(one.what)} ({one.when[11:16]})" for one in checkpoint.decisions]
-    lines += _listed("Decisions made:", decided, 80)
-    if checkpoint.thread.summary:
-        lines += [(70, ""), (70, f"Thread: {_flat(checkpoint.thread.summary)}")]
-    lines += _listed("Open items:", checkpoint.open_items, 85)
-    modified = list(reversed(checkpoint.resources.files_modified))
-    lines += _listed("Files modified:", modified, 60)
-    lines += _listed("Files read:", list(reversed(checkpoint.resources.files_read)), 20)
-    heading = "Learnings (consider storing to long-term memory):"
-    lines += _listed(heading, checkpoint.learnings, 40)
-    return lines + _listed("Dead ends:", checkpoint.dead_ends, 45)
-
-
-def _listed(heading: str, points: Sequence[str], worth: float) -> list[tuple[float, str]]:
-    """List points under a heading, the first worth the most."""
-    if not points:
-        return []
-    step = 15 / len(points)
-    return [
-        (worth + 0.2, ""),
-        (worth + 0.2, heading),
-        *((worth - at * step, f"- {_flat(point)}") for at, point in enumerate(points)),
-    ]
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _joined(lines: Sequence[str]) -> str:
-    """Join lines, leaving out headings that lost all their points."""
-    shown: list[str] = []
-    for at, line in enumerate(lines):
-        following = lines[at + 1] if at + 1 < len(lines) else ""
-        is_bare = (
-            line.endswith(":") and not line.startswith("- ") and not following.startswith("- ")
-        )
-        if is_bare or (not line and (not shown or not shown[-1])):
-            continue
-        shown.append(line)
-    return "\n".join(shown).strip()
