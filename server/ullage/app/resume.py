@@ -2,11 +2,10 @@
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint
 from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.token_estimate import estimate_tokens
-from ullage.store.checkpoints import checkpoint_folder, read_latest
+from ullage.store.checkpoints import Latest, checkpoint_folder, read_latest
 from ullage.store.places import Places
 from ullage.store.receipts import origin_of
 
@@ -23,7 +22,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     checkpoint_id: str
     problem: str | None
-    """For the user: why it is not the latest checkpoint."""
+    """Which newer checkpoints could not be read, in one line for the user."""
 
 
 def resume(
@@ -37,25 +36,30 @@ def resume(
 
     None where there is none. No tokenizer is loaded.
     """
-    checkpoint = _latest(session_key, places)
-    if checkpoint is None:
+    latest = _latest(session_key, places)
+    if latest.checkpoint is None:
         return None
     text = render_for_agent(
-        checkpoint,
+        latest.checkpoint,
         budget_tokens=int(settings.injection_tokens * _AIM),
         count=estimate_tokens,
         max_chars=max_chars,
     )
-    return Resume(text=text, checkpoint_id=checkpoint.meta.checkpoint_id, problem=None)
+    return Resume(
+        text=text, checkpoint_id=latest.checkpoint.meta.checkpoint_id, problem=latest.problem
+    )
 
 
-def _latest(session_key: str, places: Places) -> Checkpoint | None:
+def _latest(session_key: str, places: Places) -> Latest:
+    """Read the latest checkpoint of a session that has one, going back from new to old."""
+    problems: list[str] = []
     key: str | None = session_key
+    checkpoint = None
     for _ in range(_MAX_ORIGINS):
-        if key is None:
+        if key is None or checkpoint is not None:
             break
-        checkpoint = read_latest(checkpoint_folder(key, places))
-        if checkpoint is not None:
-            return checkpoint
+        latest = read_latest(checkpoint_folder(key, places))
+        checkpoint = latest.checkpoint
+        problems += [latest.problem] if latest.problem else []
         key = origin_of(key, places)
-    return None
+    return Latest(checkpoint=checkpoint, problem="; ".join(problems) or None)

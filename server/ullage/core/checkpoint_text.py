@@ -23,6 +23,7 @@ _MIN_EXCHANGES = 5
 """Fewer add little to the line of the thread, which has the first and the last words; chosen."""
 _SHARE = 0.88
 """What a point is worth of the one before it, so that the tenth keeps out no other's first."""
+_SHARE_OF_DECISIONS = 0.94
 _CLEAR_RULE = 2
 _TIME = re.compile(r"\d\d:\d\d")
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?|])")
@@ -166,28 +167,24 @@ def _state(checkpoint: Checkpoint) -> Iterator[_Point]:
 def _decided(decisions: Sequence[Decision]) -> _Section:
     """List decisions as they were made; rules are worth more than choices, late ones than early."""
     points: list[_Point] = []
-    for n_later, one in enumerate(reversed(decisions)):
+    worth = 90.0
+    for one in reversed(decisions):
         is_rule = rule_strength(worded(one.what)) == _CLEAR_RULE
         time = one.when[11:16]
-        points.append(
-            _line(
-                "- ",
-                one.what,
-                f" ({time})" if _TIME.fullmatch(time) else "",
-                worth=(110 if is_rule else 90) * _SHARE ** (n_later / 2),
-            )
-        )
+        end = f" ({time})" if _TIME.fullmatch(time) else ""
+        points.append(_line("- ", one.what, end, worth=1.3 * worth if is_rule else worth))
+        worth *= _SHARE_OF_DECISIONS
     return _Section(heading="Decisions made:", points=tuple(reversed(points)))
 
 
 def _listed(
     heading: str, points: Sequence[str], *, worth: float, is_last_best: bool = False
 ) -> _Section:
-    lines = [
-        _line("- ", point, worth=worth * _SHARE ** (len(points) - 1 - n if is_last_best else n))
-        for n, point in enumerate(points)
-    ]
-    return _Section(heading=heading, points=tuple(lines))
+    lines: list[_Point] = []
+    for point in reversed(points) if is_last_best else points:
+        lines.append(_line("- ", point, worth=worth))
+        worth *= _SHARE
+    return _Section(heading=heading, points=tuple(reversed(lines) if is_last_best else lines))
 
 
 def _line(label: str, text: str, end: str = "", *, worth: float) -> _Point:
