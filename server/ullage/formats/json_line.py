@@ -117,6 +117,14 @@ def compact_json(value: object) -> str:
         return json.dumps(value, separators=(",", ":"), default=str)
 
 
+def canonical_json(value: object) -> bytes:
+    """Write a value as JSON whose keys are sorted: the same for the same content."""
+    try:
+        return msgspec.json.encode(value, order="deterministic")
+    except (ValueError, RecursionError):
+        return json.dumps(value, separators=(",", ":"), sort_keys=True, default=str).encode()
+
+
 def with_value(line: bytes, keys: Sequence[str], value: object) -> bytes:
     """Put a value at a path of keys into a line; what stands beside it is copied byte for byte.
 

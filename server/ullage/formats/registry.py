@@ -6,16 +6,20 @@ from ullage.core.transcript import Agent, Header, Lines
 from ullage.formats.claude_code import adapter as claude_code
 from ullage.formats.claude_code import doctor as claude_code_doctor
 from ullage.formats.claude_code import edit as claude_code_edit
+from ullage.formats.claude_code import in_memory as claude_code_in_memory
 from ullage.formats.codex import adapter as codex
 from ullage.formats.codex import doctor as codex_doctor
 from ullage.formats.codex import edit as codex_edit
+from ullage.formats.codex import in_memory as codex_in_memory
 from ullage.formats.doctor import Records
 from ullage.formats.format import Editor, Format
 from ullage.formats.gemini import adapter as gemini
+from ullage.formats.in_memory import InMemory
 from ullage.formats.json_line import decode_object
 from ullage.formats.openclaw import adapter as openclaw
 from ullage.formats.openclaw import doctor as openclaw_doctor
 from ullage.formats.openclaw import edit as openclaw_edit
+from ullage.formats.openclaw import in_memory as openclaw_in_memory
 from ullage.formats.openclaw.seed_entries import FLAT
 from ullage.formats.opencode import adapter as opencode
 
@@ -33,6 +37,12 @@ EDITORS: Mapping[Agent, Editor] = {
     "codex": codex_edit,
 }
 
+IN_MEMORY: Mapping[Agent, InMemory] = {
+    "openclaw": openclaw_in_memory,
+    "claude-code": claude_code_in_memory,
+    "codex": codex_in_memory,
+}
+
 
 def recognize(lines: Lines) -> tuple[Format, Header] | None:
     """Find the format of a transcript by its first lines."""
@@ -46,6 +56,10 @@ def recognize(lines: Lines) -> tuple[Format, Header] | None:
 def editor_for(agent: Agent) -> Editor | None:
     """Give the module that works edits into an agent's files, None where we change none."""
     return EDITORS.get(agent)
+
+
+def format_of(agent: Agent) -> Format:
+    return next(known for known in FORMATS if agent == known.AGENT)
 
 
 def records_of(header: Header) -> Records | None:
@@ -76,5 +90,4 @@ def guess(lines: Lines) -> tuple[Format, Header] | None:
     if not counts[agent]:
         return None
     header = Header(agent=agent, session_id="", version=3, cwd=None)
-    known = next(one for one in FORMATS if agent == one.AGENT)
-    return known, header
+    return format_of(agent), header

@@ -52,7 +52,7 @@ def to_message(
     entry: Entry, native: JsonObject, tool_names: Mapping[str, str]
 ) -> tuple[Message, Category]:
     """Give a record's message; `tool_names` tells the tool behind each call id."""
-    blocks = _content(native, tool_names)
+    blocks = content_of(native, tool_names)
     role: Role = "assistant" if entry.kind == "assistant" else "user"
     message = Message(role=role, blocks=blocks)
     if entry.kind == "assistant":
@@ -62,7 +62,7 @@ def to_message(
             role=role,
             blocks=blocks,
             model=model if is_answer else None,
-            usage=_usage(native) if is_answer else None,
+            usage=usage_of(native) if is_answer else None,
             answer_id=text_of(native, "id"),
         )
     return message, _category(entry, blocks)
@@ -105,7 +105,7 @@ def _rendered(native: JsonObject) -> JsonObject | None:
     return {"role": text_of(native, "renderedRole") or "user", "content": content}
 
 
-def _content(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Block, ...]:
+def content_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Block, ...]:
     text = text_of(native, "content")
     if text is not None:
         return (Text(text=text),)
@@ -133,7 +133,7 @@ def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
             )
         case "tool_result":
             call_id = text_of(block, "tool_use_id") or ""
-            parts = _content(block, tool_names)
+            parts = content_of(block, tool_names)
             return ToolResult(
                 call_id=call_id,
                 name=tool_names.get(call_id, ""),
@@ -144,7 +144,7 @@ def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
             return None
 
 
-def _usage(native: JsonObject) -> Usage | None:
+def usage_of(native: JsonObject) -> Usage | None:
     """Read the usage of the last iteration: what the next request sends again.
 
     Claude Code compacts by input, both caches and output together (research/agents.md §1.3).

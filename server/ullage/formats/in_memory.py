@@ -1,0 +1,190 @@
+"""Messages that an agent's runtime holds in memory, read into the same context as a transcript."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from ullage.core.context import Category, Compaction, Context, ContextItem
+from ullage.core.index import CompactionRef
+from ullage.core.message import JsonObject, Message, ToolCall, Usage
+from ullage.core.transcript import Header, Line
+from ullage.formats.json_line import canonical_json, decode_object, ms_of
+
+_ID_BYTES = 8
+
+
+class InMemory(Protocol):
+    """How an agent's messages look in memory; a module is one."""
+
+    @staticmethod
+    def message_of(
+        native: JsonObject, tool_names: Mapping[str, str]
+    ) -> tuple[Message, Category] | None:
+        """Give a message as it is sent; None where it is not sent.
+
+        `tool_names` tells the tool behind each call id.
+        """
+        ...
+
+    @staticmethod
+    def summary_of(native: JsonObject) -> str | None:
+        """Give a compaction's summary; None for other messages of the category `summary`."""
+        ...
+
+    @staticmethod
+    def summary_message(summary: str, *, n_tokens_before: int, at_ms: int) -> JsonObject:
+        """Make the message that holds a summary."""
+        ...
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of messages in memory beside what stands in them."""
+
+    header: Header
+    n_compactions: int
+    model: str | None = None
+    """Where no message names one."""
+    window_tokens: int | None = None
+    used_tokens: int | None = None
+    """As reported for all of the messages together."""
+    kept_ids: Collection[str] = ()
+    """Messages that the last compaction kept: usage that they report is stale."""
+    n_tokens_after: int | None = None
+    """What the last compaction left, by its own figures."""
+
+
+def context_of_messages(
+    shape: InMemory,
+    messages: Sequence[JsonObject],
+    known: Known,
+    entry_ids: Sequence[str] | None = None,
+) -> Context:
+    """Read messages as the context that they are.
+
+    Without `entry_ids`, of which there is one for each message, ids are made of the content.
+    The order of keys in the messages changes nothing.
+    """
+    items = _items(shape, messages, entry_ids)
+    at = max((n for n, item in enumerate(items) if _is_boundary(shape, item)), default=None)
+    summary = None if at is None else items[at]
+    items = tuple(_placed(n, item, at, summary, known.kept_ids) for n, item in enumerate(items))
+    if known.used_tokens is not None and items:
+        items = (*items[:-1], _reporting(items[-1], known.used_tokens))
+    named = (item.message.model for item in reversed(items))
+    boundary = None if summary is None else _boundary(shape, summary, known.n_tokens_after)
+    return Context(
+        header=known.header,
+        items=items,
+        boundary=boundary,
+        compactions=_compactions(known.n_compactions, boundary),
+        leaf_id=items[-1].entry_id if items else None,
+        model=next((model for model in named if model), known.model),
+        n_entries=len(messages),
+        size_bytes=0,
+        problems=(),
+        window_tokens=known.window_tokens,
+    )
+
+
+def content_ids(bodies: Iterable[bytes]) -> tuple[str, ...]:
+    """Make an id of each message; equal ones are told apart by their order."""
+    n_seen: Counter[str] = Counter()
+    found: list[str] = []
+    for body in bodies:
+        name = hashlib.blake2b(body, digest_size=_ID_BYTES).hexdigest()
+        n_seen[name] += 1
+        found.append(name if n_seen[name] == 1 else f"{name}.{n_seen[name]}")
+    return tuple(found)
+
+
+def _items(
+    shape: InMemory, messages: Sequence[JsonObject], entry_ids: Sequence[str] | None
+) -> tuple[ContextItem, ...]:
+    bodies = [canonical_json(native) for native in messages]
+    ids = content_ids(bodies) if entry_ids is None else entry_ids
+    tool_names: dict[str, str] = {}
+    items: list[ContextItem] = []
+    for native, body, entry_id in zip(messages, bodies, ids, strict=True):
+        ordered = decode_object(Line(0, body))
+        if isinstance(ordered, str):  # only what is too large or too deep to be read
+            ordered = native
+        read = shape.message_of(ordered, tool_names)
+        if read is None:
+            continue
+        message, category = read
+        for block in message.blocks:
+            if isinstance(block, ToolCall):
+                tool_names[block.call_id] = block.name
+        items.append(
+            ContextItem(
+                entry_id=entry_id,
+                message=message,
+                category=category,
+                native=native,
+                at_ms=ms_of(ordered),
+                is_after_boundary=True,
+            )
+        )
+    return tuple(items)
+
+
+def _is_boundary(shape: InMemory, item: ContextItem) -> bool:
+    return item.category == "summary" and shape.summary_of(item.native) is not None
+
+
+def _placed(
+    n: int,
+    item: ContextItem,
+    summary_at: int | None,
+    summary: ContextItem | None,
+    kept_ids: Collection[str],
+) -> ContextItem:
+    """Tell what the last compaction kept: by what is known of it, else by the times."""
+    if summary_at is None or summary is None or n == summary_at:
+        return item
+    is_earlier = (
+        item.at_ms is not None and summary.at_ms is not None and item.at_ms <= summary.at_ms
+    )
+    if n > summary_at and not is_earlier and item.entry_id not in kept_ids:
+        return item
+    return msgspec.structs.replace(item, is_after_boundary=False)
+
+
+def _reporting(item: ContextItem, used_tokens: int) -> ContextItem:
+    """Let a message report how full the window is with it and all before it."""
+    usage = Usage(n_input=0, n_output=0, n_cache_read=0, n_cache_write=0, n_total=used_tokens)
+    message = msgspec.structs.replace(item.message, usage=usage)
+    return msgspec.structs.replace(item, message=message, is_after_boundary=True)
+
+
+def _boundary(shape: InMemory, summary: ContextItem, n_tokens_after: int | None) -> Compaction:
+    return Compaction(
+        entry_id=summary.entry_id,
+        parent_id=None,
+        at_ms=summary.at_ms,
+        summary=shape.summary_of(summary.native) or "",
+        first_kept_id=None,
+        n_tokens_before=None,
+        n_tokens_after=n_tokens_after,
+        trigger=None,
+        layer=None,
+        n_messages=None,
+        details={},
+    )
+
+
+def _compactions(n_compactions: int, boundary: Compaction | None) -> tuple[CompactionRef, ...]:
+    """List compactions of which no more is known than that there were so many."""
+    return tuple(
+        CompactionRef(
+            entry_id=boundary.entry_id if boundary and n == n_compactions else f"compaction-{n}",
+            previous_id=None,
+            at_ms=boundary.at_ms if boundary and n == n_compactions else None,
+            offset=0,
+            size_bytes=0,
+        )
+        for n in range(1, n_compactions + 1)
+    )
