@@ -10,11 +10,11 @@ from ullage.core.loss import (
     Loss,
     audit_details,
     loss_text,
-    measure_loss,
     measured_text,
     noted_loss,
     summed_loss,
 )
+from ullage.core.measure_loss import measure_loss
 
 
 def loss(n_found: int, n_kept: int, n_inserted: int = 0, n_summary_tokens: int = 100) -> Loss:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.secrets import secrets_for
-from ullage.app.sessions import Session
+from ullage.app.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.context import Context
 from ullage.core.gauge import measure
@@ -62,6 +61,8 @@ def load(
     count_text: CountText = count_tokens,
 ) -> Loaded:
     """Read a session's context and measure it; texts without a kept count are counted anew."""
+    from ullage.app.secrets import secrets_for
+
     reading = read(session, places)
     row = find_row(model_table(), reading.context.model)
     count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder, count_text)

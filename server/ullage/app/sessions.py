@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.databases import Stored, is_database, sessions_in, stored_sessions
+from ullage.app.session import Session, session_of
 from ullage.core.transcript import Header
 from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.format import Format
@@ -26,18 +27,6 @@ MIN_ID_CHARS = 4
 """A shorter beginning of an id names too many sessions (chosen)."""
 KNOWN_HEADERS = 8192
 """Headers that are remembered: they are looked at again and again, and never change (chosen)."""
-
-
-class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """A session whose format is known."""
-
-    header: Header
-    format: Format
-    lines: Source
-
-    @property
-    def path(self) -> Path:
-        return self.lines.path
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,10 +187,7 @@ def _session(lines: Source) -> Session:
             " Claude Code, Codex, opencode, Gemini CLI): name a transcript"
         )
     known, header = found
-    if not header.session_id:
-        # Some formats leave the id to the name of the file.
-        header = msgspec.structs.replace(header, session_id=lines.path.stem)
-    return Session(format=known, header=header, lines=lines)
+    return session_of(known, header, lines)
 
 
 @lru_cache(maxsize=KNOWN_HEADERS)

@@ -1,12 +1,13 @@
-"""Measured loss: what the audits of a session's compactions found, kept and put back."""
+"""Measured loss: what the audits of a session's compactions found, kept and put back.
+
+It is taken in `measure_loss`, by the audit's rules; to read a note of it needs none of them.
+"""
 
 from collections.abc import Iterable
 from typing import cast
 
 import msgspec
 
-from ullage.core.audit import Audit, tallies
-from ullage.core.completion import Completed
 from ullage.core.message import JsonObject
 
 TARGET_RATIO = 5.0
@@ -50,30 +51,6 @@ class Loss(msgspec.Struct, frozen=True, kw_only=True):
     def compression_ratio(self) -> float | None:
         """Tokens replaced by tokens of the summary; None where there is no summary."""
         return self.n_tokens_replaced / self.n_summary_tokens if self.n_summary_tokens else None
-
-
-def measure_loss(
-    audit: Audit, done: Completed, *, n_tokens_replaced: int, n_summary_tokens: int
-) -> Loss:
-    """Take the figures of one compaction; the summary's tokens are those after completion."""
-    kinds = tallies(audit)
-    n_inserted = {tally.kind: 0 for tally in kinds}
-    for fact in done.inserted:
-        n_inserted[fact.kind] += 1
-    return Loss(
-        n_found=audit.n_found,
-        n_kept=audit.n_kept,
-        n_inserted=len(done.inserted),
-        n_tokens_replaced=n_tokens_replaced,
-        n_summary_tokens=n_summary_tokens,
-        n_invented=len(audit.invented),
-        by_kind={
-            tally.kind: KindLoss(
-                n_found=tally.n_found, n_kept=tally.n_kept, n_inserted=n_inserted[tally.kind]
-            )
-            for tally in kinds
-        },
-    )
 
 
 def audit_details(loss: Loss) -> JsonObject:

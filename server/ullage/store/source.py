@@ -7,7 +7,6 @@ from typing import Protocol
 from ullage.core.transcript import Line, Lines, MemoryLines
 from ullage.errors import Unreadable
 from ullage.store.reader import FileLines, look_at, open_to_read
-from ullage.store.zstd import unpack
 
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """A packed session is unpacked whole; more than this is no session (chosen)."""
@@ -41,6 +40,8 @@ class PackedLines:
         Raises:
             Unreadable: it is missing, not ours to read, or damaged.
         """
+        from ullage.store.zstd import unpack
+
         self.path = path
         self._fingerprint = look_at(path)
         with open_to_read(path) as file:

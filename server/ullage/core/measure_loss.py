@@ -1,0 +1,29 @@
+"""Take the figures of a compaction's loss from its audit."""
+
+from ullage.core.audit import Audit, tallies
+from ullage.core.completion import Completed
+from ullage.core.loss import KindLoss, Loss
+
+
+def measure_loss(
+    audit: Audit, done: Completed, *, n_tokens_replaced: int, n_summary_tokens: int
+) -> Loss:
+    """Take the figures of one compaction; the summary's tokens are those after completion."""
+    kinds = tallies(audit)
+    n_inserted = {tally.kind: 0 for tally in kinds}
+    for fact in done.inserted:
+        n_inserted[fact.kind] += 1
+    return Loss(
+        n_found=audit.n_found,
+        n_kept=audit.n_kept,
+        n_inserted=len(done.inserted),
+        n_tokens_replaced=n_tokens_replaced,
+        n_summary_tokens=n_summary_tokens,
+        n_invented=len(audit.invented),
+        by_kind={
+            tally.kind: KindLoss(
+                n_found=tally.n_found, n_kept=tally.n_kept, n_inserted=n_inserted[tally.kind]
+            )
+            for tally in kinds
+        },
+    )
