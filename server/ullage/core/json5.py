@@ -1,4 +1,4 @@
-"""JSON5 of a configuration, read into a tree with places.
+"""JSON5, read into a tree with places.
 
 Written here because none of the packages will do: `json5` (0.17.3) gives no places and took
 8 s for 98 kB that this reads in 0.25 s, `json-five` has not been kept since 2024,
@@ -22,7 +22,7 @@ from ullage.core.config.tree import (
     TextLines,
 )
 
-_SPACE = re.compile(
+BLANKS = re.compile(
     r"(?:[\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+"
     r"|//[^\n\r\u2028\u2029]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+"
 )
@@ -141,7 +141,7 @@ class _Parser:
         return self._lines.span(found.start(), found.end())
 
     def _skip(self) -> None:
-        blank = _SPACE.match(self._text, self._at)
+        blank = BLANKS.match(self._text, self._at)
         if blank:
             self._at = blank.end()
 
