@@ -6,7 +6,8 @@ from typing import Literal
 import msgspec
 
 from ullage.app.load import load
-from ullage.app.sessions import Session, subagent_sessions, workspace_sessions
+from ullage.app.session import Session
+from ullage.app.sessions import subagent_sessions, workspace_sessions
 from ullage.core.config.settings import Config
 from ullage.core.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.status import rfc3339

@@ -12,7 +12,7 @@ from ullage.app.compact import Plan, compact
 from ullage.app.due import Due, plan_due
 from ullage.app.load import Loaded, load
 from ullage.app.prune import Pruning, prune
-from ullage.app.sessions import Session
+from ullage.app.session import Session
 from ullage.app.summaries import ModelUse
 from ullage.core.breaker import (
     Breaker,

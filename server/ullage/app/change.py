@@ -15,7 +15,8 @@ import msgspec
 from ullage.app.activity import is_running
 from ullage.app.checkpoint import session_key, write_checkpoint
 from ullage.app.load import Loaded, load
-from ullage.app.sessions import Session, open_session
+from ullage.app.session import Session
+from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
 from ullage.core.context import Context, ContextItem
 from ullage.core.edit import Append, FileChange, NewSession

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, cast
 import msgspec
 
 from ullage.app.load import Loaded
-from ullage.app.sessions import Session
+from ullage.app.session import Session
 from ullage.core.checkpoint import Checkpoint, build
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings

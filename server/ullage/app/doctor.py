@@ -6,7 +6,8 @@ from uuid import UUID, uuid4
 import msgspec
 
 from ullage.app.change import now_text
-from ullage.app.sessions import Session, find_session
+from ullage.app.session import Session
+from ullage.app.sessions import find_session
 from ullage.core.doctor import Finding, finding
 from ullage.core.secrets import mask
 from ullage.core.transcript import Agent, Header, MemoryLines

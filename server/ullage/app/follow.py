@@ -5,7 +5,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.load import Loaded, load, measured
-from ullage.app.sessions import Session, open_session, reopen
+from ullage.app.session import Session
+from ullage.app.sessions import open_session, reopen
 from ullage.core.config.settings import Config
 from ullage.formats.format import Reading
 from ullage.store.places import Places

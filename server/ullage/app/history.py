@@ -5,7 +5,7 @@ import msgspec
 from ullage.app.load import read
 from ullage.app.reports import LossReport, report_loss
 from ullage.app.secrets import secrets_for
-from ullage.app.sessions import Session
+from ullage.app.session import Session
 from ullage.app.status_text import RULE
 from ullage.core.context import Compaction
 from ullage.core.degradation import Degradation, evaluate, is_death_spiral

@@ -8,7 +8,7 @@ import msgspec
 from ullage.app.checkpoint import session_key
 from ullage.app.load import read
 from ullage.app.secrets import secrets_for
-from ullage.app.sessions import Session
+from ullage.app.session import Session
 from ullage.core.context import ContextItem
 from ullage.core.pins import Pin, clean_pin, pinnable_text, pins_to_carry, refuse_pin
 from ullage.core.prose import gist

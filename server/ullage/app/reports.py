@@ -3,7 +3,7 @@
 import msgspec
 
 from ullage.app.load import Loaded
-from ullage.app.sessions import Session
+from ullage.app.session import Session
 from ullage.core.context import Context
 from ullage.core.degradation import Risk
 from ullage.core.gauge import UsedSource

@@ -17,7 +17,8 @@ from ullage.app.change import (
 )
 from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded, load
-from ullage.app.sessions import Session, open_session
+from ullage.app.session import Session
+from ullage.app.sessions import open_session
 from ullage.core.compaction import hidden_tokens
 from ullage.core.config.settings import Config
 from ullage.core.context import Compaction, PruneRecord
