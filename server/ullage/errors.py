@@ -21,6 +21,7 @@ UllageError
 │   ├── FileExists
 │   └── NotRepairable
 ├── StorageError            exit 5: the machine did not let us
+│   ├── StateBusy
 │   └── StateUnwritable
 └── ModelError              exit 6: no summary came from the model; the extractive one still can
     ├── ModelUnreachable
@@ -115,6 +116,10 @@ class NotRepairable(Refused):
 
 class StorageError(UllageError):
     exit_code = 5
+
+
+class StateBusy(StorageError):
+    pass
 
 
 class StateUnwritable(StorageError):

@@ -15,6 +15,7 @@ WRITERS = {
     "store/new_session.py": "moves a session of ours out of sight",
     "store/own_bytes.py": "takes our own bytes back",
     "store/append.py": "appends under the lock, and takes back",
+    "store/quick_lock.py": "makes the empty file that a lock is on",
     "store/state_file.py": "moves damaged state aside",
     "core/answers.py": "splits a model's Markdown, no file, into lines",
     "store/demo.py": "unpacks the demonstration into a temporary folder that goes away",

@@ -1,5 +1,6 @@
 """The secrets that we know of: those of the environment and of a session's workspace."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from ullage.core.env_file import read_assignments
@@ -15,9 +16,13 @@ def secrets_for(header: Header, places: Places) -> tuple[str, ...]:
     They come from the environment, from `.env` and `.env.*` of the folder that the session
     worked in, and from those of the current folder.
     """
-    folders = dict.fromkeys((places.cwd, *((Path(header.cwd),) if header.cwd else ())))
+    return secrets_in((places.cwd, *((Path(header.cwd),) if header.cwd else ())), places)
+
+
+def secrets_in(folders: Iterable[Path], places: Places) -> tuple[str, ...]:
+    """List those of the environment and of some folders, longest first."""
     sources = [places.env]
-    for folder in folders:
+    for folder in dict.fromkeys(folders):
         sources += (read_assignments(text) for text in read_env_files(folder))
     # Two files may give one name different values: each is a secret.
     values = dict.fromkeys(value for source in sources for value in known_secrets(source))

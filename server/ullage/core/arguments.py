@@ -110,6 +110,15 @@ def new_texts(call: ToolCall) -> Iterator[str]:
                 )
 
 
+def sorted_json(arguments: str) -> str:
+    """Write arguments in one way, however an agent spaced and ordered them."""
+    decoded = _decode(arguments)
+    try:
+        return msgspec.json.encode(decoded, order="sorted").decode()
+    except (ValueError, RecursionError):
+        return arguments
+
+
 def _decode(arguments: str) -> dict[str, object]:
     try:
         return msgspec.json.decode(arguments, type=dict[str, object])

@@ -97,7 +97,7 @@ def settle_runs(runs: list[RawRun]) -> tuple[Run, ...]:
         n_kept[raw.key, raw.is_failed] += 1
         if n_kept[raw.key, raw.is_failed] > (_MAX_FAILURES if raw.is_failed else 1):
             continue
-        outcome = _error_line(raw.tail) if raw.is_failed else _success_line(raw.tail)
+        outcome = error_line(raw.tail) if raw.is_failed else _success_line(raw.tail)
         run = Run(
             command=gist(_CHANGE_DIR.sub("", raw.command), _MAX_COMMAND_CHARS),
             key=raw.key,
@@ -125,7 +125,8 @@ def _reads_failed(tail: str, program: str) -> bool:
     return _COUNT_FAILED.search(end) is not None or _HARD_FAILURE.search(end) is not None
 
 
-def _error_line(tail: str) -> str:
+def error_line(tail: str) -> str:
+    """Find what a failure's output says went wrong; lines that give orders are left out."""
     lines = [line.strip()[:300] for line in tail.split("\n") if line.strip()]
     found = [line for line in lines if _ERROR_LINE.search(line)]
     counted = [line for line in lines if _COUNT_FAILED.search(line)]

@@ -1,0 +1,389 @@
+"""What a session did since its last checkpoint, captured event by event (S1 §7).
+
+The state is a function of the set of events: in what order, by how many ways and how often they
+arrive makes no difference, and an event that a checkpoint holds is not counted again. It is in
+four parts, each in a file of its own, and each remembers by itself what it counted: a process
+that is killed between two files leaves parts that the same events bring up to date.
+
+Nothing that a tool answered becomes a decision or an open item; of a failure, one line is kept.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.arguments import CallFacts, read_call, sorted_json
+from ullage.core.heard import (
+    Heard,
+    digest,
+    forget,
+    grouped,
+    heard,
+    remember,
+    replies_of,
+    topic_of,
+    turns_of,
+)
+from ullage.core.message import ToolCall
+from ullage.core.prose import gist, one_line, own_words
+from ullage.core.secrets import mask
+
+MAX_DECISIONS = 50
+MAX_EXCHANGES = 8
+MAX_TOOLS = 100
+MAX_FILES = 100
+"""These four are S1's (§12); files are those read and those modified, each."""
+MAX_ERRORS = 20
+MAX_OPEN_ITEMS = 20
+"""As many as a checkpoint has of open items (chosen)."""
+MAX_COUNTED = 500
+"""Tool calls remembered as counted: more than two ways are ever apart (chosen)."""
+MAX_COUNTED_REPLIES = 100
+"""More than there are messages to find a reply among again (chosen)."""
+_LONG_ID_CHARS = 9
+"""Shorter call ids are numbers, which some local model servers begin anew with each answer."""
+_MAX_NAME_CHARS = 200
+_MAX_OUTPUT_CHARS = 20_000
+"""How much of a failure's end is looked at (chosen)."""
+
+
+class ToolEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call that has its result."""
+
+    call_id: str
+    name: str
+    arguments: str
+    """The arguments as JSON text."""
+    is_error: bool = False
+    error: str = ""
+    """What the tool answered, where it failed."""
+    at_ms: int | None = None
+
+
+class MessageEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user or the agent said."""
+
+    role: Literal["user", "agent"]
+    text: str
+    at_ms: int | None = None
+    """When, by the agent's own record where there is one."""
+
+
+Event: TypeAlias = ToolEvent | MessageEvent
+
+
+class Used(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or a tool, and when it was used last."""
+
+    name: str
+    at_ms: int
+
+
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which calls were counted: the newest by name, and a time before which all others were."""
+
+    calls: tuple[tuple[int, str], ...] = ()
+    """Time and name of each, in order."""
+    floor_ms: int = -1
+
+
+class CapturedDecision(msgspec.Struct, frozen=True, kw_only=True):
+    what: str
+    at_ms: int
+    message_id: str
+
+
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    role: Literal["user", "agent"]
+    gist: str
+    at_ms: int
+
+
+class CapturedError(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    at_ms: int
+    call: str
+
+
+class Decisions(msgspec.Struct, frozen=True, kw_only=True):
+    made: tuple[CapturedDecision, ...] = ()
+    bundled: tuple[tuple[int, str], ...] = ()
+    """Time and message of those that a checkpoint holds."""
+
+
+class CapturedThread(msgspec.Struct, frozen=True, kw_only=True):
+    topic: str = ""
+    """What the user said last."""
+    exchanges: tuple[Exchange, ...] = ()
+    errors: tuple[CapturedError, ...] = ()
+    counted: Counted = Counted()
+    """Failed calls."""
+    heard: tuple[Heard, ...] = ()
+    floor_ms: int = -1
+    """Messages up to this time were heard, and are not remembered any more."""
+
+
+class CapturedResources(msgspec.Struct, frozen=True, kw_only=True):
+    read: tuple[Used, ...] = ()
+    modified: tuple[Used, ...] = ()
+    tools: tuple[Used, ...] = ()
+    counted: Counted = Counted()
+
+    @property
+    def files_read(self) -> tuple[str, ...]:
+        """The files that were read and not modified, the last one last."""
+        modified = {one.name for one in self.modified}
+        return tuple(one.name for one in self.read if one.name not in modified)
+
+    @property
+    def files_modified(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.modified)
+
+    @property
+    def tools_used(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.tools)
+
+
+class OpenItems(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps of the agent's own to-do list that are not done."""
+
+    steps: tuple[str, ...] = ()
+    at_ms: int = 0
+    """When the list was written."""
+    lists: tuple[str, ...] = ()
+    """The calls that wrote it so far, the newest last."""
+
+
+class WorkingState(msgspec.Struct, frozen=True, kw_only=True):
+    decisions: Decisions = Decisions()
+    thread: CapturedThread = CapturedThread()
+    resources: CapturedResources = CapturedResources()
+    open_items: OpenItems = OpenItems()
+
+
+def has_news(state: WorkingState) -> bool:
+    """Tell whether there is anything that no checkpoint holds."""
+    return state != without(state, state)
+
+
+def merge(
+    state: WorkingState, events: Sequence[Event], *, now_ms: int, known: Sequence[str] = ()
+) -> WorkingState:
+    """Add events; those that were counted before change nothing.
+
+    An event without a time happened now. Secrets are masked, `known` ones too, before anything
+    is cut or kept.
+    """
+    calls: list[_Call] = []
+    said: list[Heard] = []
+    for event in events:
+        at_ms = now_ms if event.at_ms is None else event.at_ms
+        if isinstance(event, ToolEvent):
+            calls.append(_read_event(event, at_ms))
+        elif one := _hear(event, at_ms, known):
+            said.append(one)
+    thread = _with_errors(_with_messages(state.thread, said), calls, known)
+    return WorkingState(
+        decisions=_with_replies(state.decisions, thread.heard),
+        thread=thread,
+        resources=_with_calls(state.resources, calls, known),
+        open_items=_with_lists(state.open_items, calls, known),
+    )
+
+
+class _Call(msgspec.Struct, frozen=True):
+    event: ToolEvent
+    at_ms: int
+    name: str
+    facts: CallFacts
+
+
+def _read_event(event: ToolEvent, at_ms: int) -> _Call:
+    call = ToolCall(call_id=event.call_id, name=event.name, arguments=event.arguments)
+    is_number = len(event.call_id) < _LONG_ID_CHARS
+    arguments = sorted_json(event.arguments) if is_number else ""
+    told = (event.call_id, event.name, arguments) if is_number else (event.call_id,)
+    return _Call(event, at_ms, digest("\0".join(told)), read_call(call))
+
+
+def _hear(event: MessageEvent, at_ms: int, known: Sequence[str]) -> Heard | None:
+    is_user = event.role == "user"
+    text = (own_words(event.text)[0] if is_user else event.text).strip()
+    if not text:
+        return None
+    return heard(is_user=is_user, text=text, masked=mask(text, known), at_ms=at_ms)
+
+
+def _with_messages(thread: CapturedThread, said: Sequence[Heard]) -> CapturedThread:
+    remembered = remember(thread.heard, said, thread.floor_ms)
+    kept, floor_ms = forget(remembered, thread.floor_ms)
+    return _retold(msgspec.structs.replace(thread, heard=kept, floor_ms=floor_ms))
+
+
+def _retold(thread: CapturedThread) -> CapturedThread:
+    """Say anew what follows from the messages remembered."""
+    exchanges = tuple(
+        Exchange(role="user" if one.is_user else "agent", gist=one.gist, at_ms=one.at_ms)
+        for one in turns_of(thread.heard)[-MAX_EXCHANGES:]
+    )
+    return msgspec.structs.replace(thread, topic=topic_of(thread.heard), exchanges=exchanges)
+
+
+def _with_replies(decisions: Decisions, remembered: Sequence[Heard]) -> Decisions:
+    """Find the decisions among the messages remembered; those found before them stay."""
+    # What the first of them answered may be forgotten.
+    here = {(one.at_ms, one.message_id) for group in grouped(remembered)[1:] for one in group}
+    made = [one for one in decisions.made if (one.at_ms, one.message_id) not in here]
+    bundled = set(decisions.bundled)
+    made += [
+        CapturedDecision(what=reply.what, at_ms=reply.at_ms, message_id=reply.message_id)
+        for reply in replies_of(remembered)
+        if not any((at_ms, reply.message_id) in bundled for at_ms in reply.times_ms)
+    ]
+    made.sort(key=lambda one: (one.at_ms, one.message_id))
+    return msgspec.structs.replace(decisions, made=tuple(made[-MAX_DECISIONS:]))
+
+
+def _with_errors(
+    thread: CapturedThread, calls: Sequence[_Call], known: Sequence[str]
+) -> CapturedThread:
+    new, counted = _uncounted(thread.counted, [call for call in calls if call.event.is_error])
+    if not new:
+        return thread
+    errors = [*thread.errors, *(_error(call, known) for call in new)]
+    errors.sort(key=lambda one: (one.at_ms, one.call))
+    return msgspec.structs.replace(thread, errors=tuple(errors[-MAX_ERRORS:]), counted=counted)
+
+
+def _error(call: _Call, known: Sequence[str]) -> CapturedError:
+    # The patterns of errors take longer to compile than a hook may need for a call that worked.
+    from ullage.core.runs import error_line
+
+    touched = ", ".join(touch.path for touch in call.facts.touches)
+    done = gist(one_line(mask(call.facts.command or touched, known)), 120)
+    told = one_line(error_line(mask(call.event.error[-_MAX_OUTPUT_CHARS:], known)))
+    head = f"{_clean(call.event.name, known)} {done}".strip()
+    return CapturedError(text=f"{head}: {told}" if told else head, at_ms=call.at_ms, call=call.name)
+
+
+def _with_calls(
+    resources: CapturedResources, calls: Sequence[_Call], known: Sequence[str]
+) -> CapturedResources:
+    new, counted = _uncounted(resources.counted, calls)
+    if not new:
+        return resources
+    tools = [(call.event.name, call.at_ms) for call in new if call.event.name]
+    touched = [(touch, call.at_ms) for call in new for touch in call.facts.touches]
+    read = [(touch.path, at_ms) for touch, at_ms in touched if not touch.is_modified]
+    modified = [(touch.path, at_ms) for touch, at_ms in touched if touch.is_modified]
+    return CapturedResources(
+        read=_with_used(resources.read, read, known)[-MAX_FILES:],
+        modified=_with_used(resources.modified, modified, known)[-MAX_FILES:],
+        tools=_with_used(resources.tools, tools, known)[-MAX_TOOLS:],
+        counted=counted,
+    )
+
+
+def _with_used(
+    used: Sequence[Used], new: Sequence[tuple[str, int]], known: Sequence[str]
+) -> tuple[Used, ...]:
+    last = {one.name: one.at_ms for one in used}
+    for text, at_ms in new:
+        name = _clean(text, known)
+        last[name] = max(at_ms, last.get(name, 0))
+    found = [Used(name=name, at_ms=at_ms) for name, at_ms in last.items()]
+    return tuple(sorted(found, key=lambda one: (one.at_ms, one.name)))
+
+
+def _clean(name: str, known: Sequence[str]) -> str:
+    return one_line(mask(name, known))[:_MAX_NAME_CHARS]
+
+
+def _with_lists(open_items: OpenItems, calls: Sequence[_Call], known: Sequence[str]) -> OpenItems:
+    """Take up the newest to-do list."""
+    for call in sorted(calls, key=lambda call: (call.at_ms, call.name)):
+        if not call.facts.plan or call.name in open_items.lists or call.at_ms < open_items.at_ms:
+            continue
+        steps = [
+            gist(one_line(mask(s, known)), 200) for s, is_done in call.facts.plan if not is_done
+        ]
+        open_items = OpenItems(
+            steps=tuple(dict.fromkeys(steps))[:MAX_OPEN_ITEMS],
+            at_ms=call.at_ms,
+            lists=(*open_items.lists, call.name)[-MAX_OPEN_ITEMS:],
+        )
+    return open_items
+
+
+def _uncounted(counted: Counted, calls: Sequence[_Call]) -> tuple[list[_Call], Counted]:
+    """Part off the calls that were not counted yet, each once."""
+    names = {name for _, name in counted.calls}
+    new: list[_Call] = []
+    for call in calls:
+        if call.name not in names and call.at_ms > counted.floor_ms:
+            names.add(call.name)
+            new.append(call)
+    if not new:
+        return [], counted
+    known = sorted((*counted.calls, *((call.at_ms, call.name) for call in new)))
+    floor_ms = known[-MAX_COUNTED - 1][0] if len(known) > MAX_COUNTED else counted.floor_ms
+    return new, Counted(calls=tuple(known[-MAX_COUNTED:]), floor_ms=max(floor_ms, counted.floor_ms))
+
+
+def without(state: WorkingState, bundled: WorkingState) -> WorkingState:
+    """Take away what a checkpoint holds; that it was counted stays known."""
+    return WorkingState(
+        decisions=decisions_without(state.decisions, bundled.decisions),
+        thread=thread_without(state.thread, bundled.thread),
+        resources=resources_without(state.resources, bundled.resources),
+        open_items=open_items_without(state.open_items, bundled.open_items),
+    )
+
+
+def decisions_without(decisions: Decisions, held: Decisions) -> Decisions:
+    gone = {(one.at_ms, one.message_id) for one in held.made}
+    counted = sorted({*decisions.bundled, *gone})
+    return Decisions(
+        made=tuple(one for one in decisions.made if (one.at_ms, one.message_id) not in gone),
+        bundled=tuple(counted[-MAX_COUNTED_REPLIES:]),
+    )
+
+
+def thread_without(thread: CapturedThread, held: CapturedThread) -> CapturedThread:
+    gone = {(one.at_ms, one.message_id) for one in held.heard}
+    calls = {one.call for one in held.errors}
+    marked = [
+        msgspec.structs.replace(one, is_bundled=True)
+        if (one.at_ms, one.message_id) in gone
+        else one
+        for one in thread.heard
+    ]
+    return _retold(
+        msgspec.structs.replace(
+            thread,
+            heard=remember(marked, (), thread.floor_ms),
+            errors=tuple(one for one in thread.errors if one.call not in calls),
+        )
+    )
+
+
+def resources_without(resources: CapturedResources, held: CapturedResources) -> CapturedResources:
+    return CapturedResources(
+        read=_unused(resources.read, held.read),
+        modified=_unused(resources.modified, held.modified),
+        tools=_unused(resources.tools, held.tools),
+        counted=resources.counted,
+    )
+
+
+def _unused(used: Sequence[Used], held: Sequence[Used]) -> tuple[Used, ...]:
+    """Keep what is not held; what was used again since then stays."""
+    gone = set(held)
+    return tuple(one for one in used if one not in gone)
+
+
+def open_items_without(open_items: OpenItems, held: OpenItems) -> OpenItems:
+    if open_items.lists[-1:] != held.lists[-1:]:
+        return open_items
+    return msgspec.structs.replace(open_items, steps=())

@@ -1,0 +1,78 @@
+"""A lock that a hook can pay for: held for moments, and gone with the process that held it.
+
+filelock, which guards changes of sessions, takes longer to import than a hook may take in all
+(asyncio and ssl among others, 80 ms).
+"""
+
+import os
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ullage.errors import StateBusy
+from ullage.store.places import make_folder, unwritable
+
+TIMEOUT_S = 1.0
+"""Who holds such a lock writes a few small files; a hook has no longer to wait. Chosen."""
+_PAUSE_S = 0.005
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(fd: int) -> None:
+        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+
+    def _give_back(fd: int) -> None:
+        os.lseek(fd, 0, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _take(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _give_back(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+@contextmanager
+def quick_lock(path: Path, *, timeout_s: float = TIMEOUT_S) -> Generator[None]:
+    """Hold the lock of a file that is there for nothing else; no thread may take it twice.
+
+    Raises:
+        StateBusy: another holds it for longer than we wait.
+        StateUnwritable: the folder does not take the file.
+    """
+    make_folder(path.parent)
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    try:
+        _wait_for(fd, path, time.monotonic() + timeout_s)
+        try:
+            yield
+        finally:
+            # Closing the file gives it back as well.
+            with suppress(OSError):
+                _give_back(fd)
+    finally:
+        os.close(fd)
+
+
+def _wait_for(fd: int, path: Path, deadline: float) -> None:
+    while True:
+        try:
+            _take(fd)
+        except OSError as error:
+            # Windows tells of a lock that another holds as of a file that is not ours.
+            if not isinstance(error, BlockingIOError | PermissionError):
+                raise unwritable(path, error) from None
+        else:
+            return
+        if time.monotonic() >= deadline:
+            raise StateBusy(f"another Ullage is writing in {path.parent}: try again in a moment")
+        time.sleep(_PAUSE_S)
