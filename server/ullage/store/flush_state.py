@@ -1,0 +1,87 @@
+"""When a session's memory was flushed last, and what was written: one small file for each."""
+
+from pathlib import Path
+
+import msgspec
+
+from ullage.store.places import Places, make_folder, session_folder
+from ullage.store.session_lock import session_lock
+from ullage.store.state_file import StateFile, read_state, replace_state
+
+VERSION = 1
+FILE_NAME = "flush.json"
+MAX_DIGESTS = 1000
+"""Points that are remembered as written, the newest; chosen: 13 kB."""
+
+
+class FlushState(msgspec.Struct, frozen=True, kw_only=True):
+    epoch: int | None = None
+    """Compactions that the session had been through at the last flush before one; None: never."""
+    last_compaction_at: str | None = None
+    """RFC 3339, as it was known then."""
+    digests: tuple[str, ...] = ()
+    """Of the points that were written, oldest first."""
+
+
+class FlushFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The content of `flush.json`, with the names of S4 §27.4.2."""
+
+    version: int
+    memory_flush_compaction_count: int | None
+    last_compaction_at: str | None
+    written_points: tuple[str, ...] = ()
+
+
+def flush_path(session_key: str, places: Places) -> Path:
+    return session_folder("state", session_key, places) / FILE_NAME
+
+
+def read_flush_state(session_key: str, places: Places) -> FlushState:
+    """Read what is known of a session's flushes; a file that cannot be read counts as none."""
+    return _state_of(_read(session_key, places))
+
+
+def record_flush(
+    session_key: str,
+    places: Places,
+    *,
+    epoch: int | None,
+    last_compaction_at: str | None = None,
+    digests: tuple[str, ...] = (),
+) -> None:
+    """Remember a flush and what it wrote; `epoch` is None for one that no compaction follows.
+
+    Raises:
+        SessionLive: another Ullage changes the same file.
+        StateUnwritable: the state folder does not take it; the old file is intact.
+        StorageError: a newer version wrote the file.
+    """
+    path = flush_path(session_key, places)
+    make_folder(path.parent)
+    with session_lock(path, places):
+        known = _read(session_key, places)
+        before = _state_of(known)
+        # A point that was written again moves to the end.
+        kept = [digest for digest in before.digests if digest not in digests]
+        content = FlushFile(
+            version=VERSION,
+            memory_flush_compaction_count=before.epoch if epoch is None else epoch,
+            last_compaction_at=last_compaction_at or before.last_compaction_at,
+            written_points=(*kept, *digests)[-MAX_DIGESTS:],
+        )
+        replace_state(path, known, content)
+
+
+def _read(session_key: str, places: Places) -> StateFile[FlushFile]:
+    return read_state(flush_path(session_key, places), FlushFile, VERSION)
+
+
+def _state_of(known: StateFile[FlushFile]) -> FlushState:
+    content = known.content
+    if content is None:
+        return FlushState()
+    return FlushState(
+        epoch=content.memory_flush_compaction_count,
+        last_compaction_at=content.last_compaction_at,
+        digests=content.written_points,
+    )
