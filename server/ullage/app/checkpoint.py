@@ -33,7 +33,7 @@ Trigger: TypeAlias = Literal["auto-80pct", "compaction", "session-end", "manual"
 
 def session_key(session: Session) -> str:
     header = session.header
-    return f"{header.agent}:{header.session_id}"
+    return session.key or f"{header.agent}:{header.session_id}"
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):

@@ -75,8 +75,9 @@ def measured(
     config: Config,
     count: TokenCounts,
     secrets: tuple[str, ...],
+    sent: Context | None = None,
 ) -> Loaded:
-    """Measure a context that was read."""
+    """Measure a context that was read; `sent` is what goes to the model of it, if not all."""
     context = reading.context
     window = resolve(
         context.model,
@@ -85,7 +86,7 @@ def measured(
         setting_name=config.window_name(context.model),
         agent_tokens=context.window_tokens,
     )
-    gauge = measure(context, window, count)
+    gauge = measure(context if sent is None else sent, window, count)
     count.save()
     policy = config.policy_for(context.model, window.n_tokens)
     return Loaded(

@@ -13,6 +13,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     header: Header
     format: Format
     lines: Source
+    key: str | None = None
+    """Names its state on disk, where a runtime says so; else agent and id do."""
 
     @property
     def path(self) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.context import Context, ContextItem
-from ullage.core.cut import Cut, find_cut, open_calls
+from ullage.core.cut import Cut, find_cut, open_calls, parted_call
 from ullage.core.gauge import Gauge
 from ullage.core.policy import Layer, Policy, protected_tokens
 from ullage.core.tokens import Count, count_message
@@ -58,6 +58,37 @@ def select(
             reason=f"the context beyond the summary is smaller than the"
             f" {protect:,} tokens that stay as they are"
         )
+    return _selected(items, n_tokens, cut, gauge, layer)
+
+
+def select_before(
+    context: Context, gauge: Gauge, layer: Layer, first_kept: int, count: Count
+) -> Selection | Unneeded:
+    """Select what stands before a message that the agent's runtime chose to keep.
+
+    All may go: then `first_kept` is the number of messages.
+    """
+    items = context.items
+    if parted_call(items, first_kept) is not None:
+        return Unneeded(reason="the cut would part a tool call from its result")
+    if all(item.category == "summary" for item in items[:first_kept]):
+        return Unneeded(reason="nothing would be replaced but the summary before")
+    n_tokens = [count_message(item.message, count) for item in items]
+    cut = Cut(
+        first_kept=first_kept,
+        n_tokens_replaced=sum(n_tokens[:first_kept]),
+        n_tokens_kept=sum(n_tokens[first_kept:]),
+    )
+    return _selected(items, n_tokens, cut, gauge, layer)
+
+
+def _selected(
+    items: tuple[ContextItem, ...],
+    n_tokens: Sequence[int],
+    cut: Cut,
+    gauge: Gauge,
+    layer: Layer,
+) -> Selection:
     n_hidden = hidden_tokens(gauge, sum(n_tokens))
     budget = min(
         MAX_SUMMARY_TOKENS, max(MIN_SUMMARY_TOKENS, cut.n_tokens_replaced // SUMMARY_SHARE)

@@ -70,6 +70,20 @@ def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
     return tuple(cuts)
 
 
+def parted_call(items: Sequence[ContextItem], first_kept: int) -> str | None:
+    """Name a call before a cut whose result stands behind it; None where there is none."""
+    waiting: set[str] = set()
+    for at, item in enumerate(items):
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall):
+                (waiting.add if at < first_kept else waiting.discard)(block.call_id)
+            elif isinstance(block, ToolResult):
+                if at >= first_kept and block.call_id in waiting:
+                    return block.call_id
+                waiting.discard(block.call_id)
+    return None
+
+
 def open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
     """List the calls that still wait for their result: none that the user went on after."""
     last_asked = max((at for at, i in enumerate(items) if i.category == "user"), default=0)

@@ -20,10 +20,8 @@ class InMemory(Protocol):
     """How an agent's messages look in memory; a module is one."""
 
     @staticmethod
-    def message_of(
-        native: JsonObject, tool_names: Mapping[str, str]
-    ) -> tuple[Message, Category] | None:
-        """Give a message as it is sent; None where it is not sent.
+    def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+        """Give a message as it is sent; one that is not sent comes out empty.
 
         `tool_names` tells the tool behind each call id.
         """
@@ -62,7 +60,7 @@ def context_of_messages(
     known: Known,
     entry_ids: Sequence[str] | None = None,
 ) -> Context:
-    """Read messages as the context that they are.
+    """Read messages as the context that they are: one item for each message.
 
     Without `entry_ids`, of which there is one for each message, ids are made of the content.
     The order of keys in the messages changes nothing.
@@ -111,10 +109,7 @@ def _items(
         ordered = decode_object(Line(0, body))
         if isinstance(ordered, str):  # only what is too large or too deep to be read
             ordered = native
-        read = shape.message_of(ordered, tool_names)
-        if read is None:
-            continue
-        message, category = read
+        message, category = shape.message_of(ordered, tool_names)
         for block in message.blocks:
             if isinstance(block, ToolCall):
                 tool_names[block.call_id] = block.name

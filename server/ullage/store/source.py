@@ -68,6 +68,26 @@ class PackedLines:
         return self._lines.backward()
 
 
+class NoLines:
+    """The lines of a session whose messages its runtime holds: none are read from a file."""
+
+    size_bytes = 0
+    written_ns = 0
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def is_current(self) -> bool:
+        return True
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        del start
+        return iter(())
+
+    def backward(self) -> Iterator[Line]:
+        return iter(())
+
+
 def open_file(path: Path) -> FileLines | PackedLines:
     """Open a transcript, packed or not.
 

@@ -10,9 +10,7 @@ from ullage.formats.claude_code.notes import PREFACE
 from ullage.formats.json_line import text_of
 
 
-def message_of(
-    native: JsonObject, tool_names: Mapping[str, str]
-) -> tuple[Message, Category] | None:
+def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
     blocks = content_of(native, tool_names)
     if native.get("role") == "assistant":
         message = Message(

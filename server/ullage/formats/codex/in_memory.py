@@ -10,11 +10,9 @@ from ullage.formats.codex.messages import is_sent, to_message
 from ullage.formats.codex.notes import PREFACE
 
 
-def message_of(
-    native: JsonObject, tool_names: Mapping[str, str]
-) -> tuple[Message, Category] | None:
+def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
     if not is_sent(native):
-        return None
+        return Message(role="system", blocks=()), "system"
     # The API takes a message without its type as well.
     message, category = to_message(native if "type" in native else _typed(native), tool_names)
     text = plain_text(message) if category == "user" else ""

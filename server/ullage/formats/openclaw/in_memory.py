@@ -9,9 +9,7 @@ from ullage.formats.json_line import text_of
 from ullage.formats.openclaw.messages import to_message
 
 
-def message_of(
-    native: JsonObject, tool_names: Mapping[str, str]
-) -> tuple[Message, Category] | None:
+def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
     del tool_names  # a result of pi names its tool
     message, category = to_message(native)
     if category == "user" and is_injected(plain_text(message)):

@@ -1,0 +1,91 @@
+"""A turn: what is done about the context right before one request to the model (S4 §27.6, §27.8).
+
+In S4's order: prune in memory, count again, look at the thresholds; a read-only session stops
+there. What was pruned for a request stays pruned for the next ones: else the context would be
+full again at once, and the provider's cache of it would be lost.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.decision import Action, Prune, Situation, Step, decide
+from ullage.core.message import ToolResult
+from ullage.core.outputs import is_placeholder, tool_output_tokens
+from ullage.core.policy import Policy
+from ullage.core.prune import PruneItem, plan_prune, plan_rounds, pruned
+from ullage.core.tokens import Count
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """What was decided for one request."""
+
+    pruned: tuple[PruneItem, ...]
+    """All that placeholders stand for in this request, what was pruned before included."""
+    used_tokens: int | None
+    """After pruning."""
+    action: Action
+    """What is left to be done: never a prune."""
+
+    @property
+    def n_freed(self) -> int:
+        return sum(item.n_freed for item in self.pruned)
+
+
+def still_pruned(
+    items: Sequence[ContextItem], before: Sequence[PruneItem]
+) -> tuple[PruneItem, ...]:
+    """List what was pruned for an earlier request and is there in full again."""
+    wanted = {(one.replacement.entry_id, one.replacement.call_id) for one in before}
+    entry_ids = {entry_id for entry_id, _ in wanted}
+    found: set[tuple[str, str | None]] = set()
+    for item in items:
+        if item.entry_id not in entry_ids:
+            continue
+        found.add((item.entry_id, None))
+        found.update(
+            (item.entry_id, block.call_id)
+            for block in item.message.blocks
+            if isinstance(block, ToolResult) and not is_placeholder(block)
+        )
+    return tuple(
+        one for one in before if (one.replacement.entry_id, one.replacement.call_id) in found
+    )
+
+
+def plan_turn(
+    items: Sequence[ContextItem],
+    before: tuple[PruneItem, ...],
+    situation: Situation,
+    policy: Policy,
+    count: Count,
+    now_ms: int,
+) -> Turn:
+    """Go through the cascade until nothing is due that is done in memory.
+
+    `items` are the messages as the last request would have had them, with placeholders for what
+    is in `before`; the figures of `situation` are theirs, but for its tool output.
+    """
+    taken = before
+    current = msgspec.structs.replace(
+        situation,
+        started_tokens=situation.used_tokens,
+        tool_tokens=tool_output_tokens(items, count),
+        is_prune_in_memory=True,
+    )
+    action = decide(current, policy, now_ms)
+    while isinstance(action, Prune):
+        plan = (plan_rounds if policy.is_read_only else plan_prune)(items, policy, count)
+        chosen = tuple(item for item in plan.items if item.is_chosen)
+        items = pruned(items, plan.replacements)
+        taken = (*taken, *chosen)
+        used = current.used_tokens
+        current = msgspec.structs.replace(
+            current,
+            used_tokens=None if used is None else max(0, used - plan.n_freed),
+            tool_tokens=tool_output_tokens(items, count),
+            tried=(*current.tried, Step(what="prune", n_freed=plan.n_freed)),
+        )
+        action = decide(current, policy, now_ms)
+    return Turn(pruned=taken, used_tokens=current.used_tokens, action=action)
