@@ -15,6 +15,7 @@ from ullage.cli.context import context
 from ullage.cli.demo import demo
 from ullage.cli.doctor import doctor
 from ullage.cli.lsp import lsp
+from ullage.cli.mcp import mcp
 from ullage.cli.output import safe, use_any_encoding
 from ullage.cli.pin import pin
 from ullage.cli.prune import prune
@@ -36,6 +37,7 @@ COMMANDS: tuple[click.Command, ...] = (
     doctor,
     demo,
     lsp,
+    mcp,
 )
 INTERRUPTED = 130
 DEBUG_VARIABLE = "ULLAGE_DEBUG"

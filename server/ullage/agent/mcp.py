@@ -1,0 +1,93 @@
+"""`ullage mcp`: three tools over the Model Context Protocol, for agents without hooks.
+
+The descriptions are part of every request that the agent makes, so they are short and few.
+"""
+
+import asyncio
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import TypeVar
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+
+from ullage.app.checkpoint import session_key, write_checkpoint
+from ullage.app.config import load_config
+from ullage.app.load import Loaded, load
+from ullage.app.resume import resume
+from ullage.app.sessions import find_session
+from ullage.app.status_text import status_text
+from ullage.core.config.settings import Config
+from ullage.errors import UllageError, WriteNotSupported
+from ullage.store.places import Places
+
+SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+"""Where an agent says which session its servers work for; else it is the folder's newest."""
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+WRITES = ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+T = TypeVar("T")
+
+
+def mcp_server(places: Places) -> MCPServer:
+    """Make the server for the sessions of the folder that the agent works in."""
+    server = MCPServer("ullage", version=version("ullage"), log_level="WARNING")
+
+    async def context_status(session: str | None = None) -> str:
+        """Tell how full your context window is, and what comes next.
+
+        session: id or transcript path; by default the session of this folder.
+        """
+        return await _answer(lambda: status_text(_load(session, places)[0]))
+
+    async def checkpoint_write(session: str | None = None) -> str:
+        """Save your working state (topic, decisions, open items, files) before it is forgotten.
+
+        session: id or transcript path; by default the session of this folder.
+        """
+        return await _answer(lambda: _write(session, places))
+
+    async def checkpoint_read(session: str | None = None) -> str:
+        """Give back the working state that was saved last, 600 to 800 tokens.
+
+        session: id or transcript path; by default the session of this folder.
+        """
+        return await _answer(lambda: _read(session, places))
+
+    server.add_tool(context_status, annotations=READS, structured_output=False)
+    server.add_tool(checkpoint_write, annotations=WRITES, structured_output=False)
+    server.add_tool(checkpoint_read, annotations=READS, structured_output=False)
+    return server
+
+
+async def _answer(work: Callable[[], T]) -> T:
+    """Work in a thread; what is meant for the user becomes the tool's error, for the model."""
+    try:
+        return await asyncio.to_thread(work)
+    except UllageError as error:
+        raise ToolError(str(error)) from None
+
+
+def _load(session: str | None, places: Places) -> tuple[Loaded, Config]:
+    config = load_config(places, workspace=places.cwd)
+    found = find_session(session or places.env.get(SESSION_VARIABLE), places)
+    return load(found, config, places), config
+
+
+def _write(session: str | None, places: Places) -> str:
+    loaded, config = _load(session, places)
+    if loaded.policy.is_read_only:
+        raise WriteNotSupported("the workspace is read-only (`sandbox.readOnly`)")
+    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
+    checkpoint_id = written.checkpoint.meta.checkpoint_id
+    if not written.is_new:
+        return f"Nothing changed since checkpoint {checkpoint_id}."
+    return f"Saved as checkpoint {checkpoint_id}."
+
+
+def _read(session: str | None, places: Places) -> str:
+    loaded, config = _load(session, places)
+    found = resume(session_key(loaded.session), config.checkpoint, places)
+    if found is None:
+        return "There is no checkpoint of this session yet: checkpoint_write makes one."
+    return found.text if found.problem is None else f"{found.problem}\n\n{found.text}"

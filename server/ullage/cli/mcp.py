@@ -1,0 +1,19 @@
+"""`ullage mcp`: tools for agents that have no hooks."""
+
+import click
+
+from ullage.store.places import current_places
+
+
+@click.command()
+def mcp() -> None:
+    """Serve context_status, checkpoint_write and checkpoint_read over MCP, on standard input."""
+    try:
+        from ullage.agent.mcp import mcp_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
+            raise
+        raise click.ClickException(
+            "MCP is an optional part: install it with `pip install 'ullage[mcp]'`"
+        ) from None
+    mcp_server(current_places()).run("stdio")
