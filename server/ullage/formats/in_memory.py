@@ -138,12 +138,13 @@ def _placed(
     kept_ids: Collection[str],
 ) -> ContextItem:
     """Tell what the last compaction kept: by what is known of it, else by the times."""
-    if summary_at is None or summary is None or n == summary_at:
-        return item
-    is_earlier = (
-        item.at_ms is not None and summary.at_ms is not None and item.at_ms <= summary.at_ms
-    )
-    if n > summary_at and not is_earlier and item.entry_id not in kept_ids:
+    is_earlier = False
+    if summary_at is not None and summary is not None and n != summary_at:
+        is_before = n < summary_at
+        if item.at_ms is not None and summary.at_ms is not None:
+            is_before = is_before or item.at_ms <= summary.at_ms
+        is_earlier = is_before
+    if not is_earlier and item.entry_id not in kept_ids:
         return item
     return msgspec.structs.replace(item, is_after_boundary=False)
 

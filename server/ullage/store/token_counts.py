@@ -32,10 +32,18 @@ _SELECT = "SELECT n_tokens FROM counts WHERE encoding = ? AND digest = ?"
 
 
 class TokenCounts:
-    """Counts with one encoding; callable on a text, from any thread. `save` keeps new counts."""
+    """Counts with one encoding; callable on a text, from any thread. `save` keeps new counts.
+
+    Without `is_kept` nothing is written, as for a session in a read-only sandbox.
+    """
 
     def __init__(
-        self, encoding: str, state_folder: Path, count_text: CountText = count_tokens
+        self,
+        encoding: str,
+        state_folder: Path,
+        count_text: CountText = count_tokens,
+        *,
+        is_kept: bool = True,
     ) -> None:
         self.count_text = count_text
         self._encoding = encoding
@@ -47,6 +55,7 @@ class TokenCounts:
         self._reader: sqlite3.Connection | None = None
         self._close: Callable[[], object] = lambda: None
         self._is_readable = self._path.is_file()
+        self._is_kept = is_kept
 
     def __call__(self, text: str) -> int:
         if not text:
@@ -67,10 +76,10 @@ class TokenCounts:
         with self._lock:
             self._close()
             self._reader = None
-            if self._new:
+            if self._new and self._is_kept:
                 with suppress(UllageError, OSError, sqlite3.Error):
                     self._write()
-                self._new.clear()
+            self._new.clear()
 
     def _read(self, digest: bytes) -> int | None:
         if not self._is_readable:

@@ -1,0 +1,255 @@
+"""A session whose messages its runtime holds: opened once, measured anew with each call."""
+
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.checkpoint import session_key
+from ullage.app.config import load_config
+from ullage.app.load import Loaded, measured, read
+from ullage.app.secrets import secrets_for
+from ullage.app.session import Session
+from ullage.app.sessions import open_session
+from ullage.core.config.settings import Config
+from ullage.core.context import Context
+from ullage.core.decision import Step
+from ullage.core.index import EMPTY_INDEX
+from ullage.core.message import JsonObject
+from ullage.core.prune import PruneItem, pruned
+from ullage.core.transcript import Agent, Header
+from ullage.core.turn import still_pruned
+from ullage.core.window import find_row
+from ullage.errors import InputError
+from ullage.formats.format import Reading
+from ullage.formats.in_memory import InMemory, Known, context_of_messages
+from ullage.formats.registry import IN_MEMORY, format_of
+from ullage.store.auto_state import read_auto_state
+from ullage.store.models import model_table
+from ullage.store.places import Places
+from ullage.store.source import NoLines
+from ullage.store.token_counts import CountText, TokenCounts
+from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
+
+
+class Runtime(msgspec.Struct, frozen=True, kw_only=True):
+    """What a runtime says of a session when it opens it."""
+
+    agent: str
+    """Its own name, of ours or not."""
+    shape: Agent
+    """Whose messages its own look like."""
+    cwd: Path
+    session_id: str
+    session_key: str | None = None
+    session_file: Path | None = None
+    model: str | None = None
+    window_tokens: int | None = None
+    n_compactions: int | None = None
+    is_read_only: bool = False
+    can_take_turn: bool = False
+
+
+class Attached(msgspec.Struct, frozen=True, kw_only=True):
+    """An opened session."""
+
+    runtime: Runtime
+    session: Session
+    shape: InMemory
+    config: Config
+    places: Places
+    count: TokenCounts
+
+    @property
+    def key(self) -> str:
+        return session_key(self.session)
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """What the calls so far left behind; each call makes a new one."""
+
+    n_compactions: int
+    last_ids: frozenset[str] = frozenset()
+    """Messages of the last call; empty before the first."""
+    summary_id: str | None = None
+    """The message that holds the last summary."""
+    kept_ids: frozenset[str] = frozenset()
+    """Messages from before the last compaction."""
+    replaced_id: str | None = None
+    """The first message that the summary written last stands for; None once it is gone."""
+    n_tokens_after: int | None = None
+    """What that compaction leaves, by our figures."""
+    pruned: tuple[PruneItem, ...] = ()
+    """What placeholders stood for in the last request."""
+    checkpoint_tokens: int | None = None
+    """Size of the context when a checkpoint was written last in this epoch."""
+    is_advised: bool = False
+    is_warned: bool = False
+    """Whether a read-only session was warned, which is written nowhere."""
+    is_restore_due: bool = False
+    """Whether the agent is to get its working state back."""
+    tried: tuple[Step, ...] = ()
+    """What was done about an overflow that is not over yet."""
+    answered_ids: frozenset[str] = frozenset()
+    """Answers of the model before that overflow."""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of one call, and what the runtime knows of them."""
+
+    messages: list[JsonObject]
+    entry_ids: list[str] | None = None
+    used_tokens: int | None = None
+    window_tokens: int | None = None
+    n_compactions: int | None = None
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of a call, measured."""
+
+    loaded: Loaded
+    sent: Context
+    """With placeholders for what was pruned before."""
+    progress: Progress
+    is_new_epoch: bool
+    """Whether the session was compacted since the last call."""
+
+
+def attach(
+    runtime: Runtime, places: Places, count_text: CountText = count_tokens
+) -> tuple[Attached, Progress]:
+    """Open a session of a runtime; whatever state it has on disk is taken up."""
+    places = msgspec.structs.replace(places, cwd=runtime.cwd)
+    session = Session(
+        header=Header(
+            agent=runtime.shape, session_id=runtime.session_id, version=0, cwd=str(runtime.cwd)
+        ),
+        format=format_of(runtime.shape),
+        lines=NoLines(runtime.session_file or Path(runtime.session_id)),
+        key=runtime.session_key or f"{runtime.agent}:{runtime.session_id}",
+    )
+    row = find_row(model_table(), runtime.model)
+    attached = Attached(
+        runtime=runtime,
+        session=session,
+        shape=IN_MEMORY[runtime.shape],
+        config=load_config(places, workspace=runtime.cwd),
+        places=places,
+        count=TokenCounts(
+            row.encoding if row else DEFAULT_ENCODING,
+            places.state_folder,
+            count_text,
+            is_kept=not runtime.is_read_only,
+        ),
+    )
+    return attached, Progress(n_compactions=_compactions_so_far(attached))
+
+
+def load_call(attached: Attached, progress: Progress, call: Call) -> Held:
+    """Read and measure the messages of a call."""
+    context = _context(attached, progress, call)
+    ids = frozenset(item.entry_id for item in context.items)
+    n_compactions = _n_compactions(progress, call, context, ids)
+    is_new_epoch = n_compactions > progress.n_compactions and bool(progress.last_ids)
+    if n_compactions > progress.n_compactions:
+        progress = _at_epoch(progress, n_compactions, ids)
+        context = _context(attached, progress, call)
+    pruned_before = still_pruned(context.items, progress.pruned)
+    sent = msgspec.structs.replace(
+        context, items=pruned(context.items, [item.replacement for item in pruned_before])
+    )
+    progress = msgspec.structs.replace(
+        progress,
+        last_ids=ids,
+        summary_id=None if context.boundary is None else context.boundary.entry_id,
+        pruned=pruned_before,
+        tried=() if _is_answered(context, progress) else progress.tried,
+    )
+    return Held(
+        loaded=_measured(attached, context, sent),
+        sent=sent,
+        progress=progress,
+        is_new_epoch=is_new_epoch,
+    )
+
+
+def answered_ids(context: Context) -> frozenset[str]:
+    """List the answers of the model in a context; failed ones have no content."""
+    return frozenset(
+        item.entry_id
+        for item in context.items
+        if item.category == "assistant" and item.message.blocks
+    )
+
+
+def _context(attached: Attached, progress: Progress, call: Call) -> Context:
+    runtime = attached.runtime
+    known = Known(
+        header=attached.session.header,
+        n_compactions=progress.n_compactions,
+        model=runtime.model,
+        window_tokens=call.window_tokens or runtime.window_tokens,
+        used_tokens=call.used_tokens,
+        kept_ids=progress.kept_ids,
+        n_tokens_after=progress.n_tokens_after,
+    )
+    return context_of_messages(attached.shape, call.messages, known, call.entry_ids)
+
+
+def _measured(attached: Attached, context: Context, sent: Context) -> Loaded:
+    loaded = measured(
+        attached.session,
+        Reading(context=context, index=EMPTY_INDEX),
+        attached.config,
+        attached.count,
+        secrets_for(attached.session.header, attached.places),
+        sent,
+    )
+    if not attached.runtime.is_read_only:
+        return loaded
+    policy = msgspec.structs.replace(loaded.policy, is_read_only=True)
+    return msgspec.structs.replace(loaded, policy=policy)
+
+
+def _n_compactions(progress: Progress, call: Call, context: Context, ids: frozenset[str]) -> int:
+    """Count the session's compactions: by the runtime's word, else by what the messages show."""
+    if call.n_compactions is not None:
+        return call.n_compactions
+    summary_id = None if context.boundary is None else context.boundary.entry_id
+    if not progress.last_ids:
+        return max(progress.n_compactions, 1 if summary_id else 0)
+    is_new_summary = summary_id not in (None, progress.summary_id)
+    is_replaced = progress.replaced_id is not None and progress.replaced_id not in ids
+    return progress.n_compactions + (is_new_summary or is_replaced)
+
+
+def _at_epoch(progress: Progress, n_compactions: int, ids: frozenset[str]) -> Progress:
+    """Begin a new epoch: what was pruned, written and said in the last one is over."""
+    is_ours = progress.replaced_id is not None and progress.replaced_id not in ids
+    return Progress(
+        n_compactions=n_compactions,
+        last_ids=progress.last_ids,
+        kept_ids=progress.last_ids & ids,
+        n_tokens_after=progress.n_tokens_after if is_ours else None,
+        is_restore_due=bool(progress.last_ids),
+        tried=progress.tried,
+        answered_ids=progress.answered_ids,
+    )
+
+
+def _is_answered(context: Context, progress: Progress) -> bool:
+    """Whether a request went through since the last overflow."""
+    return bool(answered_ids(context) - progress.answered_ids)
+
+
+def _compactions_so_far(attached: Attached) -> int:
+    """Count by the runtime's word, else by the transcript, else by what was noted of it."""
+    runtime = attached.runtime
+    if runtime.n_compactions is not None:
+        return runtime.n_compactions
+    if runtime.session_file is not None:
+        try:
+            session = open_session(runtime.session_file)
+            return len(read(session, attached.places).context.compactions)
+        except InputError:
+            pass  # it is not written yet, or not of an agent that we know
+    return read_auto_state(attached.key, attached.places).breaker.epoch
