@@ -1,0 +1,162 @@
+"""The hooks of Claude Code and Codex in their settings: ours among those of others.
+
+Both keep `{"hooks": {EVENT: [{"matcher"?, "hooks": [{"type", "command", "timeout"}]}]}}`
+(research/agents.md §1.6, §2). A handler is ours by its command alone, so that what a user
+changed beside it (a matcher, a timeout) stays.
+"""
+
+import shlex
+from collections.abc import Iterator
+
+import msgspec
+
+from ullage.core.config.tree import Items, Leaf, Node, Table
+from ullage.core.json5 import parse_json5
+from ullage.core.json_edit import (
+    Before,
+    Json,
+    Route,
+    append_item,
+    child,
+    containers_before,
+    is_blank,
+    last_index,
+    remove,
+    replace_leaf,
+)
+
+HOOKS = "hooks"
+_PROGRAMS = ("ullage", "ullage.exe")
+
+
+class Hook(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be run at an event."""
+
+    event: str
+    matcher: str | None = None
+    timeout_s: int
+
+
+WANTED = (
+    Hook(event="PreCompact", timeout_s=30),
+    Hook(event="SessionStart", matcher="compact|resume", timeout_s=10),
+    Hook(event="PostToolUse", timeout_s=10),
+    Hook(event="UserPromptSubmit", timeout_s=10),
+)
+"""A hook takes less than 0.15 s (SPEC §11); a checkpoint of a long session a few seconds. The
+times are chosen so that an agent never waits long for one that hangs: the default is 10 minutes."""
+
+
+class Installed(msgspec.Struct, frozen=True, kw_only=True):
+    """A handler of ours."""
+
+    event: str
+    command: str
+    command_route: Route
+    whole_route: Route
+    """Of what goes with it: its group where it is alone in it, else itself."""
+
+
+def installed_hooks(text: str, agent: str) -> tuple[Installed, ...]:
+    """List our handlers, in the order of the text.
+
+    Raises:
+        NotRead: the text is not JSON5.
+    """
+    return () if is_blank(text) else tuple(_ours(parse_json5(text), agent))
+
+
+def with_hooks(text: str, agent: str, command: str, before: Before | None) -> str:
+    """Give the text with each wanted hook once; one that another interpreter runs is changed.
+
+    Raises:
+        NotRead: the text is not JSON5.
+        NotEditable: the hooks are of another shape than the agent's.
+    """
+    while extra := _extra(installed_hooks(text, agent)):
+        text = remove(text, extra.whole_route, before)
+    for one in installed_hooks(text, agent):
+        if one.command != command:
+            text = replace_leaf(text, one.command_route, command)
+    there = {one.event for one in installed_hooks(text, agent)}
+    for hook in WANTED:
+        if hook.event not in there:
+            text = append_item(text, (HOOKS, hook.event), _group(hook, command))
+    return text
+
+
+def without_hooks(text: str, agent: str, before: Before | None) -> str:
+    """Give the text without our hooks, and without what only held them.
+
+    Raises:
+        NotRead: the text is not JSON5.
+    """
+    while found := installed_hooks(text, agent):
+        text = remove(text, found[-1].whole_route, before)
+    return text
+
+
+def hooks_before(text: str, agent: str, before: Before | None) -> Before:
+    """Note what must be known to take our hooks back, also where they are there already."""
+    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in WANTED)]
+    return containers_before(without_hooks(text, agent, before), paths)
+
+
+def is_ours(command: str, agent: str) -> bool:
+    """Whether a command is one that we install: nothing but our program and its arguments."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    if len(words) < 3 or words[-2:] != ["hook", agent]:
+        return False
+    program, *options = words[:-2]
+    if not options:
+        return program.endswith(_PROGRAMS)
+    return options[-2:] == ["-m", "ullage"] and all(one.startswith("-") for one in options[:-2])
+
+
+def _group(hook: Hook, command: str) -> Json:
+    matcher: dict[str, Json] = {} if hook.matcher is None else {"matcher": hook.matcher}
+    handler = {"type": "command", "command": command, "timeout": hook.timeout_s}
+    return {**matcher, "hooks": [handler]}
+
+
+def _extra(found: tuple[Installed, ...]) -> Installed | None:
+    """Find a hook of ours that is there twice, or at an event that we do not want any more."""
+    wanted = {hook.event for hook in WANTED}
+    seen: set[str] = set()
+    for one in found:
+        if one.event in seen or one.event not in wanted:
+            return one
+        seen.add(one.event)
+    return None
+
+
+def _ours(root: Node, agent: str) -> Iterator[Installed]:
+    hooks = child(root, HOOKS)
+    at_hooks = last_index(root, HOOKS)
+    if not isinstance(hooks, Table) or at_hooks is None:
+        return
+    for at_event, entry in enumerate(hooks.entries):
+        for at_group, group in enumerate(_items(entry.node)):
+            handlers, at_handlers = child(group, HOOKS), last_index(group, HOOKS)
+            if at_handlers is None:
+                continue
+            group_route = (at_hooks, at_event, at_group)
+            for at_handler, handler in enumerate(_items(handlers)):
+                command, at_command = child(handler, "command"), last_index(handler, "command")
+                if not isinstance(command, Leaf) or at_command is None:
+                    continue
+                if isinstance(command.value, str) and is_ours(command.value, agent):
+                    route = (*group_route, at_handlers, at_handler)
+                    yield Installed(
+                        event=entry.key,
+                        command=command.value,
+                        command_route=(*route, at_command),
+                        whole_route=group_route if len(_items(handlers)) == 1 else route,
+                    )
+
+
+def _items(node: Node | None) -> tuple[Node, ...]:
+    return node.nodes if isinstance(node, Items) else ()

@@ -1,0 +1,300 @@
+"""Edits of a JSON or JSON5 text that leave all else as it is, to the character.
+
+A text comes in and a text goes out. What is put in is only ever added, never in place of
+something: blanks, comments, order, line ends and trailing commas stay. So taking it out again
+gives the text from before, given what `containers_before` noted of it. None of the packages
+that read JSON5 in Python can edit it (see `core/json5.py`); editors' ways do not take back.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from ullage.core.config.tree import Entry, Items, Leaf, Node, Table
+from ullage.core.json5 import BLANKS, parse_json5
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Route: TypeAlias = tuple[int, ...]
+"""Where a value is: at each level the index of the entry or item. A key may stand twice."""
+DEFAULT_UNIT = "  "
+"""What agents indent with when they write their settings."""
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_COMMENT = re.compile(r"//[^\n\r\u2028\u2029]*|/\*.*?\*/", re.DOTALL)
+_SPACES = " \t\r\n"
+
+
+class Container(msgspec.Struct, frozen=True, kw_only=True):
+    """A table or a list that was there before an edit."""
+
+    path: tuple[str, ...]
+    inner: str
+    """What stood between its brackets if it held no value, else nothing."""
+
+
+class Before(msgspec.Struct, frozen=True, kw_only=True):
+    """What must be known of a text to take an edit back exactly."""
+
+    blank: str | None
+    """The whole text, where it held no value at all."""
+    containers: tuple[Container, ...] = ()
+
+
+class NotEditable(Exception):
+    """What an edit goes through is of another kind; the text is not JSON5's fault."""
+
+    def __init__(self, path: tuple[str, ...], kind: str) -> None:
+        what = f"`{'.'.join(path)}`" if path else "what it holds"
+        super().__init__(f"{what} is no {kind}")
+
+
+def is_blank(text: str) -> bool:
+    return BLANKS.fullmatch(text) is not None
+
+
+def node_at(root: Node, route: Route) -> Node:
+    for index in route:
+        root = _children(root)[index][1]
+    return root
+
+
+def route_to(root: Node, path: tuple[str, ...]) -> Route | None:
+    """Find a value by its keys; of a key that stands twice the last counts, as for agents."""
+    route: Route = ()
+    for key in path:
+        index = last_index(root, key)
+        if index is None:
+            return None
+        route = (*route, index)
+        root = _children(root)[index][1]
+    return route
+
+
+def last_index(node: Node, key: str) -> int | None:
+    entries = node.entries if isinstance(node, Table) else ()
+    return max((at for at, entry in enumerate(entries) if entry.key == key), default=None)
+
+
+def child(node: Node, key: str) -> Node | None:
+    index = last_index(node, key)
+    return None if index is None else _children(node)[index][1]
+
+
+def containers_before(text: str, paths: Sequence[tuple[str, ...]]) -> Before:
+    """Note which of these tables and lists there are, before anything is put into them."""
+    if is_blank(text):
+        return Before(blank=text)
+    root = parse_json5(text)
+    found: list[Container] = []
+    for path in ((), *paths):
+        route = route_to(root, path)
+        node = None if route is None else node_at(root, route)
+        if isinstance(node, Table | Items):
+            start, end = _inside(node)
+            found.append(Container(path=path, inner="" if _children(node) else text[start:end]))
+    return Before(blank=None, containers=tuple(found))
+
+
+def append_item(text: str, path: tuple[str, ...], item: Json) -> str:
+    """Put an item at the end of a list, which is made where it is not there.
+
+    Raises:
+        NotRead: the text is not JSON5.
+        NotEditable: something on the path is of another kind.
+    """
+    if is_blank(text):
+        return set_member(text, path, [item])
+    root = parse_json5(text)
+    route = route_to(root, path)
+    if route is None:
+        return set_member(text, path, [item])
+    node = node_at(root, route)
+    if not isinstance(node, Items):
+        raise NotEditable(path, "list")
+    return _put(text, root, node, "", item)
+
+
+def set_member(text: str, path: tuple[str, ...], value: Json) -> str:
+    """Put a value under a key that is not there, making the tables on the way to it.
+
+    Raises:
+        NotRead: the text is not JSON5.
+        NotEditable: something on the path is of another kind.
+    """
+    if is_blank(text):
+        line_break = _line_break(text)
+        return text + _rendered(_wrapped(path, value), DEFAULT_UNIT, "", line_break) + line_break
+    node = root = parse_json5(text)
+    depth = 0
+    while depth < len(path) - 1 and (deeper := child(node, path[depth])) is not None:
+        node, depth = deeper, depth + 1
+    if not isinstance(node, Table):
+        raise NotEditable(path[:depth], "table")
+    key = json.dumps(path[depth], ensure_ascii=False) + ": "
+    return _put(text, root, node, key, _wrapped(path[depth + 1 :], value))
+
+
+def replace_leaf(text: str, route: Route, value: Json) -> str:
+    span = _span(node_at(parse_json5(text), route))
+    return text[: span[0]] + json.dumps(value, ensure_ascii=False) + text[span[1] :]
+
+
+def remove(text: str, route: Route, before: Before | None) -> str:
+    """Take a value out, and what holds nothing else and was not there before.
+
+    Where `before` is None, all that holds nothing else goes, up to the outermost value.
+    """
+    root = parse_json5(text)
+    above, index = route[:-1], route[-1]
+    holder = node_at(root, above)
+    cut = _cut(text, holder, index)
+    if len(_children(holder)) > 1:
+        return cut
+    start, end = _inside(holder)
+    rest = cut[start : len(cut) - (len(text) - end)]
+    known = _known(root, above, before)
+    if not rest.strip(_SPACES) and known is None:
+        if above:
+            return remove(text, above, before)
+        outside = text[: start - 1] + text[end + 1 :]
+        blank = None if before is None else before.blank
+        if blank is not None and outside.strip(_SPACES) == blank.strip(_SPACES):
+            return blank
+    inner = known or ""
+    if rest.strip(_SPACES) != inner.strip(_SPACES):
+        inner = rest
+    return text[:start] + inner + text[end:]
+
+
+def _known(root: Node, route: Route, before: Before | None) -> str | None:
+    path: list[str] = []
+    for index in route:
+        if not isinstance(root, Table):
+            return None
+        path.append(root.entries[index].key)
+        root = root.entries[index].node
+    found = () if before is None else before.containers
+    return next((one.inner for one in found if one.path == tuple(path)), None)
+
+
+def _put(text: str, root: Node, holder: Table | Items, key: str, value: Json) -> str:
+    """Write a value behind the last one, on a line of its own and in the manner of the text."""
+    line_break, unit = _line_break(text), _unit(text, root)
+    spans = [span for span, _ in _children(holder)]
+    start, end = _inside(holder)
+    outer = _indentation(text, start - 1)
+    own_lines = [at for at, _ in spans if _starts_line(text, at)]
+    indent = _indentation(text, own_lines[-1]) if own_lines else outer + unit
+    new = line_break + indent + key + _rendered(value, unit, indent, line_break)
+    if not spans:
+        closing = "" if _LINE_BREAK.search(text[start:end]) else line_break + outer
+        return text[:start] + new + closing + text[start:]
+    last = spans[-1][1]
+    behind = last + len(text[last:end].rstrip(_SPACES))
+    if _comma(text, last, end) is not None:
+        return text[:behind] + new + "," + text[behind:]
+    return text[:last] + "," + text[last:behind] + new + text[behind:]
+
+
+def _cut(text: str, holder: Node, index: int) -> str:
+    """Take one value out of a table or list, with the one comma that it has too many then."""
+    spans = [span for span, _ in _children(holder)]
+    (first, last), (start, end) = spans[index], _inside(holder)
+    comma = _comma(text, last, end)
+    if comma is not None and index + 1 < len(spans):
+        following = text[comma + 1 : spans[index + 1][0]]
+        if not _LINE_BREAK.search(following):
+            # The next one stands on the same line: the blanks before ours become its own.
+            return text[:first] + text[last:comma] + text[comma + 1 :].lstrip(" \t")
+    rest = text[last:] if comma is None else text[last:comma] + text[comma + 1 :]
+    earlier = spans[index - 1][1] if index else start
+    head = len(text[:first].rstrip(_SPACES))
+    if _ends_in_comment(text[earlier:head]) and not _LINE_BREAK.match(rest.lstrip(" \t")):
+        # The line break before ours ends that comment.
+        head = first
+    if comma is not None or index == 0:
+        return text[:head] + rest
+    gone = _comma(text, earlier, first)
+    if gone is None:
+        raise AssertionError("values are parted by commas")
+    return text[:gone] + text[gone + 1 : head] + rest
+
+
+def _ends_in_comment(gap: str) -> bool:
+    """Whether what stands between two values ends in a comment that lasts to its line's end."""
+    found = list(_COMMENT.finditer(gap))
+    return bool(found) and found[-1].end() == len(gap) and found[-1][0].startswith("//")
+
+
+def _children(node: Node) -> Sequence[tuple[tuple[int, int], Node]]:
+    """List what a table or list holds, each with its place in the text, keys included."""
+    match node:
+        case Leaf():
+            return ()
+        case Items():
+            return [(_span(item), item) for item in node.nodes]
+        case Table():
+            return [((_start(entry), _span(entry.node)[1]), entry.node) for entry in node.entries]
+
+
+def _start(entry: Entry) -> int:
+    if entry.key_span is None:
+        raise AssertionError("what is parsed from a text has places")
+    return entry.key_span.start
+
+
+def _span(node: Node) -> tuple[int, int]:
+    if node.span is None:
+        raise AssertionError("what is parsed from a text has places")
+    return node.span.start, node.span.end
+
+
+def _inside(node: Node) -> tuple[int, int]:
+    start, end = _span(node)
+    return start + 1, end - 1
+
+
+def _comma(text: str, start: int, end: int) -> int | None:
+    """Find the comma behind a value, past blanks and comments."""
+    blanks = BLANKS.match(text, start, end)
+    at = start if blanks is None else blanks.end()
+    return at if text[at:end].startswith(",") else None
+
+
+def _line_break(text: str) -> str:
+    found = _LINE_BREAK.search(text)
+    return found[0] if found else "\n"
+
+
+def _unit(text: str, root: Node) -> str:
+    """Tell by what the outermost table indents its entries."""
+    for (start, _), _ in _children(root):
+        if _starts_line(text, start):
+            return _indentation(text, start) or DEFAULT_UNIT
+    return DEFAULT_UNIT
+
+
+def _starts_line(text: str, offset: int) -> bool:
+    line_start = _line_start(text, offset)
+    return line_start > 0 and not text[line_start:offset].strip(" \t")
+
+
+def _indentation(text: str, offset: int) -> str:
+    line = text[_line_start(text, offset) : offset]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def _wrapped(path: tuple[str, ...], value: Json) -> Json:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def _rendered(value: Json, unit: str, indent: str, line_break: str) -> str:
+    return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line_break + indent)

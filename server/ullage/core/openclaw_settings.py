@@ -1,0 +1,161 @@
+"""OpenClaw's `openclaw.json` with our plug-in named in it, and without.
+
+Three things make the plug-in work: the folder that it lies in, its entry, and that compaction
+is asked of it (research/openclaw-pi.md §5.2). Where a list says which plug-ins may load, it
+must be in that too.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ullage.core.config.tree import Items, Leaf, Node, Table
+from ullage.core.json5 import parse_json5
+from ullage.core.json_edit import (
+    Before,
+    Json,
+    Route,
+    append_item,
+    child,
+    containers_before,
+    is_blank,
+    node_at,
+    remove,
+    replace_leaf,
+    route_to,
+    set_member,
+)
+
+PLUGIN = "ullage"
+LOAD_PATHS = ("plugins", "load", "paths")
+ENTRY = ("plugins", "entries", PLUGIN)
+ALLOW = ("plugins", "allow")
+PROVIDER = ("agents", "defaults", "compaction", "provider")
+_OUR_FOLDER = re.compile(r"[/\\]ullage[/\\]agents[/\\]openclaw\Z")
+"""Where the plug-in lies below any state folder that is named as it is by default."""
+
+
+def with_plugin(text: str, folder: str, before: Before | None) -> str:
+    """Give the text with our plug-in, lying in `folder`, loaded, on and asked to compact.
+
+    Another provider of compaction stays: `notes_on` tells of it.
+
+    Raises:
+        NotRead: the text is not JSON5.
+        NotEditable: something is of another kind than OpenClaw's configuration has there.
+    """
+    while len(places := _load_places(text, folder)) > 1:
+        text = remove(text, places[-1], before)
+    if not places:
+        text = append_item(text, LOAD_PATHS, folder)
+    elif _value(text, places[0]) != folder:
+        text = replace_leaf(text, places[0], folder)
+    switch = _route(text, (*ENTRY, "enabled"))
+    if _route(text, ENTRY) is None:
+        text = set_member(text, ENTRY, _entry())
+    elif switch is not None and _value(text, switch) is False:
+        text = replace_leaf(text, switch, value=True)
+    allowed = _node(text, ALLOW)
+    if isinstance(allowed, Items) and allowed.nodes and _allow_route(text) is None:
+        text = append_item(text, ALLOW, PLUGIN)
+    if _route(text, PROVIDER) is None:
+        text = set_member(text, PROVIDER, PLUGIN)
+    return text
+
+
+def without_plugin(text: str, folder: str, before: Before | None) -> str:
+    """Give the text without our plug-in, and without what only held what is ours.
+
+    Raises:
+        NotRead: the text is not JSON5.
+    """
+    while (route := next(_plugin_routes(text, folder), None)) is not None:
+        text = remove(text, route, before)
+    return text
+
+
+def has_plugin(text: str, folder: str) -> bool:
+    return next(_plugin_routes(text, folder), None) is not None
+
+
+def plugin_before(text: str, folder: str, before: Before | None) -> Before:
+    """Note what must be known to take our plug-in back, also where it is there already."""
+    paths = [
+        path[:depth]
+        for path in (LOAD_PATHS, ENTRY[:-1], ALLOW, PROVIDER[:-1])
+        for depth in range(1, len(path) + 1)
+    ]
+    return containers_before(without_plugin(text, folder, before), sorted(set(paths)))
+
+
+def other_provider(text: str) -> str | None:
+    """Name who is asked to compact where it is not we, as the text has it."""
+    route = _route(text, PROVIDER)
+    value = None if route is None else _value(text, route)
+    return None if value is None or value == PLUGIN else str(value)
+
+
+def what_keeps_it_off(text: str) -> str | None:
+    """Name the setting by which OpenClaw would not load our plug-in."""
+    switch, denied = _node(text, ("plugins", "enabled")), _node(text, ("plugins", "deny"))
+    if isinstance(switch, Leaf) and switch.value is False:
+        return "plugins.enabled"
+    if isinstance(denied, Items) and _index_of(denied, PLUGIN) is not None:
+        return "plugins.deny"
+    return None
+
+
+def _entry() -> Json:
+    # The plug-in gauges by the usage in `llm_output`, which OpenClaw gives to none unasked.
+    return {"enabled": True, "hooks": {"allowConversationAccess": True}}
+
+
+def _plugin_routes(text: str, folder: str) -> Iterator[Route]:
+    yield from _load_places(text, folder)
+    for route in (_route(text, ENTRY), _allow_route(text)):
+        if route is not None:
+            yield route
+    provider = _route(text, PROVIDER)
+    if provider is not None and _value(text, provider) == PLUGIN:
+        yield provider
+
+
+def _load_places(text: str, folder: str) -> list[Route]:
+    node, route = _node(text, LOAD_PATHS), _route(text, LOAD_PATHS)
+    if not isinstance(node, Items) or route is None:
+        return []
+    return [
+        (*route, at)
+        for at, item in enumerate(node.nodes)
+        if isinstance(item, Leaf)
+        and isinstance(item.value, str)
+        and (item.value == folder or _OUR_FOLDER.search(item.value))
+    ]
+
+
+def _allow_route(text: str) -> Route | None:
+    node, route = _node(text, ALLOW), _route(text, ALLOW)
+    if route is None or not isinstance(node, Items):
+        return None
+    index = _index_of(node, PLUGIN)
+    return None if index is None else (*route, index)
+
+
+def _index_of(node: Items, value: str) -> int | None:
+    values = [item.value if isinstance(item, Leaf) else None for item in node.nodes]
+    return values.index(value) if value in values else None
+
+
+def _route(text: str, path: tuple[str, ...]) -> Route | None:
+    return None if is_blank(text) else route_to(parse_json5(text), path)
+
+
+def _node(text: str, path: tuple[str, ...]) -> Node | None:
+    node: Node | None = None if is_blank(text) else parse_json5(text)
+    for key in path:
+        node = child(node, key) if isinstance(node, Table) else None
+    return node
+
+
+def _value(text: str, route: Route) -> object:
+    node = node_at(parse_json5(text), route)
+    return node.value if isinstance(node, Leaf) else None
