@@ -19,6 +19,7 @@ UllageError
 │   ├── ChangedMeanwhile
 │   ├── EndpointRefused
 │   ├── FileExists
+│   ├── LogRefused
 │   └── NotRepairable
 ├── StorageError            exit 5: the machine did not let us
 │   ├── StateBusy
@@ -108,6 +109,10 @@ class EndpointRefused(Refused):
 
 class FileExists(Refused):
     pass
+
+
+class LogRefused(Refused):
+    """The daily log is not one that may be added to."""
 
 
 class NotRepairable(Refused):

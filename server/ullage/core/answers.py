@@ -99,18 +99,18 @@ def refuse_answer(text: str, material: Material, max_tokens: int, count: Count) 
     return next(_faults(text, material, max_tokens, count), None)
 
 
+def refuse_notes(text: str, material: Material) -> str | None:
+    """Say why a cleaned answer in a form of its own must not be kept; None where it may."""
+    faults = (*_faults_of_talk(text, material), *_faults_of_names(text, material))
+    return next(iter(faults), None)
+
+
 def _faults(text: str, material: Material, max_tokens: int, count: Count) -> Iterator[str]:
     if len(text) < _MIN_CHARS:
         yield "it is empty"
-    begin = text[:_REFUSAL_CHARS].lower().replace("’", "'")
-    if f"## {SECTIONS[0]}" not in text and _REFUSAL.search(begin):
-        yield "the model refused or asked back"
+    yield from _faults_of_talk(text, material)
     if _says_nothing(text):
         yield "it says that there was nothing to summarize"
-    if _flat(text) == _flat(material.last_reply):
-        yield "it repeats the agent's last reply"
-    if material.nonce in text:
-        yield "it copies what it was shown"
     if not _is_in_form(text):
         yield "it is not in the form that was asked for"
     if any(text.count(f"## {name}\n") > 1 for name in SECTIONS):
@@ -118,6 +118,21 @@ def _faults(text: str, material: Material, max_tokens: int, count: Count) -> Ite
     n_tokens = count(text)
     if n_tokens > max_tokens:
         yield f"it is too long: {n_tokens:,} tokens where {max_tokens:,} are worth it"
+    yield from _faults_of_names(text, material)
+
+
+def _faults_of_talk(text: str, material: Material) -> Iterator[str]:
+    """Find out whether the model went on with the conversation instead of writing of it."""
+    begin = text[:_REFUSAL_CHARS].lower().replace("’", "'")
+    if f"## {SECTIONS[0]}" not in text and _REFUSAL.search(begin):
+        yield "the model refused or asked back"
+    if _flat(text) == _flat(material.last_reply):
+        yield "it repeats the agent's last reply"
+    if material.nonce in text:
+        yield "it copies what it was shown"
+
+
+def _faults_of_names(text: str, material: Material) -> Iterator[str]:
     if material.names and not any(name in text for name in material.names):
         yield "it names nothing of the session"
 

@@ -8,6 +8,8 @@ whether it did.
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from ullage.core.earlier import SECTIONS
 from ullage.core.material import Piece
 from ullage.core.wording import is_directive
@@ -22,42 +24,54 @@ _AUTHORITY = frozenset(("Goal", "Constraints", "Decisions", "Remaining"))
 _USER_ONLY = frozenset(("Constraints",))
 
 
-def without_forged(text: str, pieces: Sequence[Piece], earlier: str) -> tuple[str, int]:
-    """Drop points that steer the agent and that no person wrote; say how many they were.
+class Voices(msgspec.Struct, frozen=True, kw_only=True):
+    """The words of what a model was shown, by who has the authority to say them."""
 
-    `pieces` and `earlier` are what the model was shown; `earlier` was checked when it was made.
-    """
+    stated: tuple[frozenset[str], ...]
+    """By the user."""
+    spoken: tuple[frozenset[str], ...]
+    """By the user or the agent."""
+    forgeries: tuple[frozenset[str], ...]
+    """By programs, in lines that speak to the agent."""
+
+
+def voices_of(pieces: Sequence[Piece], earlier: str = "") -> Voices:
+    """Part what a model was shown; `earlier` is a summary that was checked when it was made."""
     stated = [_words(piece.text) for piece in pieces if piece.origin == "user"]
     stated += [_words(line) for line in earlier.split("\n") if line.strip()]
     spoken = stated + [_words(piece.text) for piece in pieces if piece.origin == "assistant"]
-    forgeries = list(_instructions(pieces))
+    return Voices(
+        stated=tuple(stated), spoken=tuple(spoken), forgeries=tuple(_instructions(pieces))
+    )
+
+
+def without_forged(text: str, pieces: Sequence[Piece], earlier: str) -> tuple[str, int]:
+    """Drop points that steer the agent and that no person wrote; say how many they were."""
+    voices = voices_of(pieces, earlier)
     kept: list[str] = []
     n_dropped = 0
     section = ""
     for line in text.split("\n"):
         if line.startswith("## "):
             section = line[3:].strip()
-        elif line.startswith("- ") and section in _AUTHORITY:
-            words = _words(line)
-            voices = stated if section in _USER_ONLY else spoken
-            if _is_forged(words, voices, forgeries, must_be_stated=section in _USER_ONLY):
-                n_dropped += 1
-                continue
+        is_steering = line.startswith("- ") and section in _AUTHORITY
+        if is_steering and is_forged(line, voices, must_be_stated=section in _USER_ONLY):
+            n_dropped += 1
+            continue
         kept.append(line)
     return _with_none("\n".join(kept)), n_dropped
 
 
-def _is_forged(
-    words: frozenset[str],
-    voices: Sequence[frozenset[str]],
-    forgeries: Sequence[frozenset[str]],
-    *,
-    must_be_stated: bool,
-) -> bool:
+def is_forged(point: str, voices: Voices, *, must_be_stated: bool) -> bool:
+    """Tell whether a point comes from a program rather than from who may say such a thing.
+
+    `must_be_stated`: whether only the user may.
+    """
+    words = _words(point)
     if not words:
         return False
-    said = _best_share(words, voices)
-    forged = _best_share(words, forgeries)
+    said = _best_share(words, voices.stated if must_be_stated else voices.spoken)
+    forged = _best_share(words, voices.forgeries)
     if forged >= _FORGED_SHARE and forged > said:
         return True
     return must_be_stated and said < _STATED_SHARE

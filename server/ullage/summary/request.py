@@ -9,13 +9,14 @@ from ullage.core.context import ContextItem
 from ullage.core.parts import DEFAULT_PARTS
 from ullage.core.prompts import Prompt
 from ullage.core.tokens import Count
+from ullage.summary.endpoint import Prices
 
 Tier: TypeAlias = Literal["full", "partial", "note"]
 """S2's tiers: all messages; all but oversized ones; none, which a caller should not use where
 the extractive summary is to be had."""
 
 
-Stage: TypeAlias = Literal["part", "merge"]
+Stage: TypeAlias = Literal["part", "merge", "memory"]
 
 
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +59,27 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the provider counted the tokens of every call; else some are counted by us."""
     cost_usd: float | None = None
     """None where no price is known."""
+
+
+def accounted(
+    spent: Spent, answer: Answer, n_prompt_tokens: int, prices: Prices | None, count: Count
+) -> Spent:
+    """Add an answer to what was spent; what the provider does not report was counted."""
+    usage = answer.usage
+    n_input = usage.prompt_tokens if usage else n_prompt_tokens
+    n_output = usage.completion_tokens if usage else count(answer.text)
+    cost = None
+    if prices is not None:
+        million = n_input * prices.input_usd + n_output * prices.output_usd
+        cost = (spent.cost_usd or 0.0) + million / 1_000_000
+    return msgspec.structs.replace(
+        spent,
+        n_calls=spent.n_calls + 1,
+        n_input_tokens=spent.n_input_tokens + n_input,
+        n_output_tokens=spent.n_output_tokens + n_output,
+        is_reported=spent.is_reported and usage is not None,
+        cost_usd=cost,
+    )
 
 
 class ModelSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,8 +3,6 @@
 import asyncio
 import secrets
 
-import msgspec
-
 from ullage.core.answers import cleaned, in_sections, material_of, refuse_answer
 from ullage.core.grounding import without_forged
 from ullage.core.material import Piece
@@ -13,7 +11,7 @@ from ullage.core.prompts import Prompt, system_prompt
 from ullage.errors import BadAnswer
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow
-from ullage.summary.request import Answer, Ask, Progress, Report, Spent, Stage, SummaryRequest
+from ullage.summary.request import Ask, Progress, Report, Spent, Stage, SummaryRequest, accounted
 
 MAX_CALLS = 48
 """A session that takes more requests is one for a model with a larger window; chosen."""
@@ -40,7 +38,7 @@ class Writer:
         self.n_calls_planned = 0
         self._n_asked = 0
         self.n_forged = 0
-        self.spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
+        self.spent: Spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
 
     def count(self, text: str) -> int:
         return self._request.count(text) if text else 0
@@ -68,7 +66,7 @@ class Writer:
         self._n_asked += 1
         self._tell(stage)
         answer = await self._ask(prompt, self.max_answer_tokens)
-        self._account(answer, n_prompt_tokens)
+        self.spent = accounted(self.spent, answer, n_prompt_tokens, self._prices, self.count)
         # Half a megabyte of material takes a third of a second to be searched.
         return await asyncio.to_thread(self._judged, answer.text, pieces, earlier, max_tokens)
 
@@ -87,21 +85,3 @@ class Writer:
             n_done = self.spent.n_calls
             n_total = max(self.n_calls_planned, n_done + 1)
             self._report(Progress(stage=stage, n_done=n_done, n_total=n_total))
-
-    def _account(self, answer: Answer, n_prompt_tokens: int) -> None:
-        usage = answer.usage
-        n_input = usage.prompt_tokens if usage else n_prompt_tokens
-        n_output = usage.completion_tokens if usage else self.count(answer.text)
-        spent, prices = self.spent, self._prices
-        cost = None
-        if prices is not None:
-            million = n_input * prices.input_usd + n_output * prices.output_usd
-            cost = (spent.cost_usd or 0.0) + million / 1_000_000
-        self.spent = msgspec.structs.replace(
-            spent,
-            n_calls=spent.n_calls + 1,
-            n_input_tokens=spent.n_input_tokens + n_input,
-            n_output_tokens=spent.n_output_tokens + n_output,
-            is_reported=spent.is_reported and usage is not None,
-            cost_usd=cost,
-        )

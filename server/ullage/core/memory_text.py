@@ -1,0 +1,131 @@
+"""What a flush writes into the daily log: points in sections, and how they are read back."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.prose import gist, one_line
+
+Section: TypeAlias = Literal[
+    "Task Progress", "Important Decisions", "Issues Found", "User Preferences", "Notes"
+]
+SECTIONS: tuple[Section, ...] = (
+    "Task Progress",
+    "Important Decisions",
+    "Issues Found",
+    "User Preferences",
+    "Notes",
+)
+"""Those of S4 §27.3.4; the last is for what S4 §27.3.3 asks for besides (its fifth item)."""
+MAX_POINT_CHARS = 400
+MAX_POINTS = 40
+"""Chosen: a log is read by the agent at every start, and an epoch has few things that last."""
+_NOT_NAMES = re.compile(r"[^A-Za-z0-9._:@+/-]|-(?=-)|-\Z")
+_HEADING_WORDS: tuple[tuple[Section, tuple[str, ...]], ...] = (
+    ("User Preferences", ("preference", "constraint", "rule", "user")),
+    ("Important Decisions", ("decision", "rationale", "choice")),
+    ("Task Progress", ("progress", "task", "completed", "remaining", "done", "next", "status")),
+    ("Issues Found", ("issue", "found", "fact", "finding", "problem", "discover", "error")),
+    ("Notes", ("note", "other", "information", "misc")),
+)
+"""Words in the headings of models that did not keep to ours, first match wins."""
+_HEADING = re.compile(r"(?:#{1,6}\s{1,3})?(?:\*\*|__)?([^\n*_#]{3,60}?)(?:\*\*|__)?:?(?:\*\*|__)?")
+_POINT = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
+_NONE = ("none", "n/a", "nothing", "nothing new", "no new information")
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    section: Section
+    text: str
+    """One line."""
+    is_aside: bool = False
+    """Whether it says something only beside other points."""
+
+
+def point(section: Section, text: str, *, is_aside: bool = False) -> Point:
+    """Make a point that stays one line of the log and cannot pass for a marker of ours."""
+    flat = one_line(gist(text, MAX_POINT_CHARS)).replace("<!--", "&lt;!--").strip()
+    return Point(section=section, text=flat, is_aside=is_aside)
+
+
+def block(points: Sequence[Point], *, time: str, title: str, marker: str) -> str:
+    """Write points as a part of the log, with LF; `time` is HH:MM, the marker comes last."""
+    parts = [f"## {time} — {title}\n"]
+    for section in SECTIONS:
+        lines = [f"- {one.text}\n" for one in points if one.section == section]
+        if lines:
+            parts.append(f"\n**{section}:**\n{''.join(lines)}")
+    return "".join((*parts, f"\n{marker}\n"))
+
+
+def flush_marker(session_key: str, epoch: int | None) -> str:
+    """Name a flush by its session and epoch, in a comment that no reader of the log sees.
+
+    Without an epoch it was asked for, and may stand in a log any number of times.
+    """
+    name = _NOT_NAMES.sub("_", session_key)
+    if name != session_key:
+        name += f"-{hashlib.sha256(session_key.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return f"<!-- ullage flush {name} {'on request' if epoch is None else f'epoch {epoch}'} -->"
+
+
+def read_points(text: str) -> tuple[Point, ...]:
+    """Read what a model answered; lines below no heading that we know are notes."""
+    found: list[Point] = []
+    section: Section = "Notes"
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if not line or line.startswith(("<!--", "```", "---", "# ")):
+            continue
+        heading = None if _POINT.match(raw) else _heading(line)
+        if heading is not None:
+            section, line = heading
+        said = _POINT.sub("", line, count=1)
+        if said and said.strip("().*_ ").lower() not in _NONE:
+            found.append(point(section, said))
+    return tuple(found[:MAX_POINTS])
+
+
+def _heading(line: str) -> tuple[Section, str] | None:
+    """Read a heading, with what stands behind it on its line."""
+    marks = ("#", "**", "__")
+    head, colon, rest = line.partition(":")
+    for candidate, behind in ((line, ""), (head + colon, rest.removeprefix("**"))):
+        named = _HEADING.fullmatch(candidate)
+        is_marked = candidate.startswith(marks) or candidate.endswith(":")
+        section = _section_of(named[1]) if named and is_marked else None
+        if section is not None:
+            return section, behind.strip()
+    if line.startswith("#"):
+        # The time of the block, or a heading of the model's own.
+        return "Notes", ""
+    return None
+
+
+def _section_of(heading: str) -> Section | None:
+    lower = heading.strip().lower()
+    for section, words in _HEADING_WORDS:
+        if any(word in lower for word in words):
+            return section
+    return None
+
+
+def digest(text: str) -> str:
+    """Give what is alike for a point however it is spaced, marked or capitalized."""
+    said = " ".join(_POINT.sub("", text, count=1).casefold().split())
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def digests_in(log: str) -> Iterator[str]:
+    """Give the digests of the points that stand in a log, whoever wrote them."""
+    return (digest(line) for line in log.split("\n") if _POINT.match(line))
+
+
+def unwritten(points: Iterable[Point], known: frozenset[str]) -> tuple[Point, ...]:
+    """Leave out what was written before, and what says nothing by itself; none twice."""
+    fresh = {key: one for one in points if (key := digest(one.text)) not in known and one.text}
+    kept = tuple(fresh.values())
+    return kept if any(not one.is_aside for one in kept) else ()

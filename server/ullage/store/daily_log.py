@@ -1,0 +1,195 @@
+"""The daily log of a workspace, `memory/YYYY-MM-DD.md`: the user's own file, only added to.
+
+The agent, an editor and other processes of ours may write to the same log. A block is added by
+one write at the end, whatever the end is by then; what stands there is never touched. When the
+disk takes only a part of a block, blanks are put in its place: cutting could take what another
+wrote behind it.
+"""
+
+import os
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from ullage.errors import LogRefused, StorageError
+from ullage.store.files import read_at, sync_folder
+from ullage.store.own_bytes import blank
+from ullage.store.places import Places
+from ullage.store.session_lock import session_lock
+
+FOLDER = "memory"
+MAX_READ_BYTES = 1024 * 1024
+"""How much of a log's end is read; chosen: 20 times the size that calls for consolidation."""
+_NAME = re.compile(r"\d{4}-\d\d-\d\d\.md\Z")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_BOM = b"\xef\xbb\xbf"
+
+
+def log_path(workspace: Path, day: str) -> Path:
+    """Give the path of a day's log; `day` is `YYYY-MM-DD` by the local clock."""
+    return workspace / FOLDER / f"{day}.md"
+
+
+def read_logs(workspace: Path, day: str) -> tuple[str, str]:
+    """Read the log of a day, and the last one from before it; empty where there is none.
+
+    Raises:
+        LogRefused: the log of the day is not one that may be added to.
+        StorageError: it cannot be read.
+    """
+    path = _inside(workspace, log_path(workspace, day))
+    today = _read(path)
+    with suppress(OSError, LogRefused, StorageError):
+        names = [one.name for one in path.parent.iterdir() if _NAME.match(one.name)]
+        earlier = [name for name in names if name < path.name]
+        if earlier:
+            return today, _read(_inside(workspace, path.with_name(max(earlier))))
+    return today, ""
+
+
+def append_block(workspace: Path, day: str, block: str, marker: str, places: Places) -> bool:
+    """Add a block to the log of a day; False where its marker stands in the log already.
+
+    Without a marker it is added whatever stands there. `block` has LF and ends with one.
+
+    Raises:
+        LogRefused: the log leads out of the workspace, or is no text file.
+        SessionLive: another Ullage is writing to the same log.
+        StorageError: the disk or the folder does not take it; no part of the block is left.
+    """
+    path = _inside(workspace, log_path(workspace, day))
+    with session_lock(path, places):
+        try:
+            # Not `parents`: a workspace that went away is not made anew.
+            path.parent.mkdir(exist_ok=True)
+            fd = _open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        try:
+            tail = _tail(fd, path)
+            if marker and marker.encode() in tail:
+                return False
+            _append(fd, path, _joined(tail, block, day))
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        finally:
+            with suppress(OSError):
+                os.close(fd)
+        sync_folder(path.parent)
+    return True
+
+
+def _append(fd: int, path: Path, data: bytes) -> None:
+    n_written = os.write(fd, data)
+    if n_written < len(data):
+        # Another may write before we could go on: no second half then.
+        begin = os.lseek(fd, 0, os.SEEK_CUR) - n_written
+        _take_back(path, begin, data[:n_written])
+        raise OSError("the disk took a part only")
+    os.fsync(fd)
+
+
+def _take_back(path: Path, begin: int, ours: bytes) -> None:
+    """Put blanks in the place of our own bytes, not by the descriptor that writes at the end."""
+    fd = _open(path, os.O_RDWR)
+    try:
+        if read_at(fd, begin, len(ours)) == ours:
+            blank(fd, begin, ours)
+    finally:
+        os.close(fd)
+
+
+def _joined(tail: bytes, block: str, day: str) -> bytes:
+    """Give a block as it is to follow what stands in the log, with the log's line ends."""
+    at = tail.rfind(b"\n")
+    line_end = "\r\n" if at > 0 and tail[at - 1 : at] == b"\r" else "\n"
+    if not tail.removeprefix(_BOM).strip():
+        block = f"# {day}\n\n{block}"
+    elif at < len(tail) - 1:
+        block = f"\n\n{block}"
+    elif not tail.endswith((b"\n\n", b"\n\r\n")):
+        block = f"\n{block}"
+    return block.replace("\n", line_end).encode("utf-8", "replace")
+
+
+def _read(path: Path) -> str:
+    try:
+        fd = _open(path, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StorageError(f"cannot read {path}: {reason}. Check its permissions") from None
+    try:
+        return _tail(fd, path).decode("utf-8", "replace").replace("\r\n", "\n")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}. Check the disk") from None
+    finally:
+        os.close(fd)
+
+
+def _tail(fd: int, path: Path) -> bytes:
+    size_bytes = os.fstat(fd).st_size
+    begin = max(0, size_bytes - MAX_READ_BYTES)
+    tail = read_at(fd, begin, size_bytes - begin)
+    if b"\0" in tail or read_at(fd, 0, 2) in _UTF_16:
+        raise LogRefused(f"{path} is no UTF-8 text: save it as UTF-8, or move it away")
+    return tail
+
+
+def _open(path: Path, flags: int) -> int:
+    """Open a log that is a regular file.
+
+    Raises:
+        LogRefused: it is something else, which is not touched.
+        OSError: the system does not let us, or there is none.
+    """
+    with suppress(FileNotFoundError):
+        _refuse_other(path, path.lstat().st_mode)
+    # Without O_NONBLOCK a pipe that comes in the log's place would hold us for ever.
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
+        flags |= getattr(os, name, 0)
+    fd = os.open(path, flags, 0o666)
+    try:
+        _refuse_other(path, os.fstat(fd).st_mode)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _refuse_other(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise LogRefused(f"{path} is {what}, so that no log can be kept there: move it away")
+
+
+def _inside(workspace: Path, path: Path) -> Path:
+    """Follow links, but not out of the workspace.
+
+    Raises:
+        LogRefused: there is no such folder, or they lead elsewhere.
+    """
+    if not workspace.is_absolute() or not workspace.is_dir():
+        raise LogRefused(
+            f"the session's workspace {workspace} is no folder here, so that no log can be kept"
+            " in it"
+        )
+    try:
+        root, real = workspace.resolve(), path.resolve()
+    except (OSError, RuntimeError) as error:  # a loop of links
+        raise LogRefused(f"{path} cannot be followed ({type(error).__name__}): mend it") from None
+    if not real.is_relative_to(root):
+        raise LogRefused(
+            f"{path} leads out of the workspace, to {real}: nothing is written there; make"
+            f" {FOLDER} a folder of the workspace"
+        )
+    if path.parent.exists() and not path.parent.is_dir():
+        raise LogRefused(f"{path.parent} is no folder, so that no log can be kept there: move it")
+    return real
+
+
+def _unwritable(path: Path, error: OSError) -> StorageError:
+    reason = error.strerror or str(error)
+    return StorageError(f"cannot write {path}: {reason}. Make room, or make it writable")

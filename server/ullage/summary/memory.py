@@ -1,0 +1,133 @@
+"""Memory written by a model before a compaction, where the agent itself can take no turn."""
+
+import asyncio
+import secrets
+from functools import partial
+
+import msgspec
+
+from ullage.core.config.settings import FlushSettings
+from ullage.core.context import ContextItem
+from ullage.core.memory_prompt import Checked, checked_points, memory_prompt, memory_system
+from ullage.core.memory_text import Point
+from ullage.core.parts import Sized, chunks, max_chunk_tokens, measured, reserve_tokens
+from ullage.core.tokens import Count
+from ullage.errors import BadAnswer
+from ullage.summary.endpoint import Endpoint
+from ullage.summary.failures import overflow
+from ullage.summary.limits import LOCAL, REMOTE, Chance, Limits
+from ullage.summary.request import Ask, Progress, Report, Spent, accounted
+
+MAX_CALLS = 8
+"""A session that takes more is looked at from its end; chosen: the summary takes calls, too."""
+MAX_ANSWER_TOKENS = 1500
+"""The 400 words that are asked for, with room for other languages; chosen."""
+
+
+class MemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    items: tuple[ContextItem, ...]
+    """What is new since the last compaction, oldest first, without secrets."""
+    settings: FlushSettings
+    log_name: str
+    written: str
+    """What stands in the log."""
+    count: Count
+    known_secrets: tuple[str, ...]
+
+
+class ModelMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model found worth remembering, checked against what it was shown."""
+
+    points: tuple[Point, ...]
+    """Empty where it said that there is nothing."""
+    spent: Spent
+    warnings: tuple[str, ...]
+
+
+async def remember_with_model(
+    request: MemoryRequest,
+    endpoint: Endpoint,
+    *,
+    report: Report | None = None,
+    limits: Limits | None = None,
+    chance: Chance | None = None,
+) -> ModelMemory:
+    """Have a model write down what is worth remembering of messages.
+
+    Writes nothing anywhere. Cancelling it closes its connections.
+
+    Raises:
+        ModelError: no answer that may be used.
+        EndpointRefused: nothing may be sent there.
+    """
+    # The openai package takes half a second to import: only who asks a model waits for it.
+    from ullage.summary.client import ask, connected
+
+    if endpoint.key is not None:
+        held = endpoint.key.reveal_for(endpoint.origin)
+        request = msgspec.structs.replace(request, known_secrets=(held, *request.known_secrets))
+    asking = _Asking(request, endpoint)
+    parts = await asyncio.to_thread(asking.parts)
+    bounds = limits or (LOCAL if endpoint.is_local else REMOTE)
+    async with connected(endpoint, bounds, chance or Chance()) as connection:
+        return await asking.through(parts, partial(ask, connection), report)
+
+
+class _Asking:
+    """The requests of one flush, and what they have taken so far."""
+
+    def __init__(self, request: MemoryRequest, endpoint: Endpoint) -> None:
+        self._request = request
+        self._prices = endpoint.prices
+        self._window_tokens = endpoint.window_tokens
+        self._max_answer_tokens = min(
+            endpoint.max_tokens, MAX_ANSWER_TOKENS, reserve_tokens(endpoint.window_tokens)
+        )
+        self._nonce = secrets.token_hex(4)
+        self._system = memory_system(request.settings, request.log_name, self._nonce)
+        self._spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
+
+    def parts(self) -> tuple[Sized, ...]:
+        """Cut the messages into runs that each fit into a request."""
+        request = self._request
+        sized = measured(request.items, request.known_secrets, request.count)
+        empty = memory_prompt(self._system, (), request.written, self._nonce)
+        n_fixed = request.count(empty.system) + request.count(empty.user)
+        n_chunk = max_chunk_tokens(self._window_tokens, n_fixed + self._max_answer_tokens)
+        return chunks(sized, n_chunk)
+
+    async def through(
+        self, parts: tuple[Sized, ...], ask: Ask, report: Report | None
+    ) -> ModelMemory:
+        warnings: list[str] = []
+        if len(parts) > MAX_CALLS:
+            n_left = sum(len(part.items) for part in parts[:-MAX_CALLS])
+            warnings.append(f"the model was not shown the oldest {n_left:,} messages")
+            parts = parts[-MAX_CALLS:]
+        points: list[Point] = []
+        n_forged = 0
+        for at, part in enumerate(parts):
+            if report is not None:
+                report(Progress(stage="memory", n_done=at, n_total=len(parts)))
+            checked = await self._one(part, ask)
+            points += checked.points
+            n_forged += checked.n_forged
+        if n_forged:
+            warnings.append(f"{n_forged} points that no user stated were left out")
+        return ModelMemory(points=tuple(points), spent=self._spent, warnings=tuple(warnings))
+
+    async def _one(self, part: Sized, ask: Ask) -> Checked:
+        request = self._request
+        pieces = tuple(piece for shown in part.pieces for piece in shown)
+        prompt = memory_prompt(self._system, pieces, request.written, self._nonce)
+        n_tokens = request.count(prompt.system) + request.count(prompt.user)
+        if n_tokens + self._max_answer_tokens > self._window_tokens:
+            raise overflow()
+        answer = await ask(prompt, self._max_answer_tokens)
+        self._spent = accounted(self._spent, answer, n_tokens, self._prices, request.count)
+        checked = await asyncio.to_thread(
+            checked_points, answer.text, pieces, self._nonce, request.known_secrets
+        )
+        if checked.refusal is not None:
+            raise BadAnswer(f"what the model wrote down is not used: {checked.refusal}")
+        return checked
