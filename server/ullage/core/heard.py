@@ -76,7 +76,8 @@ def heard(*, is_user: bool, text: str, masked: str, at_ms: int) -> Heard:
 
 def _question(answer: str) -> str:
     """Give the question that an answer ends with; empty where it ends otherwise."""
-    last = one_line(answer[-_MAX_READ_CHARS:].rstrip(" \n*_\"'”)").rsplit("\n", 1)[-1])
+    end = answer[-_MAX_READ_CHARS:].replace("**", "").rstrip(" \n\"'”)")
+    last = one_line(end.rsplit("\n", 1)[-1])
     return gist(last[-_PROPOSAL_CHARS:], _PROPOSAL_CHARS) if last.endswith(_QUESTION_MARKS) else ""
 
 

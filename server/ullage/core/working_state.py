@@ -44,6 +44,8 @@ MAX_COUNTED_REPLIES = 100
 _LONG_ID_CHARS = 9
 """Shorter call ids are numbers, which some local model servers begin anew with each answer."""
 _MAX_NAME_CHARS = 200
+_STEP_CHARS = 200
+"""As in a checkpoint."""
 _MAX_OUTPUT_CHARS = 20_000
 """How much of a failure's end is looked at (chosen)."""
 
@@ -149,10 +151,8 @@ class OpenItems(msgspec.Struct, frozen=True, kw_only=True):
     """The steps of the agent's own to-do list that are not done."""
 
     steps: tuple[str, ...] = ()
-    at_ms: int = 0
-    """When the list was written."""
-    lists: tuple[str, ...] = ()
-    """The calls that wrote it so far, the newest last."""
+    counted: Counted = Counted()
+    """The calls that wrote the list; the last of them is the list."""
 
 
 class WorkingState(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,9 +183,11 @@ def merge(
             calls.append(_read_event(event, at_ms))
         elif one := _hear(event, at_ms, known):
             said.append(one)
-    thread = _with_errors(_with_messages(state.thread, said), calls, known)
+    # Decisions are found before anything is forgotten of many messages that arrive at once.
+    remembered = remember(state.thread.heard, said, state.thread.floor_ms)
+    thread = _with_errors(_with_messages(state.thread, remembered), calls, known)
     return WorkingState(
-        decisions=_with_replies(state.decisions, thread.heard),
+        decisions=_with_replies(state.decisions, remembered),
         thread=thread,
         resources=_with_calls(state.resources, calls, known),
         open_items=_with_lists(state.open_items, calls, known),
@@ -215,8 +217,7 @@ def _hear(event: MessageEvent, at_ms: int, known: Sequence[str]) -> Heard | None
     return heard(is_user=is_user, text=text, masked=mask(text, known), at_ms=at_ms)
 
 
-def _with_messages(thread: CapturedThread, said: Sequence[Heard]) -> CapturedThread:
-    remembered = remember(thread.heard, said, thread.floor_ms)
+def _with_messages(thread: CapturedThread, remembered: Sequence[Heard]) -> CapturedThread:
     kept, floor_ms = forget(remembered, thread.floor_ms)
     return _retold(msgspec.structs.replace(thread, heard=kept, floor_ms=floor_ms))
 
@@ -302,18 +303,15 @@ def _clean(name: str, known: Sequence[str]) -> str:
 
 def _with_lists(open_items: OpenItems, calls: Sequence[_Call], known: Sequence[str]) -> OpenItems:
     """Take up the newest to-do list."""
-    for call in sorted(calls, key=lambda call: (call.at_ms, call.name)):
-        if not call.facts.plan or call.name in open_items.lists or call.at_ms < open_items.at_ms:
-            continue
-        steps = [
-            gist(one_line(mask(s, known)), 200) for s, is_done in call.facts.plan if not is_done
-        ]
-        open_items = OpenItems(
-            steps=tuple(dict.fromkeys(steps))[:MAX_OPEN_ITEMS],
-            at_ms=call.at_ms,
-            lists=(*open_items.lists, call.name)[-MAX_OPEN_ITEMS:],
-        )
-    return open_items
+    new, counted = _uncounted(open_items.counted, [call for call in calls if call.facts.plan])
+    if not new:
+        return open_items
+    newest = max(new, key=lambda call: (call.at_ms, call.name))
+    if counted.calls[-1] != (newest.at_ms, newest.name):
+        return msgspec.structs.replace(open_items, counted=counted)
+    left = [step for step, is_done in newest.facts.plan if not is_done]
+    steps = dict.fromkeys(gist(one_line(mask(step, known)), _STEP_CHARS) for step in left)
+    return OpenItems(steps=tuple(steps)[:MAX_OPEN_ITEMS], counted=counted)
 
 
 def _uncounted(counted: Counted, calls: Sequence[_Call]) -> tuple[list[_Call], Counted]:
@@ -384,6 +382,6 @@ def _unused(used: Sequence[Used], held: Sequence[Used]) -> tuple[Used, ...]:
 
 
 def open_items_without(open_items: OpenItems, held: OpenItems) -> OpenItems:
-    if open_items.lists[-1:] != held.lists[-1:]:
+    if open_items.counted.calls[-1:] != held.counted.calls[-1:]:
         return open_items
     return msgspec.structs.replace(open_items, steps=())
