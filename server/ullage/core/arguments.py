@@ -35,6 +35,7 @@ _SHELL_SYNTAX = re.compile(r"[;|&<>`$\n]")
 _CHANGERS = frozenset("tee rm mv cp touch sed chmod rmdir unlink truncate".split())
 _LOOKERS = frozenset("cat head tail less more nl wc bat".split())
 _HAS_SUFFIX = re.compile(r"[^/\s]\.[A-Za-z0-9_]{1,10}$")
+_SED_SCRIPT = re.compile(r"s[/|#,@]")
 _MAX_COMMAND_CHARS = 4000
 """Beyond this a command is a script whose text is data; chosen."""
 
@@ -229,10 +230,10 @@ def _piece_touches(words: list[str]) -> Iterator[Touch]:
         is_change = False
     for word in rest:
         path = _clean(word)
-        # Suffix or slash: a bare word may be an option's value or a sed script.
-        is_path = (
-            _HAS_SUFFIX.search(path[-40:]) is not None and path[0] not in "-<>&$(s/1234567890*"
-        )
+        if program == "sed" and _SED_SCRIPT.match(path):
+            continue
+        # Suffix or slash: a bare word may be an option's value.
+        is_path = _HAS_SUFFIX.search(path[-40:]) is not None and path[0] not in "-<>&$(/1234567890*"
         if is_path or (path.startswith("/") and _HAS_SUFFIX.search(path[-40:])):
             yield Touch(path, is_change)
 
