@@ -16,6 +16,7 @@ from ullage.formats.json_line import (
     read_object,
     text_of,
 )
+from ullage.formats.openclaw.meta import is_meta
 from ullage.formats.openclaw.seed_entries import (
     FLAT,
     FLAT_VERSION,
@@ -82,7 +83,7 @@ def _header_of(native: JsonObject) -> Header | None:
 
 
 def read_stub(line: Line) -> Stub | Problem | None:
-    """Read a line's place in the tree; None for blank lines and headers."""
+    """Read a line's place in the tree; None for blank lines, headers and metadata."""
     if is_blank(line):
         return None
     try:
@@ -105,16 +106,18 @@ def read_stub(line: Line) -> Stub | Problem | None:
             timestamp=text_of(native, "timestamp"),
             append_mode=text_of(native, "appendMode"),
         )
-    return None if stub.type == "session" else stub
+    # Metadata of S4's would be a leaf without a parent, and hide the whole session.
+    is_meta_line = stub.type == "meta" and stub.id is None
+    return None if stub.type == "session" or is_meta_line else stub
 
 
 def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
-    """Read a line whole; None for blank lines and headers."""
+    """Read a line whole; None for blank lines, headers and metadata."""
     native = read_object(line)
     if not isinstance(native, dict):
         return native
     kind = text_of(native, "type") or ""
-    if kind == "session":
+    if kind == "session" or is_meta(native):
         return None
     if version in SEED_VERSIONS:
         native = in_pi_shape(native)
