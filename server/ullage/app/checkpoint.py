@@ -46,9 +46,16 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_checkpoint(
-    loaded: Loaded, settings: CheckpointSettings, places: Places, *, trigger: Trigger
+    loaded: Loaded,
+    settings: CheckpointSettings,
+    places: Places,
+    *,
+    trigger: Trigger,
+    is_split_turn: bool = False,
 ) -> Written:
     """Build a checkpoint without a model and write it, unless the latest one says the same.
+
+    `is_split_turn` says that the agent is in the middle of a turn, whatever the messages show.
 
     Raises:
         StateUnwritable: the state folder does not take it.
@@ -56,7 +63,7 @@ def write_checkpoint(
     folder = checkpoint_folder(session_key(loaded.session), places)
     for _ in range(MAX_TRIES):
         latest = read_latest(folder)
-        checkpoint = _built(loaded, latest, places, trigger=trigger)
+        checkpoint = _built(loaded, latest, places, trigger=trigger, is_split_turn=is_split_turn)
         if latest.checkpoint is not None and _says_the_same(
             latest.checkpoint, checkpoint, settings, trigger
         ):
@@ -96,7 +103,9 @@ def _says_the_same(
             return has_same_figures(latest, new) and has_same_state(latest, new)
 
 
-def _built(loaded: Loaded, latest: Latest, places: Places, *, trigger: str) -> Checkpoint:
+def _built(
+    loaded: Loaded, latest: Latest, places: Places, *, trigger: str, is_split_turn: bool = False
+) -> Checkpoint:
     key = session_key(loaded.session)
     previous = latest.checkpoint
     gauge = loaded.status.gauge
@@ -112,7 +121,7 @@ def _built(loaded: Loaded, latest: Latest, places: Places, *, trigger: str) -> C
         previous_checkpoint=previous.meta.checkpoint_id if previous else None,
         channel="cli",
         agent_id=loaded.session.header.agent,
-        is_split_turn=bool(open_calls(loaded.context.items)),
+        is_split_turn=is_split_turn or bool(open_calls(loaded.context.items)),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
     )
     return _masked(checkpoint, loaded.known_secrets)

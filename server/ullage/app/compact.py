@@ -17,7 +17,7 @@ from ullage.app.change import (
 from ullage.app.load import Loaded
 from ullage.app.pins import carried_pins
 from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
-from ullage.core.compaction import Selection, Unneeded, refuse_summary, select
+from ullage.core.compaction import Selection, Unneeded, refuse_summary, select, select_before
 from ullage.core.config.settings import Config
 from ullage.core.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.edit import CompactionEdit, FileChange
@@ -34,6 +34,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     trigger: Literal["manual", "auto"] = "manual"
     summary: str | None = None
     """The user's own text; None has one written."""
+
+
+class Summarized(msgspec.Struct, frozen=True, kw_only=True):
+    """What a compaction replaces, and what will stand for it."""
+
+    request: Request
+    """Without secrets."""
+    selection: Selection
+    summary: WrittenSummary
+    advice: str | None
+    """What to tell the user of a session that is compacted over and over."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,11 +78,29 @@ async def plan_compaction(
         WriteNotSupported: this kind of session is not ours to write to.
     """
     changeable(loaded.session)
+    planned = await plan_summary(loaded, request, config, places, model)
+    if isinstance(planned, Unneeded):
+        return planned
+    return await asyncio.to_thread(_worked_out, loaded, planned)
+
+
+async def plan_summary(
+    loaded: Loaded,
+    request: Request,
+    config: Config,
+    places: Places,
+    model: ModelUse,
+    first_kept: int | None = None,
+) -> Summarized | Unneeded:
+    """Have the summary of a compaction written, whoever applies it.
+
+    `first_kept` is the first message that stays, where its runtime chose the cut.
+    """
     request = _masked(request, loaded.known_secrets)
     action = _decided(loaded, request)
     if isinstance(action, Warn):
         return Unneeded(reason=action.reason)
-    selection = await asyncio.to_thread(_select, loaded, request)
+    selection = await asyncio.to_thread(_select, loaded, request, first_kept)
     if isinstance(selection, Unneeded):
         return selection
     wishes = Wishes(
@@ -83,9 +112,8 @@ async def plan_compaction(
     reason = refuse_summary(selection, summary.n_tokens, summary.text)
     if reason is not None:
         return Unneeded(reason=reason)
-    plan = await asyncio.to_thread(_worked_out, loaded, request, selection, summary)
     advice = action.advice if isinstance(action, Compact) else None
-    return msgspec.structs.replace(plan, advice=advice)
+    return Summarized(request=request, selection=selection, summary=summary, advice=advice)
 
 
 def compact(plan: Plan, config: Config, places: Places) -> Made:
@@ -131,16 +159,17 @@ def _decided(loaded: Loaded, request: Request) -> Action:
     return decide(situation, loaded.policy, now_ms=0)
 
 
-def _select(loaded: Loaded, request: Request) -> Selection | Unneeded:
+def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selection | Unneeded:
     gauge = loaded.status.gauge
+    if first_kept is not None:
+        return select_before(loaded.context, gauge, request.layer, first_kept, loaded.count)
     return select(loaded.context, gauge, request.layer, loaded.policy, loaded.count)
 
 
-def _worked_out(
-    loaded: Loaded, request: Request, selection: Selection, summary: WrittenSummary
-) -> Plan:
+def _worked_out(loaded: Loaded, planned: Summarized) -> Plan:
     target = changeable(loaded.session)
     entry_id, timestamp = new_entry_id(), now_text()
+    selection, summary = planned.selection, planned.summary
 
     def render(n_tokens_after: int | None) -> FileChange:
         edit = CompactionEdit(
@@ -150,7 +179,7 @@ def _worked_out(
             first_kept_id=selection.kept[0].entry_id,
             n_tokens_before=selection.n_tokens_before,
             n_tokens_after=n_tokens_after,
-            details=_details(selection, summary, request, n_tokens_after),
+            details=details_of(planned, selection.n_tokens_before, n_tokens_after),
         )
         return target.editor.compact(target.lines, loaded.context, edit)
 
@@ -160,20 +189,19 @@ def _worked_out(
         n_tokens_before=selection.n_tokens_before,
         n_tokens_hidden=selection.n_tokens_hidden,
     )
-    return Plan(selection=selection, summary=summary, change=change)
+    return Plan(selection=selection, summary=summary, change=change, advice=planned.advice)
 
 
-def _details(
-    selection: Selection, summary: WrittenSummary, request: Request, n_tokens_after: int | None
-) -> JsonObject:
+def details_of(planned: Summarized, n_tokens_before: int, n_tokens_after: int | None) -> JsonObject:
     """Note S0's fields of a CompactionEvent, and what the audit found, beside the summary."""
+    request, selection, summary = planned.request, planned.selection, planned.summary
     details: JsonObject = {
         "by": "ullage",
         "version": 1,
         "trigger": request.trigger,
         "layer": selection.layer,
         "messagesCompacted": len(selection.replaced),
-        "tokensBefore": selection.n_tokens_before,
+        "tokensBefore": n_tokens_before,
         "tokensAfter": n_tokens_after,
         "boundaryMessageId": selection.replaced[-1].entry_id,
         "summarizer": summary.author,
