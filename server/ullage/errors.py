@@ -6,6 +6,7 @@ UllageError
 │   ├── NotATranscript
 │   ├── Unreadable
 │   ├── EntryNotFound
+│   ├── CheckpointNotFound
 │   ├── CorruptCheckpoint
 │   ├── NewerCheckpoint
 │   ├── UnknownItem
@@ -56,6 +57,10 @@ class Unreadable(InputError):
 
 
 class EntryNotFound(InputError):
+    pass
+
+
+class CheckpointNotFound(InputError):
     pass
 
 

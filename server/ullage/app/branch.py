@@ -72,7 +72,7 @@ def write_branch(planned: PlannedBranch) -> None:
     Raises:
         FileExists, StorageError: it was not written.
     """
-    write_session(planned.file, planned.branch.data)
+    write_session(planned.file.path, planned.branch.data)
 
 
 def report_branch(planned: PlannedBranch, *, is_written: bool) -> BranchReport:

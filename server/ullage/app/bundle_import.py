@@ -79,7 +79,7 @@ def write_import(planned: Import, places: Places) -> str | None:
         Refused: it was, but does not read as it should.
     """
     file, checkpoint = planned.file, planned.bundle.checkpoint
-    write_session(file, planned.data)
+    write_session(file.path, planned.data)
     session = open_session(file.path)
     if session.format.messages(read(session, places).context) != planned.bundle.messages:
         raise Refused(

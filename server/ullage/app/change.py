@@ -172,7 +172,8 @@ def make_change(
         if isinstance(plan.file_change, NewSession):
             _refuse_second(session.path, target.lines.fingerprint, places)
         checkpoint_id = None
-        if kind != "undo":
+        if kind not in ("undo", "restore"):
+            # What follows makes the session forget.
             written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger="compaction")
             checkpoint_id = written.checkpoint.meta.checkpoint_id
         occasion = _occasion(plan, kind, layer, replaced, undoes)

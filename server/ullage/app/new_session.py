@@ -40,12 +40,12 @@ def new_file_beside(path: Path, cwd: str) -> NewFile:
     return NewFile(path=path.with_name(file_name(header)), header=header)
 
 
-def write_session(file: NewFile, data: bytes) -> None:
+def write_session(path: Path, data: bytes) -> None:
     """Write a new session whole, and see that it is one.
 
     Raises:
         FileExists, StorageError: it was not written.
     """
-    make_session_folder(file.path.parent)
-    create_named_file(file.path, data)
-    open_session(file.path)
+    make_session_folder(path.parent)
+    create_named_file(path, data)
+    open_session(path)

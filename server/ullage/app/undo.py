@@ -1,4 +1,4 @@
-"""Undo: the context from before the last compaction or prune is current again."""
+"""Undo: the context from before the last compaction, prune or restore is current again."""
 
 from pathlib import Path
 
@@ -81,6 +81,12 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
             f"{session.path.name} itself was not changed, it goes on in another file: take that"
             f" back with `ullage undo --session {made[-1].new_path}`"
         )
+    taken_out = target.editor.undo_restore(
+        target.lines, loaded.context, entry_id=new_entry_id(), timestamp=now_text()
+    )
+    if taken_out is not None:
+        receipt = next((one for one in known if one.occasion.kind == "restore"), None)
+        return _reversal(loaded, receipt, taken_out)
     last = _last_change(loaded)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
@@ -101,6 +107,8 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
     undone = (
         _withdraw(plan, places) if isinstance(plan, Withdrawal) else _reverse(plan, config, places)
     )
+    if plan.receipt is not None and plan.receipt.occasion.kind == "restore":
+        return undone
     # Else the same compaction would be due again at once.
     is_full = plan.receipt is not None and plan.receipt.occasion.layer == "full"
     decline(undone.after, "full" if is_full else "summarize", places)

@@ -68,6 +68,17 @@ class PruneEdit(msgspec.Struct, frozen=True, kw_only=True):
     """None in the draft from which the figure is taken."""
 
 
+class RestoreEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """The working state of a checkpoint goes to the end of a session, or begins one."""
+
+    entry_id: str
+    timestamp: str
+    """RFC 3339 in UTC, to the millisecond."""
+    checkpoint_id: str
+    text: str
+    """As the agent reads it."""
+
+
 class Append(msgspec.Struct, frozen=True, kw_only=True):
     """Lines go to the end of the transcript."""
 

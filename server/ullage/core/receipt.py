@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.edit import LineChange
 
-ReceiptKind: TypeAlias = Literal["compaction", "prune", "undo", "import"]
+ReceiptKind: TypeAlias = Literal["compaction", "prune", "undo", "import", "restore"]
 ReceiptState: TypeAlias = Literal["planned", "done", "undone"]
 """A change that stays `planned` was never made."""
 

@@ -7,7 +7,15 @@ from typing import Protocol
 import msgspec
 
 from ullage.core.context import Compaction, Context
-from ullage.core.edit import CompactionEdit, FileChange, LineChange, PruneEdit, Replacement
+from ullage.core.edit import (
+    CompactionEdit,
+    FileChange,
+    LineChange,
+    NewSession,
+    PruneEdit,
+    Replacement,
+    RestoreEdit,
+)
 from ullage.core.index import CompactionRef, Index
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Agent, Entry, Header, Line, Lines, Problem, Transcript
@@ -161,6 +169,31 @@ class Editor(Protocol):
     @staticmethod
     def prune(lines: Lines, context: Context, edit: PruneEdit) -> FileChange:
         """Put placeholders in the place of old output."""
+        ...
+
+    @staticmethod
+    def restore(lines: Lines, context: Context, edit: RestoreEdit) -> FileChange:
+        """Let the session go on with the text of a checkpoint at its end.
+
+        Raises:
+            WriteNotSupported: nothing can be put into a session of this kind.
+        """
+        ...
+
+    @staticmethod
+    def begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
+        """Begin a session with nothing but the text of a checkpoint.
+
+        Raises:
+            WriteNotSupported: no session of this kind can be made.
+        """
+        ...
+
+    @staticmethod
+    def undo_restore(
+        lines: Lines, context: Context, *, entry_id: str, timestamp: str
+    ) -> FileChange | None:
+        """Take out the text of a checkpoint, if that was the last change; None where it was not."""
         ...
 
     @staticmethod

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 from uuid import UUID, uuid5
 
 from ullage.core.context import Context
-from ullage.core.edit import Replacement
+from ullage.core.edit import NewSession, Replacement
 from ullage.core.index import Index
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Line, Lines, Problem
@@ -59,6 +59,10 @@ def live_conversation(lines: Lines, context: Context) -> Conversation:
         compactions=context.compactions,
     )
     return read_conversation(lines, context.header, known)
+
+
+def new_session_id(context: Context, entry_id: str, timestamp: str) -> str:
+    return derived_id(context.header, entry_id, timestamp)
 
 
 class Copier:
@@ -145,6 +149,11 @@ class Copier:
     def _own(self, line: Line) -> bytes:
         raw = with_value(line.raw, ("sessionId",), self._session_id)
         return raw if raw.endswith(b"\n") else raw + b"\n"
+
+
+def new_session(session_id: str, copier: Copier) -> NewSession:
+    data = b"".join(copier.lines)
+    return NewSession(session_id=session_id, name=f"{session_id}.jsonl", data=data)
 
 
 def _sending(raw: bytes, entry: Entry, native: JsonObject) -> bytes:

@@ -15,19 +15,29 @@ from ullage.core.lines import LinesBefore
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Lines
 from ullage.errors import Refused
-from ullage.formats.claude_code.copying import Copier, derived_id, live_conversation
+from ullage.formats.claude_code.copying import (
+    Copier,
+    derived_id,
+    live_conversation,
+    new_session,
+    new_session_id,
+)
 from ullage.formats.claude_code.items import cleared_calls, items_of, sent_entries
 from ullage.formats.claude_code.notes import OWN_KEY, PREFACE, new_prune_note, own_details
 from ullage.formats.claude_code.records import is_boundary_entry, metadata_of, read_entry
+from ullage.formats.claude_code.restore import begin, restore, undo_restore
 from ullage.formats.json_line import text_of
 
 __all__ = [
+    "begin",
     "compact",
     "prune",
     "refuse_edit",
+    "restore",
     "resume_command",
     "undo_compaction",
     "undo_prune",
+    "undo_restore",
 ]
 
 _FROM_SESSION = "fromSession"
@@ -53,7 +63,7 @@ def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
     entries = sent_entries(live_conversation(lines, context))
     at = next(n for n, entry in enumerate(entries) if entry.entry_id == edit.first_kept_id)
     kept = [e for e in entries[at:] if not is_boundary_entry(e) and not cleared_calls(e)]
-    session_id = _new_session_id(context, edit.entry_id, edit.timestamp)
+    session_id = new_session_id(context, edit.entry_id, edit.timestamp)
     copier = Copier(lines, context, session_id)
     for entry in kept:
         copier.add(entry)
@@ -87,7 +97,7 @@ def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
         last,
     )
     copier.add_settings()
-    return _new_session(session_id, copier)
+    return new_session(session_id, copier)
 
 
 def prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
@@ -97,7 +107,7 @@ def prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     copy at once: that answer reports what is left.
     """
     conversation = msgspec.structs.replace(live_conversation(lines, context), pruned=None)
-    session_id = _new_session_id(context, edit.entry_id, edit.timestamp)
+    session_id = new_session_id(context, edit.entry_id, edit.timestamp)
     copier = Copier(lines, context, session_id)
     replacements: dict[str, list[Replacement]] = {}
     for one in edit.replacements:
@@ -106,7 +116,7 @@ def prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     copier.add_thread(conversation, replacements)
     copier.add_settings({one.call_id for one in edit.replacements if one.call_id is not None})
     copier.add_note(new_prune_note(context, edit))
-    return _new_session(session_id, copier)
+    return new_session(session_id, copier)
 
 
 def undo_compaction(
@@ -122,11 +132,11 @@ def undo_compaction(
     earlier = msgspec.structs.replace(context, compactions=refs)
     conversation = live_conversation(before, earlier)
     earlier = msgspec.structs.replace(earlier, items=items_of(conversation))
-    session_id = _new_session_id(context, entry_id, timestamp)
+    session_id = new_session_id(context, entry_id, timestamp)
     copier = Copier(before, earlier, session_id)
     copier.add_thread(conversation, {})
     copier.add_settings()
-    return _new_session(session_id, copier)
+    return new_session(session_id, copier)
 
 
 def undo_prune(lines: Lines, originals: Sequence[LineChange]) -> None:
@@ -138,15 +148,6 @@ def resume_command(header: Header, path: Path) -> str:
     """Give the command by which a user goes on with a session."""
     del path
     return f"claude --resume {header.session_id}"
-
-
-def _new_session_id(context: Context, entry_id: str, timestamp: str) -> str:
-    return derived_id(context.header, entry_id, timestamp)
-
-
-def _new_session(session_id: str, copier: Copier) -> NewSession:
-    data = b"".join(copier.lines)
-    return NewSession(session_id=session_id, name=f"{session_id}.jsonl", data=data)
 
 
 def _metadata(

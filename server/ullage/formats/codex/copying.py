@@ -142,3 +142,12 @@ def token_count(info: JsonObject, n_tokens: int | None, window_tokens: int | Non
     told: JsonObject = {"total_token_usage": none, "model_context_window": window_tokens}
     told |= info | {"last_token_usage": none | {"total_tokens": n_tokens or 0}}
     return {"type": "token_count", "info": told, "rate_limits": None}
+
+
+def last_settings(lines: Lines) -> int | None:
+    """Find the last turn's settings, from which Codex takes the model."""
+    for line in lines.backward():
+        stub = read_stub(line)
+        if stub is not None and not isinstance(stub, Problem) and stub.type == "turn_context":
+            return line.offset
+    return None

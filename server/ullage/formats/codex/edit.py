@@ -13,28 +13,33 @@ from ullage.core.context import Compaction, Context
 from ullage.core.edit import CompactionEdit, LineChange, NewSession, PruneEdit, Replacement
 from ullage.core.lines import LinesBefore
 from ullage.core.message import plain_text
-from ullage.core.transcript import Entry, Header, Lines, Problem
+from ullage.core.transcript import Entry, Header, Lines
 from ullage.errors import Refused
 from ullage.formats.codex.compaction import summary_message
 from ullage.formats.codex.copying import (
     Copier,
     last_info,
+    last_settings,
     live_history,
     live_offsets,
     token_count,
 )
 from ullage.formats.codex.messages import to_message
 from ullage.formats.codex.notes import OWN_KEY, PREFACE, new_prune_note, own_note
-from ullage.formats.codex.records import payload_of, read_entry, read_stub
+from ullage.formats.codex.records import payload_of, read_entry
+from ullage.formats.codex.restore import begin, restore, undo_restore
 from ullage.formats.json_line import text_of
 
 __all__ = [
+    "begin",
     "compact",
     "prune",
     "refuse_edit",
+    "restore",
     "resume_command",
     "undo_compaction",
     "undo_prune",
+    "undo_restore",
 ]
 
 _FROM_SESSION = "fromSession"
@@ -65,7 +70,7 @@ def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
         )
     copier = Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
     copier.add_header()
-    settings = _last_settings(lines)
+    settings = last_settings(lines)
     if settings is not None:
         copier.add_line(settings, {})
     message = PREFACE + edit.summary
@@ -155,12 +160,3 @@ def _end_before(lines: Lines, compaction: Compaction) -> int:
         is_in_answer = True
         end = line.offset
     return end
-
-
-def _last_settings(lines: Lines) -> int | None:
-    """Find the last turn's settings, from which Codex takes the model."""
-    for line in lines.backward():
-        stub = read_stub(line)
-        if stub is not None and not isinstance(stub, Problem) and stub.type == "turn_context":
-            return line.offset
-    return None

@@ -8,16 +8,20 @@ from ullage.core.edit import Append, CompactionEdit
 from ullage.core.transcript import Header, Lines
 from ullage.formats.openclaw.compaction import compaction_entry
 from ullage.formats.openclaw.prune import prune
+from ullage.formats.openclaw.restore import begin, restore, undo_restore
 from ullage.formats.openclaw.seed_compaction import events_compaction, flat_compaction
 from ullage.formats.openclaw.undo import append_entry, undo_compaction, undo_prune
 
 __all__ = [
+    "begin",
     "compact",
     "prune",
     "refuse_edit",
+    "restore",
     "resume_command",
     "undo_compaction",
     "undo_prune",
+    "undo_restore",
 ]
 
 WRITABLE_VERSION = 3

@@ -1,0 +1,148 @@
+"""The checkpoints of a session: listed, found by their ids, compared."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.checkpoint import session_key
+from ullage.app.sessions import Session
+from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint_diff import Change, diff
+from ullage.errors import CheckpointNotFound, CorruptCheckpoint, NewerCheckpoint
+from ullage.store.checkpoints import checkpoint_folder, list_ids, read_checkpoint, read_latest
+from ullage.store.places import Places
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A checkpoint and its file."""
+
+    checkpoint: Checkpoint
+    path: Path
+    problem: str | None = None
+    """Which newer files were passed over, in one line for the user."""
+
+    @property
+    def checkpoint_id(self) -> str:
+        return self.checkpoint.meta.checkpoint_id
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """The checkpoints of a session."""
+
+    session_key: str
+    folder: Path
+    found: tuple[Found, ...]
+    """Newest first."""
+    problems: tuple[str, ...]
+    """Of files that cannot be read, for the user."""
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    old: Found
+    new: Found
+    changes: tuple[Change, ...]
+
+
+def list_checkpoints(session: Session, places: Places) -> Listing:
+    """Read all checkpoints of a session."""
+    key = session_key(session)
+    folder = checkpoint_folder(key, places)
+    found: list[Found] = []
+    problems: list[str] = []
+    for checkpoint_id in reversed(list_ids(folder)):
+        path = folder / f"{checkpoint_id}.yaml"
+        try:
+            found.append(Found(checkpoint=read_checkpoint(path), path=path))
+        except FileNotFoundError:
+            continue
+        except (CorruptCheckpoint, NewerCheckpoint) as error:
+            problems.append(str(error))
+    return Listing(session_key=key, folder=folder, found=tuple(found), problems=tuple(problems))
+
+
+def find_checkpoint(session: Session, checkpoint_id: str | None, places: Places) -> Found:
+    """Find a checkpoint by its id, such as `cp_003` or `3`; the latest one if none is named.
+
+    Raises:
+        CheckpointNotFound: there is none of this id, or none at all.
+        CorruptCheckpoint, NewerCheckpoint: it is there, and cannot be read.
+    """
+    folder = checkpoint_folder(session_key(session), places)
+    if checkpoint_id is None:
+        latest = read_latest(folder)
+        if latest.checkpoint is None:
+            raise _none(session, latest.problem)
+        path = folder / f"{latest.checkpoint.meta.checkpoint_id}.yaml"
+        return Found(checkpoint=latest.checkpoint, path=path, problem=latest.problem)
+    wanted = f"cp_{int(checkpoint_id):03}" if _is_number(checkpoint_id) else checkpoint_id
+    known = list_ids(folder)
+    path = folder / f"{wanted}.yaml"
+    if wanted not in known:
+        raise _unknown(session, checkpoint_id, known)
+    try:
+        return Found(checkpoint=read_checkpoint(path), path=path)
+    except FileNotFoundError:
+        raise _unknown(session, checkpoint_id, list_ids(folder)) from None
+
+
+def compare(session: Session, old_id: str | None, new_id: str | None, places: Places) -> Difference:
+    """Compare two checkpoints: by default the latest with the one that it follows.
+
+    Raises:
+        CheckpointNotFound: one of them is not there.
+        CorruptCheckpoint, NewerCheckpoint: one of them cannot be read.
+    """
+    new = find_checkpoint(session, new_id, places)
+    old = (
+        _before(session, new, places)
+        if old_id is None
+        else find_checkpoint(session, old_id, places)
+    )
+    return Difference(old=old, new=new, changes=diff(old.checkpoint, new.checkpoint))
+
+
+def known_ids(session: Session, places: Places) -> tuple[str, ...]:
+    return list_ids(checkpoint_folder(session_key(session), places))
+
+
+def _before(session: Session, new: Found, places: Places) -> Found:
+    """Give the checkpoint that another one follows: by its own word, else by the numbers.
+
+    A file that is gone or damaged is passed over; the next intact one below it serves.
+    """
+    listing = list_checkpoints(session, places)
+    older = [one for one in listing.found if _number(one) < _number(new)]
+    wanted = new.checkpoint.meta.previous_checkpoint
+    linked = [one for one in older if one.checkpoint_id == wanted]
+    for one in linked or older:
+        return one
+    raise CheckpointNotFound(
+        f"{new.checkpoint_id} is the only checkpoint of {session.path.name} that can be read:"
+        " there is nothing to compare it with yet"
+    )
+
+
+def _number(one: Found) -> int:
+    return int(one.checkpoint_id.removeprefix("cp_"))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 9
+
+
+def _unknown(session: Session, checkpoint_id: str, known: Sequence[str]) -> CheckpointNotFound:
+    if not known:
+        return _none(session, None)
+    return CheckpointNotFound(
+        f"{session.path.name} has no checkpoint {checkpoint_id[:40]!r}: there are"
+        f" {', '.join(known)}"
+    )
+
+
+def _none(session: Session, problem: str | None) -> CheckpointNotFound:
+    said = "" if problem is None else f" ({problem})"
+    return CheckpointNotFound(
+        f"{session.path.name} has no checkpoint that can be read{said}: `ullage checkpoint write`"
+        " makes one"
+    )

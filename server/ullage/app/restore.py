@@ -1,0 +1,159 @@
+"""Give a session its working state back: a checkpoint as text, at its end, or in a new one.
+
+The text is planned and shown first, as every change of a session.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.app.change import (
+    Changeable,
+    ChangePlan,
+    changeable,
+    context_after,
+    make_change,
+    new_entry_id,
+    now_text,
+    plan_change,
+)
+from ullage.app.load import Loaded, load
+from ullage.app.new_session import write_session
+from ullage.app.sessions import open_session
+from ullage.core.checkpoint import Checkpoint, render_for_agent
+from ullage.core.compaction import hidden_tokens, refuse_open_calls
+from ullage.core.config.settings import CheckpointSettings, Config
+from ullage.core.context import Context
+from ullage.core.edit import NewSession, RestoreEdit
+from ullage.core.tokens import count_items
+from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
+from ullage.store.places import Places
+
+Target: TypeAlias = Literal["session", "new"]
+AS_TEXT = "`ullage checkpoint restore --into text` prints it for you to give to the agent"
+
+
+class NewPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that begins with the text of a checkpoint, and is not written yet."""
+
+    path: Path
+    session: NewSession
+    context_after: Context
+
+
+class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the text of a checkpoint goes; nothing is written yet."""
+
+    loaded: Loaded
+    checkpoint: Checkpoint
+    text: str
+    n_text_tokens: int
+    change: ChangePlan | NewPlan
+
+    @property
+    def path_after(self) -> Path:
+        return self.change.path if isinstance(self.change, NewPlan) else self.change.path_after
+
+
+class Restored(msgspec.Struct, frozen=True, kw_only=True):
+    loaded: Loaded
+    """The session that has the text now."""
+    resume_command: str
+    notes: tuple[str, ...]
+    """What the user should know besides."""
+
+
+def restore_text(
+    checkpoint: Checkpoint, settings: CheckpointSettings, count: Callable[[str], int]
+) -> str:
+    """Write a checkpoint as the text that an agent is given, within the budget of the settings."""
+    return render_for_agent(checkpoint, budget_tokens=settings.injection_tokens, count=count)
+
+
+def plan_restore(
+    loaded: Loaded, checkpoint: Checkpoint, into: Target, config: Config
+) -> RestorePlan:
+    """Work out where the text of a checkpoint goes, without writing anything.
+
+    Raises:
+        WriteNotSupported: nothing can be put into such a session; the text can be given to it.
+        Refused: the agent is in the middle of a step.
+    """
+    text = restore_text(checkpoint, config.checkpoint, loaded.count)
+    edit = RestoreEdit(
+        entry_id=new_entry_id(),
+        timestamp=now_text(),
+        checkpoint_id=checkpoint.meta.checkpoint_id,
+        text=text,
+    )
+    try:
+        target = changeable(loaded.session)
+        planned = _planned(loaded, target, edit, into)
+    except WriteNotSupported as error:
+        raise WriteNotSupported(f"{error}; {AS_TEXT}") from None
+    n_text = loaded.count(text)
+    loaded.count.save()
+    return RestorePlan(
+        loaded=loaded, checkpoint=checkpoint, text=text, n_text_tokens=n_text, change=planned
+    )
+
+
+def restore(plan: RestorePlan, config: Config, places: Places) -> Restored:
+    """Put the text where it was planned to go.
+
+    Raises:
+        WriteNotSupported: the workspace is read-only.
+        SessionLive: an agent or another Ullage is using the session.
+        ChangedMeanwhile: the transcript is not what the plan was made from.
+        FileExists, StorageError: the disk does not take it.
+        NotAsPlanned: it was written, and leads to another context than planned.
+    """
+    if isinstance(plan.change, NewPlan):
+        return _begin(plan, plan.change, config, places)
+    made = make_change(plan.change, config, places, kind="restore", layer=None, replaced=())
+    return Restored(loaded=made.loaded, resume_command=made.resume_command, notes=made.notes)
+
+
+def _planned(
+    loaded: Loaded, target: Changeable, edit: RestoreEdit, into: Target
+) -> ChangePlan | NewPlan:
+    context = loaded.context
+    if into == "new":
+        begun = target.editor.begin(target.lines, context, edit)
+        return NewPlan(
+            path=loaded.path.with_name(begun.name),
+            session=begun,
+            context_after=context_after(loaded, begun),
+        )
+    waiting = refuse_open_calls(context.items)
+    if waiting is not None:
+        raise Refused(f"{waiting.reason}, or restore into a new session (`--into new`)")
+    n_counted = count_items(context.items, loaded.count)
+    n_hidden = hidden_tokens(loaded.status.gauge, n_counted)
+    return plan_change(
+        loaded,
+        lambda _: target.editor.restore(target.lines, context, edit),
+        n_tokens_before=n_hidden + n_counted,
+        n_tokens_hidden=n_hidden,
+    )
+
+
+def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> Restored:
+    if plan.loaded.policy.is_read_only:
+        raise WriteNotSupported(
+            f"the workspace is read-only (`sandbox.readOnly`), nothing is written; {AS_TEXT}"
+        )
+    write_session(new.path, new.session.data)
+    loaded = load(open_session(new.path), config, places, plan.loaded.count.count_text)
+    if loaded.context.items != new.context_after.items:
+        raise NotAsPlanned(
+            f"{new.path} was written, but does not read as it was previewed: delete it and report it"
+        )
+    editor = changeable(loaded.session).editor
+    return Restored(
+        loaded=loaded,
+        resume_command=editor.resume_command(loaded.session.header, new.path),
+        notes=(),
+    )
