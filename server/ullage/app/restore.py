@@ -3,7 +3,6 @@
 The text is planned and shown first, as every change of a session.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -21,12 +20,15 @@ from ullage.app.change import (
 )
 from ullage.app.load import Loaded, load
 from ullage.app.new_session import write_session
+from ullage.app.resume import AIM
 from ullage.app.sessions import open_session
-from ullage.core.checkpoint import Checkpoint, render_for_agent
+from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.context import Context
 from ullage.core.edit import NewSession, RestoreEdit
+from ullage.core.token_estimate import estimate_tokens
 from ullage.core.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
 from ullage.store.places import Places
@@ -65,11 +67,13 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     """What the user should know besides."""
 
 
-def restore_text(
-    checkpoint: Checkpoint, settings: CheckpointSettings, count: Callable[[str], int]
-) -> str:
-    """Write a checkpoint as the text that an agent is given, within the budget of the settings."""
-    return render_for_agent(checkpoint, budget_tokens=settings.injection_tokens, count=count)
+def restore_text(checkpoint: Checkpoint, settings: CheckpointSettings) -> str:
+    """Write a checkpoint as the text that an agent is given, within the budget of the settings.
+
+    The same text as a hook gives it (`app/resume.py`), and no tokenizer is loaded for it.
+    """
+    budget = int(settings.injection_tokens * AIM)
+    return render_for_agent(checkpoint, budget_tokens=budget, count=estimate_tokens)
 
 
 def plan_restore(
@@ -81,7 +85,7 @@ def plan_restore(
         WriteNotSupported: nothing can be put into such a session; the text can be given to it.
         Refused: the agent is in the middle of a step.
     """
-    text = restore_text(checkpoint, config.checkpoint, loaded.count)
+    text = restore_text(checkpoint, config.checkpoint)
     edit = RestoreEdit(
         entry_id=new_entry_id(),
         timestamp=now_text(),
@@ -149,7 +153,8 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
     loaded = load(open_session(new.path), config, places, plan.loaded.count.count_text)
     if loaded.context.items != new.context_after.items:
         raise NotAsPlanned(
-            f"{new.path} was written, but does not read as it was previewed: delete it and report it"
+            f"{new.path} was written, but does not read as it was previewed:"
+            " delete it and report it"
         )
     editor = changeable(loaded.session).editor
     return Restored(

@@ -9,7 +9,7 @@ from ullage.store.checkpoints import Latest, checkpoint_folder, read_latest
 from ullage.store.places import Places
 from ullage.store.receipts import origin_of
 
-_AIM = 0.9
+AIM = 0.9
 """Share of the budget that is aimed at: the estimate is a tenth off at the most.
 
 By tiktoken's count, 800 tokens allowed are 640 to 800 then.
@@ -41,7 +41,7 @@ def resume(
         return None
     text = render_for_agent(
         latest.checkpoint,
-        budget_tokens=int(settings.injection_tokens * _AIM),
+        budget_tokens=int(settings.injection_tokens * AIM),
         count=estimate_tokens,
         max_chars=max_chars,
     )

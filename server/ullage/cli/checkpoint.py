@@ -1,28 +1,119 @@
 """`ullage checkpoint`: the working state of a session, on disk."""
 
+from shutil import get_terminal_size
+
 import click
 
 from ullage.app.load import load
 from ullage.app.sessions import find_session
-from ullage.cli.options import current_config, session_option, window_option
-from ullage.cli.output import safe
+from ullage.cli.checkpoint_restore import restore
+from ullage.cli.options import (
+    checkpoint_argument,
+    current_config,
+    json_option,
+    session_option,
+    window_option,
+)
+from ullage.cli.output import answer, print_json, safe
 from ullage.store.places import current_places
+
+_COLORS = {"+": "green", "-": "red", "": None}
 
 
 @click.group()
 def checkpoint() -> None:
-    """Write the working state of a session, before anything is forgotten."""
+    """Keep the working state of a session, before anything is forgotten."""
 
 
 @checkpoint.command()
 @session_option
 @window_option
-def write(session: str | None, window: int | None) -> None:
-    """Write a checkpoint: topic, decisions, open items, files. No model is asked."""
+@json_option
+def write(session: str | None, window: int | None, as_json: bool) -> None:
+    """Write a checkpoint: topic, decisions, open items, files. No model is asked.
+
+    Where nothing changed since the latest one, that is named instead.
+    """
     from ullage.app.checkpoint import write_checkpoint
+    from ullage.app.checkpoint_report import report_written, written_text
 
     places = current_places()
     config = current_config(window, places)
     loaded = load(find_session(session, places), config, places)
     written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
-    click.echo(safe(f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}: {written.path}"))
+    tell_problem(written.problem)
+    answer(written_text(written), report_written(written), as_json)
+
+
+@checkpoint.command(name="list")
+@session_option
+@json_option
+def list_command(session: str | None, as_json: bool) -> None:
+    """List the checkpoints of a session, the newest first."""
+    from ullage.app.checkpoint_report import listing_text, report_listing
+    from ullage.app.checkpoints import list_checkpoints
+
+    places = current_places()
+    report = report_listing(list_checkpoints(find_session(session, places), places))
+    answer(listing_text(report, n_columns()), report, as_json)
+
+
+@checkpoint.command()
+@checkpoint_argument("checkpoint_id", metavar="[ID]")
+@session_option
+@click.option("--text", "as_text", is_flag=True, help="Print what the agent would be told.")
+@json_option
+def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json: bool) -> None:
+    """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
+    from ullage.app.checkpoint_report import report_found, report_text
+    from ullage.app.checkpoints import find_checkpoint
+    from ullage.app.restore import restore_text
+
+    places = current_places()
+    found = find_checkpoint(find_session(session, places), checkpoint_id, places)
+    tell_problem(found.problem)
+    if as_text:
+        text = restore_text(found.checkpoint, current_config(None, places).checkpoint)
+        answer(text, report_text(found.checkpoint, text), as_json)
+    elif as_json:
+        print_json(report_found(found))
+    else:
+        click.echo(safe(found.path.read_text("utf-8")), nl=False)
+
+
+@checkpoint.command()
+@checkpoint_argument("old", metavar="[A]")
+@checkpoint_argument("new", metavar="[B]")
+@session_option
+@json_option
+def diff(old: str | None, new: str | None, session: str | None, as_json: bool) -> None:
+    """Compare two checkpoints: A with B, or with the latest one if only A is named.
+
+    With none named, the latest one is compared with the one before it.
+    """
+    from ullage.app.checkpoint_report import difference_lines, report_difference
+    from ullage.app.checkpoints import compare
+
+    places = current_places()
+    difference = compare(find_session(session, places), old, new, places)
+    tell_problem(difference.new.problem)
+    if as_json:
+        print_json(report_difference(difference))
+        return
+    for mark, line in difference_lines(difference, n_columns()):
+        click.secho(safe(line), fg=_COLORS[mark])
+
+
+checkpoint.add_command(restore)
+
+
+def tell_problem(problem: str | None) -> None:
+    if problem is not None:
+        click.echo(safe(f"Note: {problem}"), err=True)
+
+
+def n_columns() -> int:
+    """Give the width that text is laid out for; that of no terminal is 80."""
+    from ullage.app.checkpoint_report import MAX_COLUMNS, MIN_COLUMNS
+
+    return min(MAX_COLUMNS, max(MIN_COLUMNS, get_terminal_size().columns))

@@ -7,7 +7,8 @@ import click
 
 from ullage.app.config import load_config
 from ullage.core.config.settings import Config
-from ullage.store.places import Places
+from ullage.errors import UllageError
+from ullage.store.places import Places, current_places
 
 MIN_WINDOW_TOKENS = 1000
 MAX_WINDOW_TOKENS = 100_000_000
@@ -29,6 +30,29 @@ def window_option(command: F) -> F:
         metavar="TOKENS",
         help="Size of the model's context window, also from ULLAGE_CONTEXT_WINDOW.",
     )(command)
+
+
+def checkpoint_argument(name: str, *, metavar: str) -> Callable[[F], F]:
+    return click.argument(
+        name, required=False, metavar=metavar, shell_complete=_complete_checkpoint
+    )
+
+
+def _complete_checkpoint(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Give the shell the ids of the session that stands on the line, or of the newest one."""
+    from ullage.app.checkpoints import known_ids
+    from ullage.app.sessions import find_session
+
+    del parameter
+    places = current_places()
+    session = context.params.get("session")
+    try:
+        ids = known_ids(find_session(session if isinstance(session, str) else None, places), places)
+    except UllageError:
+        return []
+    return [checkpoint_id for checkpoint_id in ids if checkpoint_id.startswith(incomplete)]
 
 
 def json_option(command: F) -> F:

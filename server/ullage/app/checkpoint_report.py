@@ -1,0 +1,282 @@
+"""What `ullage checkpoint` answers: JSON for programs, text for people."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from textwrap import wrap
+from typing import Literal
+
+import msgspec
+
+from ullage.app.checkpoint import Written
+from ullage.app.checkpoints import Difference, Found, Listing
+from ullage.app.restore import NewPlan, Restored, RestorePlan
+from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint_diff import Change
+from ullage.core.prose import gist
+
+MIN_COLUMNS, MAX_COLUMNS = 60, 120
+"""Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
+_FIELD_NAMES = {
+    "meta.session_file": "Transcript",
+    "meta.compaction_count": "Compactions",
+    "meta.token_usage.input_tokens": "Tokens",
+    "meta.token_usage.context_window": "Window",
+    "working.topic": "Topic",
+    "working.status": "Status",
+    "working.interrupted": "Interrupted",
+    "working.last_tool_call": "Last tool call",
+    "working.next_action": "Next action",
+    "thread.summary": "Thread",
+    "decisions": "Decisions",
+    "open_items": "Open items",
+    "pins": "Pins",
+    "resources.files_modified": "Files modified",
+    "resources.files_read": "Files read",
+    "resources.tools_used": "Tools used",
+    "thread.key_exchanges": "Key exchanges",
+    "learnings": "Learnings",
+    "dead_ends": "Dead ends",
+    "trust_anchors": "Trust anchors",
+}
+
+
+class WriteReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage checkpoint write --json`."""
+
+    checkpoint_id: str
+    path: str
+    is_new: bool
+    """False where the latest checkpoint says the same; then it is that one."""
+    trigger: str
+    created_at: str
+    problem: str | None
+    """Which newer files cannot be read."""
+
+
+class CheckpointRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One checkpoint in the answer of `ullage checkpoint list --json`."""
+
+    checkpoint_id: str
+    created_at: str
+    trigger: str
+    input_tokens: int
+    context_window: int
+    utilization: float
+    compaction_count: int
+    status: str
+    topic: str
+    previous_checkpoint: str | None
+    path: str
+
+
+class ListReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage checkpoint list --json`."""
+
+    session_key: str
+    folder: str
+    checkpoints: list[CheckpointRow]
+    """Newest first."""
+    problems: list[str]
+    """Of files that cannot be read."""
+
+
+class ShowReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage checkpoint show --json`."""
+
+    path: str
+    checkpoint: Checkpoint
+    problem: str | None
+    """Which newer files cannot be read."""
+
+
+class DiffReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage checkpoint diff --json`."""
+
+    old: str
+    new: str
+    changes: list[Change]
+
+
+class RestoreReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage checkpoint restore --json`."""
+
+    outcome: Literal["planned", "restored", "text"]
+    checkpoint_id: str
+    text: str
+    """What the agent is given."""
+    path: str | None = None
+    """The transcript that the checkpoint is of."""
+    path_after: str | None = None
+    """Where the session goes on; null where the text was only printed."""
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    resume: str | None = None
+    """The command that goes on with the session."""
+
+
+def report_written(written: Written) -> WriteReport:
+    meta = written.checkpoint.meta
+    return WriteReport(
+        checkpoint_id=meta.checkpoint_id,
+        path=str(written.path),
+        is_new=written.is_new,
+        trigger=meta.trigger,
+        created_at=meta.created_at,
+        problem=written.problem,
+    )
+
+
+def written_text(written: Written) -> str:
+    checkpoint_id = written.checkpoint.meta.checkpoint_id
+    if written.is_new:
+        return f"✓ Checkpoint {checkpoint_id}: {written.path}"
+    return f"Unchanged since {checkpoint_id}: {written.path}"
+
+
+def report_listing(listing: Listing) -> ListReport:
+    return ListReport(
+        session_key=listing.session_key,
+        folder=str(listing.folder),
+        checkpoints=[_row(one) for one in listing.found],
+        problems=list(listing.problems),
+    )
+
+
+def listing_text(report: ListReport, n_columns: int) -> str:
+    """Write one line a checkpoint; the topic takes what is left of it."""
+    lines: list[str] = []
+    if report.checkpoints:
+        lines.append(
+            f"{'Id':<8}{'Written (UTC)':<18}{'Trigger':<12}{'Tokens':>9}  {'Used':>4}  Topic"
+        )
+    for one in report.checkpoints:
+        written = one.created_at[:16].replace("T", " ")
+        head = (
+            f"{one.checkpoint_id:<8}{written:<18}{one.trigger:<12}{one.input_tokens:>9,}"
+            f"  {one.utilization:>4.0%}  "
+        )
+        lines.append((head + gist(one.topic, max(10, n_columns - len(head)))).rstrip())
+    if not lines:
+        lines.append("No checkpoints of this session yet: `ullage checkpoint write` makes one.")
+    return "\n".join(lines + [f"Warning: {problem}" for problem in report.problems])
+
+
+def report_found(found: Found) -> ShowReport:
+    return ShowReport(path=str(found.path), checkpoint=found.checkpoint, problem=found.problem)
+
+
+def report_difference(difference: Difference) -> DiffReport:
+    return DiffReport(
+        old=difference.old.checkpoint_id,
+        new=difference.new.checkpoint_id,
+        changes=list(difference.changes),
+    )
+
+
+def difference_lines(difference: Difference, n_columns: int) -> list[tuple[str, str]]:
+    """Write a difference as lines, each with its mark: `+`, `-`, or nothing."""
+    old, new = difference.old.checkpoint.meta, difference.new.checkpoint.meta
+    lines = [("", f"{_when(old.checkpoint_id, old.created_at)} → "
+                  f"{_when(new.checkpoint_id, new.created_at)}")]  # fmt: skip
+    if not difference.changes:
+        return [*lines, ("", "Nothing differs but ids and times.")]
+    for field, changes in groupby(difference.changes, lambda change: change.field):
+        lines += _field_lines(_FIELD_NAMES[field], list(changes), n_columns)
+    return lines
+
+
+def report_text(checkpoint: Checkpoint, text: str) -> RestoreReport:
+    return RestoreReport(
+        outcome="text",
+        checkpoint_id=checkpoint.meta.checkpoint_id,
+        text=text,
+        path=checkpoint.meta.session_file,
+    )
+
+
+def report_restore_plan(plan: RestorePlan) -> RestoreReport:
+    change = plan.change
+    is_begun = isinstance(change, NewPlan)
+    return RestoreReport(
+        outcome="planned",
+        checkpoint_id=plan.checkpoint.meta.checkpoint_id,
+        text=plan.text,
+        path=str(plan.loaded.path),
+        path_after=str(plan.path_after),
+        tokens_before=0 if is_begun else change.n_tokens_before,
+        tokens_after=plan.n_text_tokens if is_begun else change.n_tokens_after,
+    )
+
+
+def report_restored(plan: RestorePlan, restored: Restored) -> RestoreReport:
+    return msgspec.structs.replace(
+        report_restore_plan(plan), outcome="restored", resume=restored.resume_command
+    )
+
+
+def restore_plan_text(plan: RestorePlan) -> str:
+    """Show where the text goes, what that costs, and the text itself."""
+    meta = plan.checkpoint.meta
+    lines = [f"Checkpoint {meta.checkpoint_id}, {meta.created_at[:16].replace('T', ' ')} UTC"]
+    if isinstance(plan.change, NewPlan):
+        lines.append(f"Begins a new session of {plan.n_text_tokens:,} tokens: {plan.path_after}")
+    else:
+        before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
+        lines.append(f"Goes to the end of the session: {before:,} → {after:,} tokens")
+        if plan.path_after != plan.loaded.path:
+            lines.append(
+                f"Goes on in a new session: {plan.path_after.name} (this one stays as it is)"
+            )
+    return "\n".join((*lines, "", "What the agent is told:", "", plan.text))
+
+
+def restored_text(plan: RestorePlan, restored: Restored) -> str:
+    checkpoint_id = plan.checkpoint.meta.checkpoint_id
+    if isinstance(plan.change, NewPlan):
+        lines = [f"✓ Restored {checkpoint_id} into a new session: {plan.path_after}"]
+    else:
+        lines = [f"✓ Restored {checkpoint_id}; `ullage undo` takes it back."]
+    return "\n".join((*lines, f"  Go on with: {restored.resume_command}"))
+
+
+def _row(one: Found) -> CheckpointRow:
+    meta, work = one.checkpoint.meta, one.checkpoint.working
+    return CheckpointRow(
+        checkpoint_id=meta.checkpoint_id,
+        created_at=meta.created_at,
+        trigger=meta.trigger,
+        input_tokens=meta.token_usage.input_tokens,
+        context_window=meta.token_usage.context_window,
+        utilization=meta.token_usage.utilization,
+        compaction_count=meta.compaction_count,
+        status=work.status,
+        topic=work.topic,
+        previous_checkpoint=meta.previous_checkpoint,
+        path=str(one.path),
+    )
+
+
+def _when(checkpoint_id: str, created_at: str) -> str:
+    return f"{checkpoint_id} ({created_at[:16].replace('T', ' ')})"
+
+
+def _field_lines(name: str, changes: Sequence[Change], n_columns: int) -> list[tuple[str, str]]:
+    """Write what changed in a field: on one line where it is short, else old above new."""
+    first = changes[0]
+    one_line = f"{name}: {first.old or 'none'} → {first.new or 'none'}"
+    is_short = len(one_line) <= n_columns and "\n" not in one_line
+    if len(changes) == 1 and first.kind == "changed" and is_short:
+        return [("", one_line)]
+    lines = [("", f"{name}:")]
+    for change in changes:
+        lines += _marked("-", change.old, n_columns) + _marked("+", change.new, n_columns)
+    return lines
+
+
+def _marked(mark: str, text: str | None, n_columns: int) -> list[tuple[str, str]]:
+    if not text:
+        return []
+    flat = " ".join(text.split())
+    pieces = wrap(flat, n_columns - 4, break_on_hyphens=False) or [""]
+    head, *rest = pieces
+    return [(mark, f"  {mark} {head}"), *((mark, f"    {piece}") for piece in rest)]
