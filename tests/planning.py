@@ -3,9 +3,13 @@
 import asyncio
 from pathlib import Path
 
+import msgspec
+
 from ullage.app.change import Made
+from ullage.app.checkpoint import write_checkpoint
 from ullage.app.compact import Plan, Request, compact, plan_compaction
 from ullage.app.load import Loaded, load
+from ullage.app.restore import RestorePlan, Target, plan_restore, restore
 from ullage.app.sessions import open_session
 from ullage.app.summaries import ModelUse
 from ullage.app.undo import Undone, plan_undo, undo
@@ -64,6 +68,21 @@ def compacted(
     made = compact(plan, config, places)
     make_idle(made.loaded.path)
     return plan, made
+
+
+def restored(
+    path: Path, places: Places, into: Target, config: Config = SMALL, text: str = ""
+) -> RestorePlan:
+    """Write a checkpoint of a session, or one with another topic, and restore it."""
+    found = loaded(path, places, config)
+    written = write_checkpoint(found, config.checkpoint, places, trigger="manual").checkpoint
+    if text:
+        working = msgspec.structs.replace(written.working, topic=text)
+        written = msgspec.structs.replace(written, working=working)
+    plan = plan_restore(found, written, into, config)
+    restore(plan, config, places)
+    make_idle(plan.path_after)
+    return plan
 
 
 def undone(path: Path, places: Places, config: Config = SMALL) -> Undone:

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from edits import applied
-from planning import compacted, undone
+from planning import compacted, restored, undone
 from reading import read as read_bytes
 from ullage.app.branch import plan_branch, write_branch
 from ullage.app.bundle_export import plan_export, write_export
@@ -248,6 +248,41 @@ def test_pi_goes_on_with_a_compacted_session(
     assert [message["role"] for message in sent[-2:]] == ["user", "assistant"]
     assert len(sent) == len(context.items) == len(plan.change.context_after.items) + 2
     assert plan.summary.text in json.dumps(sent[0], ensure_ascii=False).replace("\\n", "\n")
+
+
+@pytest.mark.parametrize("version", NODES)
+def test_pi_goes_on_with_a_checkpoint_at_the_end_and_without_it_once_it_is_undone(
+    version: str, demo_session: Path, places: Places
+) -> None:
+    (before,) = ask_pi(version, demo_session)
+    plan = restored(demo_session, places, "session")
+    (answer,) = ask_pi(version, demo_session)
+    messages = cast(list[dict[str, object]], answer["messages"])
+    after = plan.change.context_after
+    assert messages == json.loads(json.dumps([item.native for item in after.items]))
+    assert (messages[:-1], messages[-1]["content"]) == (before["messages"], plan.text)
+    sent = go_on(version, demo_session)
+    told = [{"type": "text", "text": plan.text}]
+    assert {"role": "user", "content": told} in [
+        {key: message[key] for key in ("role", "content")} for message in sent
+    ]
+    make_idle(demo_session)
+    undone(demo_session, places, Config())
+    (back,) = ask_pi(version, demo_session)
+    assert cast(list[object], back["messages"])[:-2] == before["messages"]
+
+
+@pytest.mark.parametrize("version", NODES)
+def test_pi_goes_on_with_a_session_that_begins_with_a_checkpoint(
+    version: str, demo_session: Path, places: Places
+) -> None:
+    plan = restored(demo_session, places, "new")
+    new = plan.path_after
+    cwd = plan.loaded.session.header.cwd or ""
+    assert str(new) in json.loads(run_node(version, "list.mjs", version, cwd, str(new.parent)))
+    sent = go_on(version, new)
+    assert [message["role"] for message in sent] == ["user", "user", "assistant"]
+    assert sent[0]["content"] == [{"type": "text", "text": plan.text}]
 
 
 def made_from(path: Path, places: Places) -> list[Path]:

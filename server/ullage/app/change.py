@@ -31,6 +31,7 @@ from ullage.formats.format import Editor
 from ullage.formats.json_line import compact_json
 from ullage.formats.registry import editor_for
 from ullage.store.change import apply_change
+from ullage.store.checkpoints import carry_latest, checkpoint_folder
 from ullage.store.places import Places
 from ullage.store.reader import FileLines, Fingerprint
 from ullage.store.receipts import sessions_made_from
@@ -182,6 +183,8 @@ def make_change(
         )
         if done.path != session.path:
             carry_state(session_key(session), occasion.session_key, places)
+            keys = (session_key(session), occasion.session_key)
+            carry_latest(*(checkpoint_folder(key, places) for key in keys))
         loaded = load(open_session(done.path), config, places, plan.loaded.count.count_text)
     if loaded.context.items != plan.context_after.items:
         raise NotAsPlanned(

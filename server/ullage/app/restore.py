@@ -18,6 +18,7 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
+from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded, load
 from ullage.app.new_session import write_session
 from ullage.app.resume import AIM
@@ -31,6 +32,7 @@ from ullage.core.edit import NewSession, RestoreEdit
 from ullage.core.token_estimate import estimate_tokens
 from ullage.core.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
+from ullage.store.checkpoints import carry_latest, checkpoint_folder
 from ullage.store.places import Places
 
 Target: TypeAlias = Literal["session", "new"]
@@ -151,6 +153,8 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
         )
     write_session(new.path, new.session.data)
     loaded = load(open_session(new.path), config, places, plan.loaded.count.count_text)
+    keys = (session_key(one.session) for one in (plan.loaded, loaded))
+    carry_latest(*(checkpoint_folder(key, places) for key in keys))
     if loaded.context.items != new.context_after.items:
         raise NotAsPlanned(
             f"{new.path} was written, but does not read as it was previewed:"

@@ -72,6 +72,26 @@ def save(checkpoint: Checkpoint, folder: Path, *, n_kept: int) -> Path:
     return path
 
 
+def carry_latest(old: Path, new: Path) -> None:
+    """Copy the latest intact checkpoint of a session to the one that goes on from it.
+
+    Raises:
+        StateUnwritable: the state folder does not take it.
+    """
+    latest = read_latest(old).checkpoint
+    if latest is None:
+        return
+    make_folder(new)
+    name = f"{latest.meta.checkpoint_id}.yaml"
+    try:
+        create_file(new / name, (old / name).read_bytes())
+    except (FileExistsError, FileNotFoundError):
+        return
+    except OSError as error:
+        raise unwritable(new / name, error) from None
+    point_to_newest(new)
+
+
 def point_to_newest(folder: Path) -> None:
     """Let the pointer name the newest file; one that is damaged, missing or behind is replaced.
 

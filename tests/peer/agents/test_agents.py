@@ -19,7 +19,14 @@ from loopback_model import Answer, Json, LoopbackModel
 from reading import read
 from ullage.core.context import Context
 from ullage.core.cut import legal_cuts
-from ullage.core.edit import PRUNED_OUTPUT, CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.edit import (
+    PRUNED_OUTPUT,
+    CompactionEdit,
+    NewSession,
+    PruneEdit,
+    Replacement,
+    RestoreEdit,
+)
 from ullage.core.gauge import measure
 from ullage.core.message import ToolResult
 from ullage.core.transcript import MemoryLines
@@ -190,6 +197,26 @@ def test_a_pruned_session_goes_on_with_placeholders(lab: Lab) -> None:
     assert outputs[2].rstrip().endswith("three")
 
 
+TEXT = "[Post-compaction checkpoint restore]\n\nWorking on: the second thing\nStatus: idle"
+RESTORE = RestoreEdit(entry_id="ff000000", timestamp=AT, checkpoint_id="cp_001", text=TEXT)
+
+
+def test_a_session_goes_on_with_a_checkpoint_at_its_end(lab: Lab) -> None:
+    path = lab.transcript()
+    context = context_of(path)
+    change = editor(context).restore(MemoryLines(path.read_bytes()), context, RESTORE)
+    reached = go_on(lab, begin(path, change))
+    assert reached[-3:] == [("text", "Second is done."), ("text", TEXT), ("text", "Go on.")]
+
+
+def test_a_session_begins_with_a_checkpoint(lab: Lab) -> None:
+    path = lab.transcript()
+    context = context_of(path)
+    change = editor(context).begin(MemoryLines(path.read_bytes()), context, RESTORE)
+    reached = go_on(lab, begin(path, change))
+    assert reached == [("text", TEXT), ("text", "Go on.")]
+
+
 def test_what_the_agent_compacted_is_undone_in_a_new_session(lab: Lab) -> None:
     path = lab.transcript()
     before = context_of(path)
@@ -234,6 +261,10 @@ def go_on(lab: Lab, path: Path) -> list[tuple[str, str]]:
     return reached
 
 
+MADE_UP = ("text", "No response requested.")
+"""What Claude Code puts behind a user's message that nobody answered."""
+
+
 def flat(messages: Sequence[Json]) -> list[tuple[str, str]]:
     """List what messages hold, in order, without what the agents announce by themselves."""
     found: list[tuple[str, str]] = []
@@ -245,7 +276,11 @@ def flat(messages: Sequence[Json]) -> list[tuple[str, str]]:
             content = [{"type": "text", "text": content}]
         blocks = cast(list[Json], content if isinstance(content, list) else [message])
         found += [_told(block) for block in blocks]
-    return [one for one in found if not one[1].startswith(("<system-reminder>", "<environment_"))]
+    return [
+        one
+        for one in found
+        if one != MADE_UP and not one[1].startswith(("<system-reminder>", "<environment_"))
+    ]
 
 
 def _told(block: Json) -> tuple[str, str]:

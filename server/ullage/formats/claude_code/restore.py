@@ -1,4 +1,8 @@
-"""Checkpoints given back to sessions of Claude Code: as a user's message of a new session file."""
+"""Checkpoints given back to sessions of Claude Code: as a user's message of a new session file.
+
+When Claude Code resumes a session that ends with a user's message, it puts an answer of its own
+behind that, "No response requested." (2.1.197, run; a message that it hides gets the same).
+"""
 
 from ullage.core.context import Context
 from ullage.core.edit import NewSession, RestoreEdit
