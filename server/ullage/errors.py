@@ -10,7 +10,8 @@ UllageError
 │   ├── CorruptCheckpoint
 │   ├── NewerCheckpoint
 │   ├── UnknownItem
-│   └── BadBundle
+│   ├── BadBundle
+│   └── AgentNotFound
 ├── Refused                 exit 4: we could, but must not
 │   ├── SessionLive
 │   ├── WriteNotSupported
@@ -77,6 +78,10 @@ class UnknownItem(InputError):
 
 
 class BadBundle(InputError):
+    pass
+
+
+class AgentNotFound(InputError):
     pass
 
 

@@ -14,6 +14,7 @@ from ullage.cli.config import config
 from ullage.cli.context import context
 from ullage.cli.demo import demo
 from ullage.cli.doctor import doctor
+from ullage.cli.install import install, uninstall
 from ullage.cli.lsp import lsp
 from ullage.cli.mcp import mcp
 from ullage.cli.output import safe, use_any_encoding
@@ -36,6 +37,8 @@ COMMANDS: tuple[click.Command, ...] = (
     config,
     doctor,
     demo,
+    install,
+    uninstall,
     lsp,
     mcp,
 )

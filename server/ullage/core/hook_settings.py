@@ -5,12 +5,12 @@ Both keep `{"hooks": {EVENT: [{"matcher"?, "hooks": [{"type", "command", "timeou
 changed beside it (a matcher, a timeout) stays.
 """
 
-import shlex
 from collections.abc import Iterator
 
 import msgspec
 
 from ullage.core.config.tree import Items, Leaf, Node, Table
+from ullage.core.hook_command import is_ours
 from ullage.core.json5 import parse_json5
 from ullage.core.json_edit import (
     Before,
@@ -26,7 +26,6 @@ from ullage.core.json_edit import (
 )
 
 HOOKS = "hooks"
-_PROGRAMS = ("ullage", "ullage.exe")
 
 
 class Hook(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,20 +99,6 @@ def hooks_before(text: str, agent: str, before: Before | None) -> Before:
     """Note what must be known to take our hooks back, also where they are there already."""
     paths = [(HOOKS,), *((HOOKS, hook.event) for hook in WANTED)]
     return containers_before(without_hooks(text, agent, before), paths)
-
-
-def is_ours(command: str, agent: str) -> bool:
-    """Whether a command is one that we install: nothing but our program and its arguments."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return False
-    if len(words) < 3 or words[-2:] != ["hook", agent]:
-        return False
-    program, *options = words[:-2]
-    if not options:
-        return program.endswith(_PROGRAMS)
-    return options[-2:] == ["-m", "ullage"] and all(one.startswith("-") for one in options[:-2])
 
 
 def _group(hook: Hook, command: str) -> Json:

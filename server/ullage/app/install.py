@@ -1,0 +1,237 @@
+"""Install Ullage in a coding agent, and take it back: planned, shown, and made when agreed.
+
+All is a list of changes of files. What activates the rest comes last when it is put in and first
+when it goes, so that a process that is killed leaves nothing that only half works; the receipt
+is there before the settings change.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.app import install_settings
+from ullage.app.install_agents import (
+    COMMAND_FILE,
+    Agent,
+    AgentName,
+    agent_of,
+    interpreter,
+    service_command,
+)
+from ullage.errors import AgentNotFound, Unreadable
+from ullage.store.agent_files import (
+    AgentFile,
+    FileChange,
+    make_changes,
+    missing_folders,
+    packaged_files,
+    read_agent_file,
+    remove_empty_folders,
+)
+from ullage.store.install_receipts import (
+    InstallReceipt,
+    encode_receipt,
+    read_receipt,
+    receipt_path,
+)
+from ullage.store.places import Places
+
+State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "unreadable"]
+"""`other`: installed by another interpreter or another version, and replaced by `install`."""
+
+
+class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
+    agent: Agent
+    is_removal: bool
+    settings: FileChange | None = None
+    """None where the settings stay as they are, or the agent has none that we change."""
+    programs: tuple[FileChange, ...] = ()
+    receipt: FileChange | None = None
+    folders: tuple[Path, ...] = ()
+    """Removed at the end where they are empty, in this order."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_needed(self) -> bool:
+        return self.settings is not None or bool(self.programs)
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether Ullage is installed in an agent."""
+
+    agent: Agent
+    state: State
+    detail: str | None = None
+    """Who runs it where another does, or why it cannot be told."""
+
+
+def plan_install(name: AgentName, places: Places) -> InstallPlan:
+    """Plan what has to change for Ullage to work in an agent; nothing where it does already.
+
+    Raises:
+        AgentNotFound: the agent is not on this machine.
+        Unreadable: a file of it is not what it should be.
+    """
+    agent = agent_of(name, places)
+    if not agent.is_here:
+        raise AgentNotFound(
+            f"{agent.label} was not found: there is no {agent.folder}. Start it once, or name its"
+            f" folder in {agent.variable}"
+        )
+    where = receipt_path(agent.name, agent.folder, places)
+    known = read_receipt(where)
+    programs = _programs(agent)
+    settings, before, is_new, text = None, None, False, ""
+    if agent.settings is not None:
+        file = read_agent_file(agent.settings)
+        edited = install_settings.install(agent, file, None if known is None else known.before)
+        before, text = edited.before, edited.text
+        is_ours = known is not None and known.is_settings_new
+        is_new = file.data is None or (is_ours and install_settings.is_installed(agent, file))
+        settings = _change(file, edited.text.encode())
+    changes = tuple(change for file, new in programs if (change := _change(file, new)) is not None)
+    receipt = InstallReceipt(
+        before=before,
+        is_settings_new=is_new,
+        files=tuple((str(file.path), _digest(new)) for file, new in programs),
+        folders=_made(changes, known),
+    )
+    return InstallPlan(
+        agent=agent,
+        is_removal=False,
+        settings=settings,
+        programs=changes,
+        receipt=_change(read_agent_file(where), encode_receipt(receipt)),
+        notes=install_settings.notes_on(agent, text),
+    )
+
+
+def plan_uninstall(name: AgentName, places: Places) -> InstallPlan:
+    """Plan to take back all that is ours in an agent, and nothing else.
+
+    Raises:
+        Unreadable: a file of the agent is not what it should be.
+    """
+    agent = agent_of(name, places)
+    where = receipt_path(agent.name, agent.folder, places)
+    known = read_receipt(where)
+    settings = None
+    if agent.settings is not None:
+        file = read_agent_file(agent.settings)
+        left = install_settings.take_back(agent, file, None if known is None else known.before)
+        is_gone = not left and known is not None and known.is_settings_new
+        settings = _change(file, None if is_gone else left.encode())
+    programs, notes = _program_removals(agent, known)
+    record = read_agent_file(where)
+    folders = () if known is None else tuple(Path(folder) for folder in known.folders)
+    return InstallPlan(
+        agent=agent,
+        is_removal=True,
+        settings=settings,
+        programs=programs,
+        receipt=_change(record, None),
+        folders=tuple(dict.fromkeys((*_own_folders(agent), *folders, where.parent))),
+        notes=notes,
+    )
+
+
+def make(plan: InstallPlan) -> None:
+    """Make a planned change.
+
+    Raises:
+        ChangedMeanwhile: a file is not as it was when it was shown.
+        StorageError: the system does not let us.
+    """
+    settings = () if plan.settings is None else (plan.settings,)
+    receipt = () if plan.receipt is None else (plan.receipt,)
+    if plan.is_removal:
+        make_changes((*settings, *plan.programs, *receipt))
+        remove_empty_folders(plan.folders)
+    else:
+        make_changes((*plan.programs, *receipt, *settings))
+
+
+def standing(name: AgentName, places: Places) -> Standing:
+    """Tell whether Ullage is installed in an agent; what cannot be read is told, not raised."""
+    agent = agent_of(name, places)
+    if not agent.is_here:
+        return Standing(agent=agent, state="not-found")
+    try:
+        if not plan_install(name, places).is_needed:
+            return Standing(agent=agent, state="installed")
+        if not plan_uninstall(name, places).is_needed:
+            return Standing(agent=agent, state="not-installed")
+        others = _interpreters(agent) - {interpreter(), interpreter().replace("\\", "/")}
+    except Unreadable as error:
+        return Standing(agent=agent, state="unreadable", detail=str(error))
+    return Standing(agent=agent, state="other", detail=min(others, default=None))
+
+
+def _programs(agent: Agent) -> tuple[tuple[AgentFile, bytes], ...]:
+    """List the files of our program with what they are to hold."""
+    if agent.program is None:
+        return ()
+    files = packaged_files(*agent.packaged)
+    files[COMMAND_FILE] = msgspec.json.encode({"command": service_command()}) + b"\n"
+    return tuple((read_agent_file(agent.program / name), data) for name, data in files.items())
+
+
+def _program_removals(
+    agent: Agent, known: InstallReceipt | None
+) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+    """List the files of our program that go; one that somebody changed since stays."""
+    if agent.program is None:
+        return (), ()
+    names = (*packaged_files(*agent.packaged), COMMAND_FILE)
+    recorded = {} if known is None else dict(known.files)
+    paths = dict.fromkeys((*map(Path, recorded), *(agent.program / name for name in names)))
+    changes: list[FileChange] = []
+    notes: list[str] = []
+    for path in paths:
+        file = read_agent_file(path)
+        if file.data is None:
+            continue
+        if recorded.get(str(path), digest := _digest(file.data)) == digest:
+            changes.append(FileChange(file=file, new=None))
+        else:
+            notes.append(f"{path} was changed by somebody and stays: remove it yourself.")
+    return tuple(changes), tuple(notes)
+
+
+def _own_folders(agent: Agent) -> tuple[Path, ...]:
+    return () if agent.program is None else (agent.program,)
+
+
+def _made(changes: tuple[FileChange, ...], known: InstallReceipt | None) -> tuple[str, ...]:
+    """List the folders that are made, or were at an earlier installation, deepest first."""
+    made = dict.fromkeys(
+        str(folder) for change in changes for folder in missing_folders(change.file.path)
+    )
+    return tuple(dict.fromkeys((*made, *(() if known is None else known.folders))))
+
+
+def _interpreters(agent: Agent) -> set[str]:
+    if agent.settings is not None and agent.program is None:
+        return install_settings.hook_programs(agent, read_agent_file(agent.settings))
+    if agent.program is None:
+        return set()
+    data = read_agent_file(agent.program / COMMAND_FILE).data
+    try:
+        command = msgspec.json.decode(data or b"", type=dict[str, tuple[str, ...]])["command"]
+    except (msgspec.DecodeError, KeyError):
+        return set()
+    return set(command[:1])
+
+
+def _change(file: AgentFile, new: bytes | None) -> FileChange | None:
+    return (
+        None
+        if file.data == new or (file.data is None and not new)
+        else FileChange(file=file, new=new)
+    )
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,220 @@
+"""What an installation changes, as text and as JSON: the exact lines, before anything is done."""
+
+import difflib
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.app.install import InstallPlan, Standing, State
+from ullage.app.install_agents import AgentName
+from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
+from ullage.core.json5 import parse_json5
+from ullage.core.secrets import known_secrets, mask
+from ullage.store.agent_files import FileChange
+from ullage.store.places import Places
+
+WIDTH = 80
+CONTEXT_LINES = 2
+"""Around a change: enough to see where it is; the settings of others are not ours to print."""
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_STATES: dict[State, str] = {
+    "not-found": "not found on this machine",
+    "not-installed": "not installed",
+    "installed": "installed",
+    "other": "installed, but not by this Ullage",
+    "unreadable": "cannot be told",
+}
+_NEXT: dict[AgentName, str] = {
+    "claude-code": "Sessions that you start from now on use it.",
+    "codex": "Codex runs new hooks only once you trust them: start it, type /hooks, and trust"
+    " those of Ullage. Until then they do nothing.",
+    "pi": "pi loads it at its next start, and after /reload.",
+    "openclaw": "OpenClaw's gateway loads it when it sees the change; if it does not, restart it"
+    " with `openclaw gateway restart`.",
+}
+Kind: TypeAlias = Literal["create", "edit", "remove"]
+
+
+class FileReport(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    change: Kind
+    diff: str
+    """Unified, secrets masked."""
+
+
+class PlanReport(msgspec.Struct, frozen=True, kw_only=True):
+    agent: AgentName
+    action: Literal["install", "uninstall"]
+    is_needed: bool
+    """False where it is as wanted already, and nothing changes."""
+    is_done: bool
+    files: tuple[FileReport, ...]
+    notes: tuple[str, ...]
+    next: str | None
+    """What the user has to do then."""
+
+
+class StandingReport(msgspec.Struct, frozen=True, kw_only=True):
+    agent: AgentName
+    state: State
+    folder: str
+    detail: str | None
+
+
+class StandingsReport(msgspec.Struct, frozen=True, kw_only=True):
+    agents: tuple[StandingReport, ...]
+
+
+def report_plan(plan: InstallPlan, places: Places, *, is_done: bool) -> PlanReport:
+    return PlanReport(
+        agent=plan.agent.name,
+        action="uninstall" if plan.is_removal else "install",
+        is_needed=plan.is_needed,
+        is_done=is_done and plan.is_needed,
+        files=tuple(
+            FileReport(
+                path=str(change.file.path),
+                change=_kind(change),
+                diff="\n".join(_diff(change, str(change.file.path), places)),
+            )
+            for change in _shown(plan)
+        ),
+        notes=plan.notes,
+        next=None if plan.is_removal else _NEXT[plan.agent.name],
+    )
+
+
+def plan_lines(plan: InstallPlan, places: Places) -> Iterator[str]:
+    """Yield what is shown before the question: each change of settings line by line."""
+    if not plan.is_needed:
+        is_not = "not" if plan.is_removal else "already"
+        yield f"Ullage is {is_not} installed in {plan.agent.label}; nothing changes."
+    for change in _shown(plan):
+        path = _short(change.file.path, places)
+        if change is not plan.settings and _kind(change) != "edit":
+            what = f"new, {_n_lines(change.new)} lines" if change.new is not None else "removed"
+            yield f"{path} ({what})"
+            continue
+        yield from _diff(change, path, places)
+        if change.file.target != change.file.path:
+            yield f"({path} is a link: {change.file.target} is changed.)"
+    for note in plan.notes:
+        yield from textwrap.wrap(f"Note: {note}", WIDTH, break_long_words=False)
+
+
+def question(plan: InstallPlan) -> str:
+    if plan.is_removal:
+        return f"Take Ullage out of {plan.agent.label}?"
+    return f"Install Ullage in {plan.agent.label}?"
+
+
+def done_text(plan: InstallPlan) -> str:
+    name, label = plan.agent.name, plan.agent.label
+    if plan.is_removal:
+        return f"Ullage is no longer in {label}."
+    text = f"Installed in {label}. {_NEXT[name]} `ullage uninstall {name}` takes all of it back."
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def standings_text(standings: tuple[Standing, ...]) -> str:
+    width = max(len(one.agent.name) for one in standings)
+    lines: list[str] = []
+    for one in standings:
+        lines.append(f"{one.agent.name:<{width}}  {_STATES[one.state]}")
+        if one.detail is not None:
+            detail = f"run by {one.detail}" if one.state == "other" else one.detail
+            lines += textwrap.wrap(
+                detail, WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+            )
+    if any(one.state in ("not-installed", "other") for one in standings):
+        lines.append("`ullage install NAME` shows what it would change, and asks.")
+    return "\n".join(lines)
+
+
+def report_standings(standings: tuple[Standing, ...]) -> StandingsReport:
+    return StandingsReport(
+        agents=tuple(
+            StandingReport(
+                agent=one.agent.name,
+                state=one.state,
+                folder=str(one.agent.folder),
+                detail=one.detail,
+            )
+            for one in standings
+        )
+    )
+
+
+def _shown(plan: InstallPlan) -> tuple[FileChange, ...]:
+    """List what changes in the agent's folders; the receipt is our own affair."""
+    if not plan.is_needed:
+        return ()
+    return (*plan.programs, *(() if plan.settings is None else (plan.settings,)))
+
+
+def _kind(change: FileChange) -> Kind:
+    if change.new is None:
+        return "remove"
+    return "create" if change.file.data is None else "edit"
+
+
+def _diff(change: FileChange, name: str, places: Places) -> Iterator[str]:
+    old, new = _text(change.file.data), _text(change.new)
+    secrets = (*known_secrets(places.env), *_secrets_in(old))
+    lines = difflib.unified_diff(
+        _lines(old),
+        _lines(new),
+        fromfile=name if change.file.data is not None else "(no file)",
+        tofile=name if change.new is not None else "(no file)",
+        n=CONTEXT_LINES,
+        lineterm="",
+    )
+    for line in lines:
+        yield mask(line, secrets)
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
+
+
+def _lines(text: str) -> list[str]:
+    """Split a text at its line ends, and tell where the last line has none."""
+    *lines, last = _LINE_BREAK.split(text)
+    return [*lines, last + " (no line end)"] if last else lines
+
+
+def _n_lines(data: bytes | None) -> int:
+    return len(_lines(_text(data)))
+
+
+def _secrets_in(text: str) -> tuple[str, ...]:
+    """List the values in settings that are secret by their keys, as in `env`."""
+    try:
+        root = parse_json5(text)
+    except NotRead:
+        return ()
+    return known_secrets(dict(_named_texts(root)))
+
+
+def _named_texts(node: Node) -> Iterator[tuple[str, str]]:
+    match node:
+        case Leaf():
+            return
+        case Items():
+            for item in node.nodes:
+                yield from _named_texts(item)
+        case Table():
+            for entry in node.entries:
+                if isinstance(entry.node, Leaf) and isinstance(entry.node.value, str):
+                    yield entry.key, entry.node.value
+                yield from _named_texts(entry.node)
+
+
+def _short(path: Path, places: Places) -> str:
+    if path.is_relative_to(places.home):
+        return str(Path("~") / path.relative_to(places.home))
+    return str(path)

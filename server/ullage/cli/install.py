@@ -1,0 +1,79 @@
+"""`ullage install` and `ullage uninstall`: Ullage in a coding agent, shown before it is done."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ullage.app.install_agents import AGENT_NAMES, AgentName
+from ullage.cli.options import json_option, refuse_unasked
+from ullage.cli.output import answer, print_json, safe
+from ullage.store.places import Places, current_places
+
+if TYPE_CHECKING:
+    from ullage.app.install import InstallPlan
+
+_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command()
+@click.argument("agent", type=click.Choice(AGENT_NAMES), required=False)
+@click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def install(agent: AgentName | None, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Let an AGENT use Ullage by itself: checkpoints before it compacts, and what it needs after.
+
+    Adds hooks to the settings of Claude Code or Codex, an extension to pi, a plug-in to OpenClaw.
+    Each changed line is shown first; nothing else in those files changes, and `ullage uninstall`
+    takes it back. Without AGENT: where Ullage is installed.
+    """
+    from ullage.app.install import plan_install, standing
+    from ullage.app.install_text import report_standings, standings_text
+
+    places = current_places()
+    if agent is None:
+        standings = tuple(standing(name, places) for name in AGENT_NAMES)
+        answer(standings_text(standings), report_standings(standings), as_json)
+        return
+    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    _carry_out(plan_install(agent, places), places, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+@click.command()
+@click.argument("agent", type=click.Choice(AGENT_NAMES))
+@click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def uninstall(agent: AgentName, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take Ullage out of an AGENT again.
+
+    Only what `ullage install` put there goes. What you changed since in the same files stays as
+    it is, to the byte; so do sessions, checkpoints and memory.
+    """
+    from ullage.app.install import plan_uninstall
+
+    places = current_places()
+    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    _carry_out(plan_uninstall(agent, places), places, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def _carry_out(
+    plan: "InstallPlan", places: Places, *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    """Show a plan, ask, make it, tell of it."""
+    from ullage.app.install import make
+    from ullage.app.install_text import done_text, plan_lines, question, report_plan
+
+    if not as_json:
+        for line in plan_lines(plan, places):
+            click.echo(click.style(safe(line), fg=_COLORS.get(line[:1])))
+    is_made = plan.is_needed and not dry_run
+    if is_made and not yes and not click.confirm(question(plan), err=True):
+        click.echo("Nothing was changed.", err=True)
+        return
+    if is_made:
+        make(plan)
+    if as_json:
+        print_json(report_plan(plan, places, is_done=is_made))
+    elif is_made:
+        click.echo(done_text(plan))

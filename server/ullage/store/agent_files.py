@@ -1,0 +1,158 @@
+"""Files of agents that are changed on a user's word: settings, and programs of ours beside them.
+
+A link stays a link: what it points to is exchanged. A file keeps its permissions and its owner,
+and is never written where it is not what the user was shown.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+
+from ullage.errors import ChangedMeanwhile, StorageError, Unreadable
+from ullage.store.files import (
+    create_file,
+    remove_quietly,
+    rename_over,
+    sync_folder,
+    temporary_beside,
+    write_new_file,
+)
+from ullage.store.places import make_folder
+
+MAX_SIZE_BYTES = 1024 * 1024
+"""Settings have some kilobytes; those of a user with thousands of permissions 100 kB (chosen)."""
+
+
+class AgentFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as it was when it was read."""
+
+    path: Path
+    """Where the agent looks for it."""
+    target: Path
+    """Where its bytes are: behind links."""
+    data: bytes | None
+    """None where there is none."""
+
+
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+    file: AgentFile
+    new: bytes | None
+    """None where the file goes."""
+
+
+def read_agent_file(path: Path) -> AgentFile:
+    """Read a file, if there is one.
+
+    Raises:
+        Unreadable: it is no file that can be read, a link to nothing, or far too large.
+    """
+    if not os.path.lexists(path):
+        return AgentFile(path=path, target=path, data=None)
+    try:
+        target = Path(os.path.realpath(path, strict=True))
+        info = target.stat()
+        if not stat.S_ISREG(info.st_mode):
+            raise Unreadable(f"{path} is no regular file: move it away; nothing was written")
+        if info.st_size > MAX_SIZE_BYTES:
+            raise Unreadable(
+                f"{path} has {info.st_size:,} bytes, and {MAX_SIZE_BYTES:,} are read at most:"
+                " make it smaller; nothing was written"
+            )
+        return AgentFile(path=path, target=target, data=target.read_bytes())
+    except FileNotFoundError:
+        raise Unreadable(f"{path} is a link to nothing: correct it; nothing was written") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Unreadable(f"{path} cannot be read ({reason}); nothing was written") from None
+
+
+def packaged_files(*folders: str) -> dict[str, bytes]:
+    """Give the files of these folders of `data/agents`, by their names."""
+    root = resources.files("ullage") / "data" / "agents"
+    return {
+        file.name: file.read_bytes()
+        for folder in folders
+        for file in sorted((root / folder).iterdir(), key=lambda file: file.name)
+        if file.is_file()
+    }
+
+
+def missing_folders(path: Path) -> tuple[Path, ...]:
+    """List the folders that have to be made for a file, the deepest first."""
+    return tuple(folder for folder in path.parents if not folder.is_dir())
+
+
+def make_changes(changes: Sequence[FileChange]) -> None:
+    """Make all changes in their order, or none where a file is not as it was shown.
+
+    Raises:
+        ChangedMeanwhile: a file changed since it was read.
+        StorageError: the system does not let us; each file is old or new.
+    """
+    for change in changes:
+        _require_unchanged(change.file)
+    for change in changes:
+        try:
+            _make(change.file, change.new)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise StorageError(
+                f"cannot write {change.file.target}: {reason}. Check the permissions of its folder"
+            ) from None
+
+
+def remove_empty_folders(folders: Iterable[Path]) -> None:
+    """Remove folders of ours; one that holds something stays."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _require_unchanged(file: AgentFile) -> None:
+    if read_agent_file(file.path) != file:
+        raise ChangedMeanwhile(
+            f"{file.path} changed meanwhile; nothing was written to it: run the command again"
+        )
+
+
+def _make(file: AgentFile, new: bytes | None) -> None:
+    if new is None:
+        _require_unchanged(file)
+        file.path.unlink()
+        sync_folder(file.path.parent)
+    elif file.data is None:
+        make_folder(file.path.parent)
+        try:
+            create_file(file.path, new)
+        except FileExistsError:
+            raise ChangedMeanwhile(f"{file.path} was made meanwhile: try again") from None
+    else:
+        _exchange(file, new)
+
+
+def _exchange(file: AgentFile, new: bytes) -> None:
+    temporary = temporary_beside(file.target)
+    try:
+        write_new_file(temporary, new)
+        _take_permissions(temporary, file.target.stat())
+        _require_unchanged(file)
+        rename_over(temporary, file.target)
+    except BaseException:
+        remove_quietly(temporary)
+        raise
+    sync_folder(file.target.parent)
+
+
+def _take_permissions(path: Path, like: os.stat_result) -> None:
+    if sys.platform == "win32":
+        return
+    now = path.stat()
+    if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
+        os.chown(path, like.st_uid, like.st_gid)
+    path.chmod(stat.S_IMODE(like.st_mode))
