@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
-from ullage.core.secret_rules import RULES
+from ullage.core.secret_rules import RULES, find_by_rules, may_hold
 from ullage.core.secrets import find_secrets, known_secrets, mask, mask_value
 
 PLACES = (
@@ -47,6 +47,39 @@ def test_every_rule_has_a_sample() -> None:
     assert kinds == {rule.kind for rule in RULES}
     for rule in RULES:
         assert any(head in text for head in rule.heads for text in texts), rule.heads
+
+
+def test_the_quick_look_sees_every_beginning() -> None:
+    heads = [head for rule in RULES for head in rule.heads if len(head) > 1 and head != "://"]
+    assert [head for head in heads if not may_hold(f"so {head}.")] == []
+    assert not may_hold("Nothing to see, but https://example.test:8443/a?b=c and 12:30 o'clock.")
+
+
+_PARTS = ("a", "1", " ", ":", "@", "/", "A" * 40, "a1" * 20, "123456789", "\n", '": "')
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *_PARTS,
+                *(head for rule in RULES for head in rule.heads),
+                *(sample.text for sample in SAMPLES.values()),
+            ]
+        )
+    )
+)
+def test_the_quick_look_overlooks_nothing_that_is_found(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert may_hold(text) or not list(find_by_rules(text))
+
+
+@given(st.lists(st.sampled_from(["open sesame 12", "s3cr3t-value", "a", " ", "\n", "x-", "é"])))
+def test_known_values_are_found_with_and_without_spaces(parts: list[str]) -> None:
+    text = "".join(parts)
+    masked = mask(text, ("open sesame 12", "s3cr3t-value"))
+    assert "sesame" not in masked
+    assert "s3cr3t" not in masked
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -199,6 +199,37 @@ def find_by_rules_at(text: str, start: int) -> Iterator[tuple[int, int, str]]:
         start = match.end()
 
 
+def may_hold(text: str) -> bool:
+    """Tell whether a text has the beginning of any secret, ten times as quickly as find one."""
+    return _gate().search(text) is not None
+
+
+@cache
+def _gate() -> re.Pattern[str]:
+    """Join the heads of all rules, each to be found by its rarest character.
+
+    Most texts have none. An expression passes quickly over characters by which no match can
+    begin, so a head's rarest one comes first, and what stands before it is looked back to.
+    """
+    by_rarest: dict[str, list[str]] = {}
+    for head in dict.fromkeys(head for rule in RULES for head in rule.heads):
+        if head.isdigit() or head == "://":
+            continue
+        at = min(range(len(head)), key=lambda n: (_FREQUENT.rfind(head[n]), n))
+        before = f"(?<={re.escape(head[:at])}.)" if at else ""
+        by_rarest.setdefault(head[at], []).append(before + re.escape(head[at + 1 :]))
+    # A telegram token begins with any digit, and most URLs have no password.
+    by_rarest[":"] = ["AA", r"//[^\s/:@]{0,100}+:[^\s/:@]{3,1000}+@"]
+    firsts = (f"{re.escape(rarest)}{_one_of(tails)}" for rarest, tails in by_rarest.items())
+    return re.compile("|".join(firsts), re.DOTALL)
+
+
+_FREQUENT = (
+    "^~!|&XQVY#K?Jz`q%GB$U*<H>CLM+W{}ADZPj;RTS[]IkxEOvFN'/97)(=y,g385.46b_w-hf1m2:p0udclisnaorte"
+)
+"""Characters of sessions, from rare to frequent (2 MB of made-up and generated ones)."""
+
+
 class _Compiled(msgspec.Struct, frozen=True, kw_only=True):
     anywhere: re.Pattern[str]
     here: re.Pattern[str]

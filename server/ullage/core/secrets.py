@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from ullage.core.secret_rules import find_by_rules, find_by_rules_at
+from ullage.core.secret_rules import find_by_rules, find_by_rules_at, may_hold
 
 MIN_KNOWN_CHARS = 8
 """A shorter value, such as `true`, would be masked all over a text (chosen)."""
@@ -32,6 +32,12 @@ _SECRET_NAME = re.compile(
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS)S?(?:_?\d{1,3}|_BASE)?\Z"
 )
 _URL_PASSWORD = re.compile(r"://[^\s/:@]{0,100}:([^\s/@]{8,1000})@")
+
+
+_GAP = re.compile(r"\s")
+_ANYTHING = re.compile(r"[\s\S]+")
+_LONG_WORD = re.compile(rf"\S{{{MIN_KNOWN_CHARS},}}")
+"""Where values can stand that have no space among their first characters: in few words."""
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +71,8 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     told for one only when that is gone.
     """
     values = tuple(known)
+    if not may_hold(text) and not (values and any(_known_forms(values).find(text))):
+        return text
     for _ in range(MAX_PASSES):
         masked = _mask_once(text, values)
         if masked == text:
@@ -135,13 +143,21 @@ class _KnownForms:
         for form in self._markers:
             lengths.setdefault(form[:MIN_KNOWN_CHARS], set()).add(len(form))
         self._lengths = {head: sorted(found, reverse=True) for head, found in lengths.items()}
+        has_gap = any(_GAP.search(head) for head in self._lengths)
+        self._runs = _ANYTHING if has_gap else _LONG_WORD
 
     def find(self, text: str) -> Iterator[Secret]:
         """Give the longest form at each place, from left to right."""
         heads = self._lengths
         n = MIN_KNOWN_CHARS
         end = 0
-        for start in [at for at in range(len(text) - n + 1) if text[at : at + n] in heads]:
+        starts = [
+            at
+            for run in self._runs.finditer(text)
+            for at in range(run.start(), run.end() - n + 1)
+            if text[at : at + n] in heads
+        ]
+        for start in starts:
             if start < end:
                 continue
             for length in heads[text[start : start + n]]:
