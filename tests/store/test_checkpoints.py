@@ -1,6 +1,9 @@
 """Checkpoints on disk: numbered, five of them, and the newest intact one is found."""
 
 import json
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -12,9 +15,11 @@ from ullage.errors import StateUnwritable
 from ullage.store.checkpoint_yaml import load
 from ullage.store.checkpoints import (
     POINTER_NAME,
+    carry_latest,
     checkpoint_folder,
     list_ids,
     next_id,
+    point_to_newest,
     read_latest,
     save,
 )
@@ -169,3 +174,150 @@ def test_a_lone_surrogate_does_not_stop_a_checkpoint(folder: Path) -> None:
     latest = read_latest(folder).checkpoint
     assert latest is not None
     assert "\ud800" not in msgspec.json.encode(latest).decode()
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        None,
+        b"",
+        b"{",
+        b"\0" * 50,
+        b'{"checkpoint_id":"cp_001","path":"cp_001.yaml"}',
+        b'{"checkpoint_id":"cp_009","path":"../../etc/passwd"}',
+        b"[]",
+    ],
+    ids=repr,
+)
+def test_whatever_the_pointer_says_the_newest_is_found_and_pointed_to_again(
+    folder: Path, pointer: bytes | None
+) -> None:
+    save_several(folder, 2)
+    path = folder / POINTER_NAME
+    path.unlink()
+    if pointer is not None:
+        path.write_bytes(pointer)
+    assert newest_id(folder) == "cp_002"
+    point_to_newest(folder)
+    assert json.loads(path.read_bytes()) == {"checkpoint_id": "cp_002", "path": "cp_002.yaml"}
+
+
+def test_a_pointer_that_is_right_is_not_written_again(folder: Path) -> None:
+    save_several(folder, 1)
+    before = (folder / POINTER_NAME).stat()
+    point_to_newest(folder)
+    assert (folder / POINTER_NAME).stat() == before
+
+
+def test_what_was_passed_over_is_told_in_one_line(folder: Path) -> None:
+    save_several(folder, 4)
+    assert read_latest(folder).problem is None
+    (folder / "cp_004.yaml").write_bytes(b"a: [")
+    (folder / "cp_002.yaml").write_bytes(b"")
+    latest = read_latest(folder)
+    assert latest.problem is not None
+    assert latest.problem.startswith("cp_004.yaml is damaged: the checkpoint is not YAML")
+    assert latest.problem.endswith("; cp_003 is used")
+    (folder / "cp_003.yaml").write_bytes(b"\0")
+    problem = read_latest(folder).problem or ""
+    assert [name in problem for name in ("cp_004", "cp_003", "cp_002")] == [True] * 3
+    assert problem.endswith("; cp_001 is used")
+    assert "\n" not in problem
+    (folder / "cp_001.yaml").write_bytes(b"")
+    assert (read_latest(folder).problem or "").endswith("; there is no earlier one")
+
+
+def newer(path: Path) -> bytes:
+    data = path.read_bytes().replace(b"schema_version: 1", b"schema_version: 2")
+    path.write_bytes(data)
+    return data
+
+
+def test_a_checkpoint_of_a_newer_ullage_is_told_of_and_left_alone(folder: Path) -> None:
+    save_several(folder, 2)
+    data = newer(folder / "cp_002.yaml")
+    latest = read_latest(folder)
+    assert latest.problem == (
+        "cp_002.yaml: schema version 2 is of a newer Ullage: update this one; cp_001 is used"
+    )
+    save_several(folder, 9)
+    assert (folder / "cp_002.yaml").read_bytes() == data
+    assert list_ids(folder) == ("cp_002", "cp_007", "cp_008", "cp_009", "cp_010", "cp_011")
+
+
+def test_a_damaged_checkpoint_goes_when_its_turn_has_come(folder: Path) -> None:
+    save_several(folder, 1)
+    (folder / "cp_001.yaml").write_bytes(b"\0")
+    save_several(folder, 5)
+    assert list_ids(folder) == ("cp_002", "cp_003", "cp_004", "cp_005", "cp_006")
+
+
+def test_unknown_keys_of_the_same_version_do_no_harm(folder: Path) -> None:
+    save_several(folder, 1)
+    path = folder / "cp_001.yaml"
+    known = load(path.read_bytes())
+    path.write_bytes(path.read_bytes() + b"mood: good\nmetrics:\n  a: [1, 2]\n")
+    assert load(path.read_bytes()) == known
+
+
+def test_as_many_are_kept_as_was_asked_for(folder: Path) -> None:
+    for _ in range(3):
+        save(checkpoint(next_id(folder)), folder, n_kept=1)
+    assert list_ids(folder) == ("cp_003",)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_nobody_else_may_look(folder: Path, places: Places) -> None:
+    save_several(folder, 2)
+    for path in (folder, *folder.iterdir()):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+
+
+def test_the_latest_goes_along_to_another_session(folder: Path, places: Places) -> None:
+    save_several(folder, 3)
+    (folder / "cp_003.yaml").write_bytes(b"")
+    other = checkpoint_folder("openclaw:s2", places)
+    carry_latest(folder, other)
+    carry_latest(folder, other)
+    assert list_ids(other) == ("cp_002",)
+    assert (other / "cp_002.yaml").read_bytes() == (folder / "cp_002.yaml").read_bytes()
+    assert (other / POINTER_NAME).is_file()
+    carry_latest(checkpoint_folder("openclaw:none", places), other)
+    assert list_ids(other) == ("cp_002",)
+
+
+def newest_id(folder: Path) -> str | None:
+    found = read_latest(folder).checkpoint
+    return None if found is None else found.meta.checkpoint_id
+
+
+WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from store.test_checkpoints import checkpoint
+from ullage.store.checkpoints import next_id, save
+folder, name = Path(sys.argv[2]), sys.argv[3]
+made = 0
+while made < 20:
+    try:
+        save(checkpoint(next_id(folder), f"{name} {made}"), folder, n_kept=1000)
+    except FileExistsError:
+        continue
+    made += 1
+"""
+
+
+def test_processes_that_write_at_once_replace_nothing_of_each_other(folder: Path) -> None:
+    tests = str(Path(__file__).parents[1])
+    names = ("a", "b", "c")
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, tests, str(folder), name]) for name in names
+    ]
+    assert [writer.wait(timeout=60) for writer in writers] == [0] * 3
+    ids = list_ids(folder)
+    assert ids == tuple(f"cp_{number:03}" for number in range(1, 61))
+    topics = {load((folder / f"{one}.yaml").read_bytes()).working.topic for one in ids}
+    assert topics == {f"{name} {made}" for name in names for made in range(20)}
+    assert json.loads((folder / POINTER_NAME).read_bytes())["checkpoint_id"] == "cp_060"
+    assert not list(folder.glob(".*"))

@@ -1,4 +1,4 @@
-"""JSON Schemas of everything that is answered as JSON; `data/schemas` holds them as files."""
+"""JSON Schemas of what is answered as JSON, and of checkpoints; `data/schemas` holds them."""
 
 import msgspec
 
@@ -7,6 +7,13 @@ from ullage.app.auto import AutoReport
 from ullage.app.branch import BranchReport
 from ullage.app.bundle_export import ExportReport
 from ullage.app.bundle_import import ImportReport
+from ullage.app.checkpoint_report import (
+    DiffReport,
+    ListReport,
+    RestoreReport,
+    ShowReport,
+    WriteReport,
+)
 from ullage.app.compact_report import CompactReport
 from ullage.app.config_report import CheckReport, ConfigReport
 from ullage.app.doctor import DoctorReport
@@ -17,6 +24,7 @@ from ullage.app.prune_report import PruneReport
 from ullage.app.reports import ContextReport, StatusReport
 from ullage.app.undo_report import UndoReport
 from ullage.core.bundle import Bundle
+from ullage.core.checkpoint import Checkpoint
 from ullage.core.message import JsonObject
 
 REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
@@ -34,6 +42,12 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("undo", UndoReport),
     ("autocompact-status", AutoReport),
     ("pin-list", PinsReport),
+    ("checkpoint", Checkpoint),
+    ("checkpoint-write", WriteReport),
+    ("checkpoint-list", ListReport),
+    ("checkpoint-show", ShowReport),
+    ("checkpoint-diff", DiffReport),
+    ("checkpoint-restore", RestoreReport),
     ("config-show", ConfigReport),
     ("config-check", CheckReport),
     ("doctor", DoctorReport),

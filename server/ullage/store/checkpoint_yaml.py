@@ -176,4 +176,4 @@ def _at(event: yaml.Event) -> str:
 def _place(error: yaml.YAMLError) -> str:
     mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
     problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else str(error)
-    return f"{problem} (line {mark.line + 1})" if mark else f"{problem}"
+    return f"{problem} (line {mark.line + 1})" if mark else " ".join(f"{problem}".split())

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ullage.core.context import Category
+from ullage.core.injected import is_injected
 from ullage.core.message import (
     Block,
     Image,
@@ -87,7 +88,8 @@ def _category(entry: Entry, blocks: tuple[Block, ...]) -> Category:
         return "injected"
     if any(isinstance(block, ToolResult) for block in blocks):
         return "tool results"
-    return "user"
+    is_ours = any(isinstance(block, Text) and is_injected(block.text) for block in blocks[:1])
+    return "injected" if is_ours else "user"
 
 
 def _rendered(native: JsonObject) -> JsonObject | None:

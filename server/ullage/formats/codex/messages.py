@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from ullage.core.context import Category
+from ullage.core.injected import is_injected
 from ullage.core.message import (
     Block,
     Image,
@@ -92,6 +93,8 @@ def _category(native: JsonObject, blocks: tuple[Block, ...]) -> Category | None:
         found = _CATEGORY_OF_KIND.get(kinds[longest].partition(".")[0])
         if found is not None:
             return found
+    if is_injected(texts[0]):
+        return "injected"
     for opening, category in _CATEGORY_OF_OPENING:
         if texts[longest].startswith(opening):
             return category
