@@ -62,8 +62,12 @@ def write_checkpoint(
     """
     folder = checkpoint_folder(session_key(loaded.session), places)
     for _ in range(MAX_TRIES):
+        # Before the latest is read: who writes one in between takes the number as well.
+        checkpoint_id = next_id(folder)
         latest = read_latest(folder)
-        checkpoint = _built(loaded, latest, places, trigger=trigger, is_split_turn=is_split_turn)
+        checkpoint = _built(
+            loaded, checkpoint_id, latest, places, trigger=trigger, is_split_turn=is_split_turn
+        )
         if latest.checkpoint is not None and _says_the_same(
             latest.checkpoint, checkpoint, settings, trigger
         ):
@@ -86,7 +90,7 @@ def build_checkpoint(
 ) -> Checkpoint:
     """Build the checkpoint that would be written now, without its secrets."""
     folder = checkpoint_folder(session_key(loaded.session), places)
-    return _built(loaded, read_latest(folder), places, trigger=trigger)
+    return _built(loaded, next_id(folder), read_latest(folder), places, trigger=trigger)
 
 
 def _says_the_same(
@@ -104,14 +108,20 @@ def _says_the_same(
 
 
 def _built(
-    loaded: Loaded, latest: Latest, places: Places, *, trigger: str, is_split_turn: bool = False
+    loaded: Loaded,
+    checkpoint_id: str,
+    latest: Latest,
+    places: Places,
+    *,
+    trigger: str,
+    is_split_turn: bool = False,
 ) -> Checkpoint:
     key = session_key(loaded.session)
     previous = latest.checkpoint
     gauge = loaded.status.gauge
     checkpoint = build(
         mask_context(loaded.context, loaded.known_secrets),
-        checkpoint_id=next_id(checkpoint_folder(key, places)),
+        checkpoint_id=checkpoint_id,
         session_key=key,
         session_file=str(loaded.path),
         created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),

@@ -1,0 +1,345 @@
+"""Checkpoints of real sessions: written once, found, restored into each agent's, taken back."""
+
+import json
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from claude_files import ClaudeFile, text
+from codex_files import CodexFile
+from pi_files import PiFile
+from planning import SMALL, compacted, loaded, restored, undone
+from ullage.app.change import Made
+from ullage.app.checkpoint import Trigger, Written, session_key, write_checkpoint
+from ullage.app.checkpoints import compare, find_checkpoint, list_checkpoints
+from ullage.app.load import read
+from ullage.app.restore import NewPlan, plan_restore, restore
+from ullage.app.sessions import open_session
+from ullage.core.config.settings import CheckpointSettings, Config
+from ullage.core.message import plain_text
+from ullage.core.policy import Policy
+from ullage.errors import (
+    AlreadyChanged,
+    CheckpointNotFound,
+    CorruptCheckpoint,
+    Refused,
+    WriteNotSupported,
+)
+from ullage.store.checkpoints import checkpoint_folder, list_ids
+from ullage.store.demo import make_idle
+from ullage.store.places import Places
+
+SETTINGS = CheckpointSettings()
+N_TURNS = 20
+
+
+def pi_session(n_turns: int = N_TURNS, usage: int = 9000) -> PiFile:
+    pi = PiFile()
+    for number in range(n_turns):
+        pi.user(f"Look at module {number} of the shop and fix its tests.")
+        pi.assistant(f"Module {number} is fixed, its tests pass.", usage=usage)
+    return pi
+
+
+def pi_data() -> bytes:
+    return pi_session().data
+
+
+def claude_data() -> bytes:
+    claude = ClaudeFile()
+    for number in range(N_TURNS):
+        claude.user(f"Look at module {number} of the shop and fix its tests.")
+        claude.assistant(text(f"Module {number} is fixed, its tests pass."), usage=9000)
+    return claude.data
+
+
+def codex_data() -> bytes:
+    codex = CodexFile()
+    codex.turn()
+    for number in range(N_TURNS):
+        codex.user(f"Look at module {number} of the shop and fix its tests.")
+        codex.assistant(f"Module {number} is fixed, its tests pass.", n_total=9000)
+    return codex.data
+
+
+SESSIONS: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "pi": ("s.jsonl", pi_data),
+    "claude": ("33333333-4444-4555-8666-777777777777.jsonl", claude_data),
+    "codex": (
+        "rollout-2026-11-21T02-09-56-01a1fbde-0000-7000-8000-000000000001.jsonl",
+        codex_data,
+    ),
+}
+
+
+@pytest.fixture(params=tuple(SESSIONS))
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Give an idle session of each agent."""
+    name, data = SESSIONS[request.param]
+    return idle(tmp_path / "sessions" / name, data())
+
+
+def idle(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    make_idle(path)
+    return path
+
+
+def write(path: Path, places: Places, trigger: Trigger = "manual", n_kept: int = 5) -> Written:
+    settings = msgspec.structs.replace(SETTINGS, n_kept=n_kept)
+    return write_checkpoint(loaded(path, places), settings, places, trigger=trigger)
+
+
+def texts(path: Path, places: Places) -> list[str]:
+    return [plain_text(i.message) for i in read(open_session(path), places).context.items]
+
+
+def test_what_says_the_same_is_written_once(path: Path, places: Places) -> None:
+    first = write(path, places)
+    assert first.is_new
+    for trigger in ("manual", "auto-80pct", "compaction", "session-end"):
+        again = write(path, places, trigger)
+        assert (again.is_new, again.path, again.checkpoint) == (
+            False,
+            first.path,
+            first.checkpoint,
+        )
+    assert len(list_ids(first.path.parent)) == 1
+
+
+@pytest.mark.parametrize(
+    ("trigger", "usage", "is_new"),
+    [
+        ("auto-80pct", 9300, False),
+        ("auto-80pct", 9500, True),
+        ("compaction", 9300, True),
+        ("manual", 9001, True),
+    ],
+)
+def test_a_turn_later_it_depends_on_who_asks(
+    trigger: Trigger, usage: int, is_new: bool, tmp_path: Path, places: Places
+) -> None:
+    path = idle(tmp_path / "s.jsonl", pi_session().data)
+    first = write(path, places)
+    pi = pi_session()
+    pi.user("And now the docs, please.")
+    pi.assistant("The docs are written.", usage=usage)
+    idle(path, pi.data)
+    later = write(path, places, trigger)
+    assert later.is_new == is_new
+    if is_new:
+        assert later.checkpoint.meta.previous_checkpoint == first.checkpoint.meta.checkpoint_id
+        assert later.checkpoint.meta.checkpoint_id == "cp_002"
+
+
+def test_a_compaction_with_few_tokens_more_and_the_same_state_writes_nothing(
+    tmp_path: Path, places: Places
+) -> None:
+    path = idle(tmp_path / "s.jsonl", pi_session(usage=9000).data)
+    write(path, places)
+    idle(path, pi_session(usage=9400).data)
+    assert not write(path, places, "compaction").is_new
+    idle(path, pi_session(usage=9500).data)
+    assert write(path, places, "compaction").is_new
+
+
+def test_the_chain_goes_over_a_damaged_link(tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    for number in range(1, 4):
+        idle(path, pi_session(number).data)
+        written = write(path, places)
+    written.path.write_bytes(b"")
+    session = open_session(path)
+    found = find_checkpoint(session, None, places)
+    assert found.checkpoint_id == "cp_002"
+    assert "cp_003.yaml is damaged" in (found.problem or "")
+    idle(path, pi_session(4).data)
+    after = write(path, places)
+    assert after.checkpoint.meta.checkpoint_id == "cp_004"
+    assert after.checkpoint.meta.previous_checkpoint == "cp_002"
+    assert "cp_003.yaml is damaged" in (after.problem or "")
+    difference = compare(session, None, None, places)
+    assert (difference.old.checkpoint_id, difference.new.checkpoint_id) == ("cp_002", "cp_004")
+    assert compare(session, "1", None, places).old.checkpoint_id == "cp_001"
+    listing = list_checkpoints(session, places)
+    assert [one.checkpoint_id for one in listing.found] == ["cp_004", "cp_002", "cp_001"]
+    assert len(listing.problems) == 1
+    with pytest.raises(CorruptCheckpoint, match=r"cp_003\.yaml is damaged"):
+        find_checkpoint(session, "cp_003", places)
+
+
+def test_the_chain_goes_over_a_link_that_retention_took(tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    for number in range(1, 5):
+        idle(path, pi_session(number).data)
+        write(path, places, n_kept=2)
+    folder = checkpoint_folder(session_key(open_session(path)), places)
+    assert list_ids(folder) == ("cp_003", "cp_004")
+    (folder / "cp_003.yaml").unlink()
+    with pytest.raises(CheckpointNotFound, match="only checkpoint"):
+        compare(open_session(path), None, None, places)
+
+
+@pytest.mark.parametrize("asked", ["9", "cp_009", "latest", "../x", "-1", "9" * 5000, "²"])
+def test_an_unknown_id_names_the_known_ones(asked: str, path: Path, places: Places) -> None:
+    session = open_session(path)
+    with pytest.raises(CheckpointNotFound, match="`ullage checkpoint write` makes one"):
+        find_checkpoint(session, asked, places)
+    write(path, places)
+    with pytest.raises(CheckpointNotFound, match=r"there are cp_001\Z"):
+        find_checkpoint(session, asked, places)
+    assert find_checkpoint(session, "1", places).checkpoint_id == "cp_001"
+
+
+def test_a_checkpoint_goes_to_the_end_of_a_session_and_is_taken_back(
+    path: Path, places: Places
+) -> None:
+    before, data = texts(path, places), path.read_bytes()
+    plan = restored(path, places, "session")
+    assert texts(plan.path_after, places) == [*before, plan.text]
+    items = read(open_session(plan.path_after), places).context.items
+    assert items[-1].category == "injected"
+    assert plan.text.startswith("[Post-compaction checkpoint restore]\n\nWorking on: Look at")
+    assert path.read_bytes().startswith(data)
+    if plan.path_after == path:
+        assert undone(path, places).after.path == path
+    else:
+        assert undone(plan.path_after, places).after.path == path
+        assert not plan.path_after.exists()
+    assert texts(path, places) == before
+
+
+def test_a_new_session_begins_with_a_checkpoint(path: Path, places: Places) -> None:
+    data = path.read_bytes()
+    plan = restored(path, places, "new")
+    assert isinstance(plan.change, NewPlan)
+    new = open_session(plan.path_after)
+    assert texts(plan.path_after, places) == [plan.text]
+    assert new.header.cwd == open_session(path).header.cwd
+    assert new.header.session_id != open_session(path).header.session_id
+    assert path.read_bytes() == data
+    assert find_checkpoint(new, None, places).checkpoint == plan.checkpoint
+    another = restored(path, places, "new")
+    assert another.path_after != plan.path_after
+    made = compacted(path, places)[1]
+    assert isinstance(made, Made)
+
+
+def test_what_followed_a_restored_checkpoint_in_pi_stays_when_it_is_taken_out(
+    tmp_path: Path, places: Places
+) -> None:
+    path = idle(tmp_path / "s.jsonl", pi_session().data)
+    before = texts(path, places)
+    plan = restored(path, places, "session")
+    leaf = json.loads(path.read_bytes().splitlines()[-1])["id"]
+    pi = PiFile(header=False)
+    pi.ids = ["x"] * 50
+    pi.leaf = leaf
+    pi.user("Go on with the docs.")
+    pi.assistant("The docs are done.", usage=9800)
+    idle(path, path.read_bytes() + pi.data)
+    assert texts(path, places) == [*before, plan.text, "Go on with the docs.", "The docs are done."]
+    undone(path, places)
+    assert texts(path, places) == [*before, "Go on with the docs.", "The docs are done."]
+    with pytest.raises(Refused, match="to undo"):
+        undone(path, places)
+
+
+def test_two_restored_checkpoints_are_taken_back_one_by_one(tmp_path: Path, places: Places) -> None:
+    path = idle(tmp_path / "s.jsonl", pi_session().data)
+    before = texts(path, places)
+    first = restored(path, places, "session", text="the first thing")
+    second = restored(path, places, "session", text="the second thing")
+    assert texts(path, places) == [*before, first.text, second.text]
+    undone(path, places)
+    assert texts(path, places) == [*before, first.text]
+    undone(path, places)
+    assert texts(path, places) == before
+
+
+def test_a_compaction_after_a_restored_checkpoint_is_undone_first(
+    tmp_path: Path, places: Places
+) -> None:
+    path = idle(tmp_path / "s.jsonl", pi_session(30).data)
+    before = texts(path, places)
+    plan = restored(path, places, "session")
+    compacted(path, places)
+    assert len(texts(path, places)) < len(before)
+    undone(path, places)
+    assert texts(path, places) == [*before, plan.text]
+    undone(path, places)
+    assert texts(path, places) == before
+
+
+def test_a_restored_checkpoint_is_not_what_the_user_said(path: Path, places: Places) -> None:
+    written = write(path, places).checkpoint
+    plan = restored(path, places, "session")
+    again = write(plan.path_after, places).checkpoint
+    assert again.working.topic == written.working.topic
+    assert again.decisions == written.decisions
+    assert again.thread == written.thread
+
+
+def test_a_restored_session_has_the_checkpoint_that_it_was_restored_from(
+    path: Path, places: Places
+) -> None:
+    plan = restored(path, places, "session")
+    found = find_checkpoint(open_session(plan.path_after), None, places)
+    assert found.checkpoint == plan.checkpoint
+
+
+def test_a_session_that_goes_on_elsewhere_takes_no_second_checkpoint(
+    tmp_path: Path, places: Places
+) -> None:
+    name, data = SESSIONS["claude"]
+    path = idle(tmp_path / name, data())
+    restored(path, places, "session")
+    with pytest.raises(AlreadyChanged, match="goes on already in"):
+        restored(path, places, "session")
+
+
+def test_nothing_stands_between_a_call_and_its_result(tmp_path: Path, places: Places) -> None:
+    pi = pi_session()
+    pi.user("Run it.")
+    pi.assistant("", calls=[("c1", "bash", {"command": "ls"})], stop="toolUse")
+    path = idle(tmp_path / "s.jsonl", pi.data)
+    checkpoint = write(path, places).checkpoint
+    with pytest.raises(Refused, match="--into new"):
+        plan_restore(loaded(path, places), checkpoint, "session", SMALL)
+    assert texts(restored(path, places, "new").path_after, places)
+
+
+def test_a_read_only_workspace_takes_no_session(path: Path, places: Places) -> None:
+    config = Config(policy=Policy(is_read_only=True))
+    found = loaded(path, places, config)
+    checkpoint = write(path, places).checkpoint
+    files = sorted(path.parent.iterdir())
+    for into in ("session", "new"):
+        plan = plan_restore(found, checkpoint, into, config)
+        with pytest.raises(WriteNotSupported, match="read-only"):
+            restore(plan, config, places)
+    assert sorted(path.parent.iterdir()) == files
+
+
+def write_at_once(path: Path, places: Places, n_checkpoints: int) -> None:
+    for _ in range(n_checkpoints):
+        write(path, places)
+
+
+def test_processes_that_write_the_same_at_once_write_it_once(
+    tmp_path: Path, places: Places
+) -> None:
+    path = idle(tmp_path / "s.jsonl", pi_session().data)
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=write_at_once, args=(path, places, 5)) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    listing = list_checkpoints(open_session(path), places)
+    assert [one.checkpoint_id for one in listing.found] == ["cp_001"]
