@@ -16,6 +16,7 @@ WRITERS = {
     "store/own_bytes.py": "takes our own bytes back",
     "store/append.py": "appends under the lock, and takes back",
     "store/quick_lock.py": "makes the empty file that a lock is on",
+    "store/daily_log.py": "appends to the user's daily log",
     "store/state_file.py": "moves damaged state aside",
     "core/answers.py": "splits a model's Markdown, no file, into lines",
     "store/demo.py": "unpacks the demonstration into a temporary folder that goes away",
@@ -33,7 +34,7 @@ def faults(source: str) -> Iterator[str]:
             yield f"line {node.lineno}: {name}"
         if name == "replace" and len(node.args) == 1 and not node.keywords:
             yield f"line {node.lineno}: Path.replace"
-        if name in ("open", "fdopen") and _writes(node):
+        if name.lstrip("_") in ("open", "fdopen") and _writes(node):
             yield f"line {node.lineno}: open to write"
 
 

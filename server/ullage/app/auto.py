@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.app.change import Made, changeable
 from ullage.app.checkpoint import session_key
-from ullage.app.compact import Plan, compact
+from ullage.app.compact import Plan, compact, with_flush
 from ullage.app.due import Due, plan_due
 from ullage.app.load import Loaded, load
 from ullage.app.prune import Pruning, prune
@@ -107,7 +107,11 @@ async def plan_auto(loaded: Loaded, config: Config, places: Places, model: Model
         WriteNotSupported: this kind of session is not ours to write to.
     """
     state = read_auto_state(session_key(loaded.session), places)
-    return await plan_due(loaded, state, config, places, model)
+    due = await plan_due(loaded, state, config, places, model)
+    if not isinstance(due.plan, Plan):
+        return due
+    plan = await with_flush(due.plan, config, places, model)
+    return msgspec.structs.replace(due, plan=plan)
 
 
 def remember_idle(due: Due, loaded: Loaded, places: Places) -> None:

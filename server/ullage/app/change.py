@@ -1,7 +1,8 @@
 """Changes of a session: worked out to the last byte, shown, then made in one order.
 
-The order is that of SPEC §7: lock, compare, checkpoint, receipt, change, read back, compare. What
-is read back is read by the agent's own rule, and must be the context that was previewed.
+The order is that of SPEC §7: lock, compare, checkpoint, receipt, change, read back, compare; a
+flush of memory comes before the checkpoint (S1 §8.1). What is read back is read by the agent's
+own rule, and must be the context that was previewed.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ import msgspec
 
 from ullage.app.activity import is_running
 from ullage.app.checkpoint import session_key, write_checkpoint
+from ullage.app.flush import Flushed, FlushPlan, try_flush
 from ullage.app.load import Loaded, load
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
@@ -137,6 +139,8 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     resume_command: str
     notes: tuple[str, ...]
     """What the user should know besides."""
+    flushed: Flushed | None = None
+    """What was written into the daily log before."""
 
 
 def make_change(
@@ -148,8 +152,11 @@ def make_change(
     layer: Layer | None,
     replaced: Sequence[ContextItem],
     undoes: str | None = None,
+    flush: FlushPlan | None = None,
 ) -> Made:
-    """Make a planned change: lock, compare, checkpoint, receipt, write, read back, compare.
+    """Make a planned change: lock, compare, flush, checkpoint, receipt, write, read back, compare.
+
+    A flush that fails is told of in the notes, and stops nothing.
 
     Raises:
         WriteNotSupported: the workspace is read-only.
@@ -172,6 +179,7 @@ def make_change(
         wait_until_quiet(session.path, target.lines.fingerprint)
         if isinstance(plan.file_change, NewSession):
             _refuse_second(session.path, target.lines.fingerprint, places)
+        flushed = None if flush is None else try_flush(flush, places)
         checkpoint_id = None
         if kind not in ("undo", "restore"):
             # What follows makes the session forget.
@@ -196,8 +204,16 @@ def make_change(
         loaded=loaded,
         checkpoint_id=checkpoint_id,
         resume_command=target.editor.resume_command(loaded.session.header, done.path),
-        notes=(*recovered, *done.notes),
+        notes=(*recovered, *done.notes, *_new_notes(flush, flushed)),
+        flushed=flushed,
     )
+
+
+def _new_notes(flush: FlushPlan | None, flushed: Flushed | None) -> tuple[str, ...]:
+    """Give what was not told before the flush was made."""
+    if flush is None or flushed is None:
+        return ()
+    return tuple(note for note in flushed.notes if note not in flush.notes)
 
 
 def _refuse_second(path: Path, seen: Fingerprint, places: Places) -> None:

@@ -14,6 +14,7 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
+from ullage.app.flush import FlushPlan, plan_flush_before
 from ullage.app.load import Loaded
 from ullage.app.pins import carried_pins
 from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
@@ -55,6 +56,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     change: ChangePlan
     advice: str | None = None
     """What to tell the user of a session that is compacted over and over."""
+    flush: FlushPlan | None = None
+    """What goes into the daily log before; None where there is no flush."""
 
     @property
     def loaded(self) -> Loaded:
@@ -116,6 +119,15 @@ async def plan_summary(
     return Summarized(request=request, selection=selection, summary=summary, advice=advice)
 
 
+async def with_flush(plan: Plan, config: Config, places: Places, model: ModelUse) -> Plan:
+    """Begin a compaction with a flush of memory, where one is due and wanted (S4 §27.8).
+
+    Apart from `plan_compaction`, as the model is asked once however often that is done.
+    """
+    flush = await plan_flush_before(plan.loaded, config, places, model)
+    return msgspec.structs.replace(plan, flush=flush)
+
+
 def compact(plan: Plan, config: Config, places: Places) -> Made:
     """Make a planned compaction.
 
@@ -132,6 +144,7 @@ def compact(plan: Plan, config: Config, places: Places) -> Made:
         kind="compaction",
         layer=selection.layer,
         replaced=selection.replaced,
+        flush=plan.flush,
     )
 
 

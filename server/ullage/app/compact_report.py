@@ -6,6 +6,13 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan
+from ullage.app.flush_report import (
+    MemoryReport,
+    flush_lines,
+    lines_text,
+    report_flush,
+    report_flushed,
+)
 from ullage.app.summaries import WrittenSummary
 from ullage.core.compaction import Unneeded
 from ullage.core.message import JsonObject
@@ -59,6 +66,8 @@ class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
     advice: str | None = None
     """What to do about a session that is compacted over and over."""
     checkpoint_id: str | None = None
+    memory: MemoryReport | None = None
+    """What goes into the workspace's daily log before; null where that is not wanted."""
 
 
 def report_unneeded(unneeded: Unneeded) -> CompactReport:
@@ -82,15 +91,18 @@ def report_plan(plan: Plan) -> CompactReport:
         messages=change.loaded.session.format.messages(change.context_after),
         path_after=str(change.path_after),
         advice=plan.advice,
+        memory=None if plan.flush is None else report_flush(plan.flush),
     )
 
 
 def report_done(plan: Plan, made: Made) -> CompactReport:
+    flush, flushed = plan.flush, made.flushed
     return msgspec.structs.replace(
         report_plan(plan),
         outcome="compacted",
         checkpoint_id=made.checkpoint_id,
         resume=made.resume_command,
+        memory=None if flush is None or flushed is None else report_flushed(flush, flushed),
     )
 
 
@@ -113,11 +125,13 @@ def preview_text(plan: Plan) -> str:
             *([f"Note: {plan.advice}"] if plan.advice else []),
             *_unread_lines(plan),
             *_new_file_lines(plan),
+            *flush_lines(plan.flush),
             *_too_large_lines(plan),
             "",
             "Summary:",
             "",
             plan.summary.text,
+            *(("", "Memory:", "", plan.flush.text) if plan.flush and plan.flush.text else ()),
         )
     )
 
@@ -130,9 +144,16 @@ def done_text(plan: Plan, made: Made) -> str:
             f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
             f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
             f"  Go on with: {made.resume_command}",
+            *_memory_lines(plan, made),
             *_too_large_lines(plan),
         )
     )
+
+
+def _memory_lines(plan: Plan, made: Made) -> list[str]:
+    if plan.flush is None or made.flushed is None or made.flushed.log_path is None:
+        return []
+    return [f"  Memory: {lines_text(plan.flush)} in {plan.flush.log_name}"]
 
 
 def _too_large_lines(plan: Plan) -> list[str]:

@@ -25,7 +25,7 @@ from ullage.core.memory_text import (
     unwritten,
 )
 from ullage.core.secrets import mask
-from ullage.errors import EndpointRefused, ModelError
+from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
 from ullage.formats.openclaw.meta import read_flush_epoch
 from ullage.store.daily_log import append_block, log_path, read_logs
 from ullage.store.flush_state import read_flush_state, record_flush
@@ -61,6 +61,9 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     marker: str
     """By which a block is known that was written though a kill kept us from noting it."""
     n_lines: int
+    """Points in it."""
+    log_name: str
+    """The log's path as a user of the current folder knows it."""
     digests: tuple[str, ...]
     by: Literal["model", "extract", "nothing"]
     author: str
@@ -126,20 +129,7 @@ async def plan_flush(
     workspace, day = workspace_of(loaded, places), f"{now:%Y-%m-%d}"
     marker = flush_marker(key, epoch)
     today, before = await asyncio.to_thread(read_logs, workspace, day)
-    nothing = FlushPlan(
-        session_key=key,
-        epoch=epoch,
-        workspace=workspace,
-        day=day,
-        text="",
-        marker="" if epoch is None else marker,
-        n_lines=0,
-        digests=(),
-        by="nothing",
-        author=EXTRACTIVE,
-        spent=None,
-        notes=(),
-    )
+    nothing = _nothing(key, epoch, workspace, day)
     if epoch is not None and (marker in today or marker in before):
         return nothing
     found = await _found(loaded, config, model, today, day)
@@ -154,12 +144,31 @@ async def plan_flush(
         nothing,
         text=block(points, time=f"{now:%H:%M}", title=title, marker=marker),
         n_lines=len(points),
+        log_name=_name(log_path(workspace, day), places),
         digests=tuple(digest(one.text) for one in points),
         by="extract" if found.author == EXTRACTIVE else "model",
         author=found.author,
         spent=found.spent,
         notes=found.notes,
     )
+
+
+async def plan_flush_before(
+    loaded: Loaded, config: Config, places: Places, model: ModelUse
+) -> FlushPlan | None:
+    """Work out the flush that a compaction begins with; None where none is due or wanted.
+
+    Where the log cannot be added to there is a plan that writes nothing, and says why.
+    """
+    if not is_flush_open(loaded, config, places):
+        return None
+    key, epoch = session_key(loaded.session), len(loaded.context.compactions)
+    try:
+        return await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
+    except (Refused, StorageError) as error:
+        nothing = _nothing(key, None, workspace_of(loaded, places), "")
+        notes = (f"memory is not written down: {error}",)
+        return msgspec.structs.replace(nothing, notes=notes)
 
 
 def make_flush(plan: FlushPlan, places: Places) -> Flushed:
@@ -185,6 +194,27 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
     )
 
 
+def try_flush(plan: FlushPlan, places: Places) -> Flushed:
+    """Make a flush that must not stop the compaction behind it: a failure is a note."""
+    try:
+        return make_flush(plan, places)
+    except (Refused, StorageError) as error:
+        notes = (f"memory was not written down: {error}",)
+        return Flushed(log_path=None, text="", by="nothing", notes=notes)
+
+
+def refuse_read_only(loaded: Loaded) -> None:
+    """Refuse to write into a workspace that is not to be written to (S4 §27.7.1).
+
+    Raises:
+        WriteNotSupported: with the setting that says so.
+    """
+    if loaded.policy.is_read_only:
+        raise WriteNotSupported(
+            "the workspace is read-only (`sandbox.readOnly`): no memory is written there"
+        )
+
+
 def flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:
     """Tell whether a flush may come by itself before a compaction of this session.
 
@@ -206,7 +236,7 @@ def is_flush_open(loaded: Loaded, config: Config, places: Places) -> bool:
     n_compactions = len(loaded.context.compactions)
     flushed = {
         read_flushed_epoch(session_key(loaded.session), places),
-        read_flush_epoch(loaded.session.header, loaded.session.lines),
+        read_flush_epoch(loaded.session.lines, loaded.session.header),
     }
     return flush_wanted(loaded, config, places) and is_unflushed(
         settings=config.flush,
@@ -234,6 +264,31 @@ def record_flushed(session_key: str, epoch: int, places: Places) -> None:
         StorageError: the state folder does not take it.
     """
     record_flush(session_key, places, epoch=epoch)
+
+
+def _name(log: Path, places: Places) -> str:
+    try:
+        return log.resolve().relative_to(places.cwd.resolve()).as_posix()
+    except (OSError, RuntimeError, ValueError):
+        return str(log)
+
+
+def _nothing(key: str, epoch: int | None, workspace: Path, day: str) -> FlushPlan:
+    return FlushPlan(
+        session_key=key,
+        epoch=epoch,
+        workspace=workspace,
+        day=day,
+        text="",
+        marker="" if epoch is None else flush_marker(key, epoch),
+        n_lines=0,
+        log_name="",
+        digests=(),
+        by="nothing",
+        author=EXTRACTIVE,
+        spent=None,
+        notes=(),
+    )
 
 
 async def _found(loaded: Loaded, config: Config, model: ModelUse, written: str, day: str) -> _Found:

@@ -17,6 +17,7 @@ from ullage.app.checkpoint_report import (
 from ullage.app.compact_report import CompactReport
 from ullage.app.config_report import CheckReport, ConfigReport
 from ullage.app.doctor import DoctorReport
+from ullage.app.flush_report import MemoryReport
 from ullage.app.history import HistoryReport
 from ullage.app.inspect import InspectReport
 from ullage.app.pins import PinsReport
@@ -38,6 +39,7 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("context-branch", BranchReport),
     ("bundle", Bundle),
     ("compact", CompactReport),
+    ("memory-flush", MemoryReport),
     ("prune", PruneReport),
     ("undo", UndoReport),
     ("autocompact-status", AutoReport),

@@ -121,7 +121,7 @@ def _run_once(choices: Choices, places: Places) -> None:
 def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
-    from ullage.app.compact import Request, compact, plan_compaction
+    from ullage.app.compact import Request, compact, plan_compaction, with_flush
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.compaction import Unneeded
 
@@ -138,6 +138,7 @@ def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places)
     if isinstance(plan, Unneeded):
         _answer_nothing(plan, choices)
         return
+    plan = asyncio.run(with_flush(plan, config, places, model))
     carry_out(
         preview_of(plan),
         lambda: compact(plan, config, places),
@@ -197,5 +198,5 @@ def _model_use(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
 
 
 def _show(progress: "Progress") -> None:
-    what = "Merging" if progress.stage == "merge" else "Summarizing"
+    what = {"part": "Summarizing", "merge": "Merging", "memory": "Writing memory"}[progress.stage]
     click.echo(f"{what}: call {progress.n_done + 1} of {progress.n_total}", err=True)

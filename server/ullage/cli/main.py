@@ -17,6 +17,7 @@ from ullage.cli.doctor import doctor
 from ullage.cli.install import install, uninstall
 from ullage.cli.lsp import lsp
 from ullage.cli.mcp import mcp
+from ullage.cli.memory import memory
 from ullage.cli.output import safe, use_any_encoding
 from ullage.cli.pin import pin
 from ullage.cli.prune import prune
@@ -34,6 +35,7 @@ COMMANDS: tuple[click.Command, ...] = (
     autocompact,
     pin,
     checkpoint,
+    memory,
     config,
     doctor,
     demo,

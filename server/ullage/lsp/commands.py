@@ -5,7 +5,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.app.compact import Plan, Request, compact, plan_compaction
+from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.flush_report import lines_text
 from ullage.app.load import Loaded, load
 from ullage.app.models import model_use
 from ullage.app.sessions import open_session
@@ -28,6 +29,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactRes
     plan = await plan_compaction(loaded, Request(), ls.config, ls.places, model)
     if isinstance(plan, Unneeded):
         return CompactResult(outcome="nothing", message=f"Nothing to do: {plan.reason}")
+    plan = await with_flush(plan, ls.config, ls.places, model)
     choice = await ls.window_show_message_request_async(
         types.ShowMessageRequestParams(
             type=types.MessageType.Info,
@@ -65,8 +67,13 @@ def _load(ls: UllageServer, path: Path) -> Loaded:
 
 
 def _question(plan: Plan) -> str:
+    flush = plan.flush
+    memory = ""
+    if flush is not None and flush.text:
+        memory = f" Before that, {lines_text(flush)} of memory go to {flush.log_name}."
     return (
         f"Compact this session? {plan.n_tokens_before:,} →"
         f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
         f" a summary, the last {len(plan.selection.kept):,} stay. It can be undone."
+        f"{memory}"
     )

@@ -1,0 +1,92 @@
+"""What a flush of memory answers: JSON for programs, text for people."""
+
+from typing import Literal
+
+import msgspec
+
+from ullage.app.flush import Flushed, FlushPlan
+
+
+class MemoryReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage memory flush --json`; also a part of the one of `ullage compact`."""
+
+    outcome: Literal["planned", "written", "nothing"]
+    path: str | None
+    """The daily log; null where nothing goes into it."""
+    lines: int
+    """Points that go into it."""
+    text: str
+    """As it stands there."""
+    by: str
+    """`extractive` (no model), or the model as `provider/name`."""
+    model_calls: int
+    model_input_tokens: int
+    model_output_tokens: int
+    cost_usd: float | None
+    """Null where no price is known, or no model was asked."""
+    warnings: list[str]
+
+
+def report_flush(plan: FlushPlan) -> MemoryReport:
+    spent = plan.spent
+    return MemoryReport(
+        outcome="planned" if plan.text else "nothing",
+        path=str(plan.log_path) if plan.text else None,
+        lines=plan.n_lines,
+        text=plan.text,
+        by=plan.author,
+        model_calls=0 if spent is None else spent.n_calls,
+        model_input_tokens=0 if spent is None else spent.n_input_tokens,
+        model_output_tokens=0 if spent is None else spent.n_output_tokens,
+        cost_usd=None if spent is None else spent.cost_usd,
+        warnings=list(plan.notes),
+    )
+
+
+def report_flushed(plan: FlushPlan, done: Flushed) -> MemoryReport:
+    is_written = done.log_path is not None
+    return msgspec.structs.replace(
+        report_flush(plan),
+        outcome="written" if is_written else "nothing",
+        path=str(done.log_path) if is_written else None,
+        lines=plan.n_lines if is_written else 0,
+        text=done.text,
+        warnings=list(done.notes),
+    )
+
+
+def flush_text(plan: FlushPlan) -> str:
+    """Show what is written, and where to."""
+    return "\n".join((*flush_lines(plan), "", plan.text.rstrip("\n")))
+
+
+def flush_lines(plan: FlushPlan | None) -> list[str]:
+    """Give the lines of a preview that tell of a flush; none where nothing is written or wrong."""
+    if plan is None:
+        return []
+    lines = [f"Note: {note}" for note in plan.notes]
+    if plan.text:
+        lines.insert(0, f"Memory: {lines_text(plan)} to {plan.log_name} (by {_author(plan)})")
+    return lines
+
+
+def flushed_text(plan: FlushPlan, done: Flushed) -> str:
+    if done.log_path is None:
+        return "Nothing to do: it was written down already"
+    return f"✓ Wrote {lines_text(plan)} to {plan.log_name}"
+
+
+def lines_text(plan: FlushPlan) -> str:
+    return "1 line" if plan.n_lines == 1 else f"{plan.n_lines} lines"
+
+
+def _author(plan: FlushPlan) -> str:
+    spent = plan.spent
+    if spent is None:
+        return "extraction, no model"
+    calls = "1 call" if spent.n_calls == 1 else f"{spent.n_calls} calls"
+    cost = "" if spent.cost_usd is None else f", ${spent.cost_usd:.4f}"
+    return (
+        f"{plan.author}: {calls}, {spent.n_input_tokens:,} tokens in,"
+        f" {spent.n_output_tokens:,} out{cost}"
+    )

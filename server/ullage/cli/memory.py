@@ -1,0 +1,80 @@
+"""`ullage memory`: what a workspace remembers of its sessions."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ullage.app.load import load
+from ullage.app.sessions import find_session
+from ullage.cli.options import (
+    current_config,
+    json_option,
+    refuse_unasked,
+    session_option,
+    window_option,
+)
+from ullage.cli.output import answer, safe
+from ullage.store.places import current_places
+
+if TYPE_CHECKING:
+    from ullage.summary.request import Progress
+
+
+@click.group()
+def memory() -> None:
+    """Keep what is worth knowing in later sessions, in the workspace's memory folder."""
+
+
+@memory.command()
+@session_option
+@click.option("--dry-run", is_flag=True, help="Show what would be written and write nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@window_option
+@json_option
+def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
+    """Append what is new in a session to today's log, memory/YYYY-MM-DD.md.
+
+    Task progress, decisions, issues and the user's preferences, by the configured model or by
+    our own rules. Nothing that stands there is changed; the log is made if there is none.
+    """
+    import asyncio
+
+    from ullage.app.checkpoint import session_key
+    from ullage.app.flush import make_flush, plan_flush, refuse_read_only
+    from ullage.app.flush_report import (
+        flush_text,
+        flushed_text,
+        lines_text,
+        report_flush,
+        report_flushed,
+    )
+    from ullage.app.models import model_use
+
+    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    places = current_places()
+    config = current_config(window, places)
+    loaded = load(find_session(session, places), config, places)
+    refuse_read_only(loaded)
+    model = model_use(config.model, loaded, places, report=_show if sys.stderr.isatty() else None)
+    key = session_key(loaded.session)
+    plan = asyncio.run(plan_flush(loaded, config, places, model, key=key, epoch=None))
+    if not plan.text:
+        for note in plan.notes:
+            click.echo(safe(f"Note: {note}"), err=True)
+        answer("Nothing to do: nothing is new since the last flush", report_flush(plan), as_json)
+        return
+    if dry_run or not as_json:
+        answer(flush_text(plan), report_flush(plan), as_json)
+    if dry_run:
+        return
+    question = f"Proceed with memory flush ({lines_text(plan)} to {plan.log_name})?"
+    if not yes and not click.confirm(question, err=True):
+        click.echo("Memory flush cancelled.", err=True)
+        return
+    done = make_flush(plan, places)
+    answer(flushed_text(plan, done), report_flushed(plan, done), as_json)
+
+
+def _show(progress: "Progress") -> None:
+    click.echo(f"Writing memory: call {progress.n_done + 1} of {progress.n_total}", err=True)
