@@ -15,10 +15,10 @@ PRE_FLUSH = "Compaction Pre-flush"
 """How S4 §27.3.4 heads what is written before a compaction."""
 
 _TOKEN = rf"(?:{NO_REPLY}|{NOTHING_TO_FLUSH})"
-_MARK = r"[\s\"'`*~“”‘’«».!]"
+_MARKS = r"[\"'`*~“”‘’«».!]*"
 _FENCE = re.compile(r"\A\s*(?:```|~~~)[^\n]{0,20}\n(.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)
-_HEAD = re.compile(rf"\A{_MARK}*{_TOKEN}(?=[\s\"'`*~“”‘’«».!]|\Z){_MARK}*", re.IGNORECASE)
-_TAIL = re.compile(rf"(?:\A|(?<=[\s\"'`*~“”‘’«».!])){_TOKEN}{_MARK}*\Z", re.IGNORECASE)
+_HEAD = re.compile(rf"\A\s*{_MARKS}{_TOKEN}{_MARKS}(?:\s+|\Z)", re.IGNORECASE)
+_TAIL = re.compile(rf"(?:\A|(?<=\s)){_MARKS}{_TOKEN}{_MARKS}\s*\Z", re.IGNORECASE)
 
 
 def is_flush_due(

@@ -33,7 +33,7 @@ _HEADING_WORDS: tuple[tuple[Section, tuple[str, ...]], ...] = (
 )
 """Words in the headings of models that did not keep to ours, first match wins."""
 _HEADING = re.compile(r"(?:#{1,6}\s{1,3})?(?:\*\*|__)?([^\n*_#]{3,60}?)(?:\*\*|__)?:?(?:\*\*|__)?")
-_POINT = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
+_POINT = re.compile(r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s{1,4})?)+")
 _NONE = ("none", "n/a", "nothing", "nothing new", "no new information")
 
 
@@ -46,8 +46,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def point(section: Section, text: str, *, is_aside: bool = False) -> Point:
-    """Make a point that stays one line of the log and cannot pass for a marker of ours."""
-    flat = one_line(gist(text, MAX_POINT_CHARS)).replace("<!--", "&lt;!--").strip()
+    """Make a point of a text, or a line of a list: one line, which is no marker of ours."""
+    flat = _POINT.sub("", one_line(gist(text, MAX_POINT_CHARS)).replace("<!--", "&lt;!--")).strip()
     return Point(section=section, text=flat, is_aside=is_aside)
 
 
@@ -83,9 +83,9 @@ def read_points(text: str) -> tuple[Point, ...]:
         heading = None if _POINT.match(raw) else _heading(line)
         if heading is not None:
             section, line = heading
-        said = _POINT.sub("", line, count=1)
-        if said and said.strip("().*_ ").lower() not in _NONE:
-            found.append(point(section, said))
+        said = point(section, line)
+        if said.text.strip("().*_ ").lower() not in ("", *_NONE):
+            found.append(said)
     return tuple(found[:MAX_POINTS])
 
 
@@ -115,7 +115,7 @@ def _section_of(heading: str) -> Section | None:
 
 def digest(text: str) -> str:
     """Give what is alike for a point however it is spaced, marked or capitalized."""
-    said = " ".join(_POINT.sub("", text, count=1).casefold().split())
+    said = " ".join(_POINT.sub("", text).casefold().split())
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

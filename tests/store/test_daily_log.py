@@ -1,0 +1,279 @@
+"""The daily log: the user's own file, added to and never changed otherwise."""
+
+import errno
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.errors import LogRefused, StorageError
+from ullage.store import daily_log
+from ullage.store.daily_log import append_block, log_path, read_logs
+from ullage.store.flush_state import MAX_DIGESTS, read_flush_state, record_flush
+from ullage.store.places import Places
+
+DAY = "2026-11-21"
+MARKER = "<!-- ullage flush a:b epoch 0 -->"
+BLOCK = f"## 10:00 — t\n\n**Notes:**\n- é\n\n{MARKER}\n"
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    workspace = tmp_path / "ws"
+    workspace.mkdir()
+    return Places(cwd=workspace, home=tmp_path, env={}, state_folder=tmp_path / "state")
+
+
+def add(places: Places, block: str = BLOCK, marker: str = MARKER) -> bool:
+    return append_block(places.cwd, DAY, block, marker, places)
+
+
+def log_of(places: Places) -> Path:
+    return log_path(places.cwd, DAY)
+
+
+def given_log(places: Places, data: bytes) -> Path:
+    path = log_of(places)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def test_a_log_is_made_with_its_heading(places: Places) -> None:
+    assert add(places)
+    assert log_of(places).read_bytes() == f"# {DAY}\n\n{BLOCK}".encode()
+    assert read_logs(places.cwd, DAY) == (f"# {DAY}\n\n{BLOCK}", "")
+
+
+def test_a_block_whose_marker_stands_there_is_not_written_again(places: Places) -> None:
+    assert add(places)
+    before = log_of(places).read_bytes()
+    assert not add(places)
+    assert log_of(places).read_bytes() == before
+    assert add(places, marker="")
+
+
+@pytest.mark.parametrize(
+    ("there", "between"),
+    [
+        (b"# mine\n", b"\n"),
+        (b"# mine\n\n", b""),
+        (b"# mine", b"\n\n"),
+        (b"\xef\xbb\xbf# mine\n", b"\n"),
+        (b"caf\xe9 in latin-1\n", b"\n"),
+    ],
+)
+def test_what_stands_in_a_log_stays_and_gets_its_final_line_end(
+    places: Places, there: bytes, between: bytes
+) -> None:
+    path = given_log(places, there)
+    assert add(places)
+    assert path.read_bytes() == there + between + BLOCK.encode()
+
+
+@pytest.mark.parametrize(
+    "there", [b"# mine\r\n", b"# mine\r\n\r\n", b"# mine\r\nno end", b"a\r\n" * 1000]
+)
+def test_the_line_ends_of_a_log_are_kept(places: Places, there: bytes) -> None:
+    path = given_log(places, there)
+    assert add(places)
+    added = path.read_bytes().removeprefix(there)
+    assert added.count(b"\r\n") == added.count(b"\n")
+    assert added.endswith(BLOCK.replace("\n", "\r\n").encode())
+    assert read_logs(places.cwd, DAY)[0].endswith(BLOCK)
+
+
+@pytest.mark.parametrize("there", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_an_empty_log_gets_its_heading(places: Places, there: bytes) -> None:
+    path = given_log(places, there)
+    assert add(places)
+    assert path.read_bytes() == there + f"# {DAY}\n\n{BLOCK}".encode()
+
+
+@given(there=st.binary(max_size=40).filter(lambda data: b"\0" not in data))
+def test_a_log_only_ever_grows(tmp_path_factory: pytest.TempPathFactory, there: bytes) -> None:
+    root = tmp_path_factory.mktemp("ws")
+    places = Places(cwd=root, home=root, env={}, state_folder=root / "state")
+    path = given_log(places, there)
+    try:
+        add(places)
+    except LogRefused:
+        assert there[:2] in (b"\xff\xfe", b"\xfe\xff")
+        assert path.read_bytes() == there
+        return
+    data = path.read_bytes()
+    assert data.startswith(there)
+    assert data.replace(b"\r\n", b"\n").endswith(b"\n" + BLOCK.encode())
+
+
+def test_the_last_log_before_the_day_is_read_beside_it(places: Places) -> None:
+    given_log(places, b"today\n")
+    for name in ("2026-11-02.md", "2026-11-19.md", "2026-11-22.md", "notes.md"):
+        (places.cwd / "memory" / name).write_text(name, "utf-8")
+    assert read_logs(places.cwd, DAY) == ("today\n", "2026-11-19.md")
+
+
+def test_a_folder_in_place_of_the_log_is_refused(places: Places) -> None:
+    log_of(places).mkdir(parents=True)
+    with pytest.raises(LogRefused, match="is a folder"):
+        add(places)
+    with pytest.raises(LogRefused, match="is a folder"):
+        read_logs(places.cwd, DAY)
+
+
+def test_a_file_in_place_of_the_folder_is_refused(places: Places) -> None:
+    (places.cwd / "memory").write_text("x", "utf-8")
+    with pytest.raises(LogRefused, match="no folder"):
+        add(places)
+    assert (places.cwd / "memory").read_text("utf-8") == "x"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_a_pipe_in_place_of_the_log_holds_no_one(places: Places) -> None:
+    log_of(places).parent.mkdir()
+    os.mkfifo(log_of(places))
+    with pytest.raises(LogRefused, match="no regular file"):
+        add(places)
+
+
+@pytest.mark.parametrize("data", ["text".encode("utf-16"), b"a\0b\n"])
+def test_what_is_no_utf_8_text_is_refused(places: Places, data: bytes) -> None:
+    path = given_log(places, data)
+    with pytest.raises(LogRefused, match="UTF-8"):
+        add(places)
+    assert path.read_bytes() == data
+
+
+def link(path: Path, target: Path) -> None:
+    try:
+        path.symlink_to(target)
+    except OSError:
+        pytest.skip("the system lets us make no links")
+
+
+def test_a_link_out_of_the_workspace_is_not_followed(places: Places, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link(places.cwd / "memory", outside)
+    with pytest.raises(LogRefused, match="out of the workspace"):
+        add(places)
+    with pytest.raises(LogRefused):
+        read_logs(places.cwd, DAY)
+    assert list(outside.iterdir()) == []
+
+
+def test_a_linked_log_out_of_the_workspace_is_not_followed(places: Places, tmp_path: Path) -> None:
+    (tmp_path / "theirs.md").write_text("theirs\n", "utf-8")
+    (places.cwd / "memory").mkdir()
+    for target in (tmp_path / "theirs.md", tmp_path / "not-there.md"):
+        link(log_of(places), target)
+        with pytest.raises(LogRefused, match="out of the workspace"):
+            add(places)
+        log_of(places).unlink()
+    assert (tmp_path / "theirs.md").read_text("utf-8") == "theirs\n"
+    assert not (tmp_path / "not-there.md").exists()
+
+
+def test_a_link_within_the_workspace_is_followed(places: Places) -> None:
+    (places.cwd / "notes").mkdir()
+    link(places.cwd / "memory", places.cwd / "notes")
+    assert add(places)
+    assert BLOCK in (places.cwd / "notes" / f"{DAY}.md").read_text("utf-8")
+
+
+def test_a_loop_of_links_is_one_line(places: Places) -> None:
+    (places.cwd / "memory").mkdir()
+    link(log_of(places), log_of(places))
+    with pytest.raises((LogRefused, StorageError)):
+        add(places)
+
+
+@pytest.mark.parametrize("workspace", [Path("relative"), Path("/not/there/at/all")])
+def test_a_workspace_that_is_not_here_is_refused(places: Places, workspace: Path) -> None:
+    with pytest.raises(LogRefused, match="no folder here"):
+        append_block(workspace, DAY, BLOCK, MARKER, places)
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="the permissions do not hold"
+)
+def test_a_log_that_cannot_be_written_is_one_line(places: Places) -> None:
+    path = given_log(places, b"mine\n")
+    path.chmod(0o400)
+    with pytest.raises(StorageError, match="cannot write"):
+        add(places)
+    assert path.read_bytes() == b"mine\n"
+
+
+def test_a_block_that_the_disk_takes_in_part_leaves_nothing_readable(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = given_log(places, b"mine\n")
+    write = os.write
+
+    def part(fd: int, data: bytes) -> int:
+        monkeypatch.setattr(daily_log.os, "write", write)
+        n_written = write(fd, data[:20])
+        with path.open("ab") as other:
+            other.write(b"- of another\n")
+        return n_written
+
+    monkeypatch.setattr(daily_log.os, "write", part)
+    with pytest.raises(StorageError, match="a part only"):
+        add(places)
+    assert path.read_bytes().split() == [b"mine", b"-", b"of", b"another"]
+    assert add(places)
+
+
+def test_a_full_disk_is_one_line(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = given_log(places, b"mine\n")
+
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(daily_log.os, "write", full)
+    with pytest.raises(StorageError, match="No space left"):
+        add(places)
+    assert path.read_bytes() == b"mine\n"
+
+
+def test_two_writers_at_once_both_get_their_block(places: Places) -> None:
+    def write(n: int) -> bool:
+        marker = f"<!-- ullage flush a:b epoch {n % 8} -->"
+        return add(places, f"## {n % 8}\n\n- said {n % 8}\n\n{marker}\n", marker)
+
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(write, range(16)))
+    text = log_of(places).read_text("utf-8")
+    assert sum(done) == 8
+    assert text.count(f"# {DAY}\n") == 1
+    for n in range(8):
+        assert text.count(f"## {n}\n\n- said {n}\n\n<!-- ullage flush a:b epoch {n} -->\n") == 1
+
+
+def test_an_epoch_and_what_was_written_are_remembered(places: Places) -> None:
+    assert read_flush_state("a:b", places).epoch is None
+    record_flush("a:b", places, epoch=None, digests=("one",))
+    assert read_flush_state("a:b", places).epoch is None
+    record_flush("a:b", places, epoch=0, last_compaction_at="2026-11-21T10:00:00Z")
+    record_flush("a:b", places, epoch=3, digests=("two", "one"))
+    state = read_flush_state("a:b", places)
+    assert (state.epoch, state.last_compaction_at) == (3, "2026-11-21T10:00:00Z")
+    assert state.digests == ("two", "one")
+    record_flush("a:b", places, epoch=4, digests=tuple(map(str, range(MAX_DIGESTS))))
+    assert len(read_flush_state("a:b", places).digests) == MAX_DIGESTS
+    assert read_flush_state("a_b", places).epoch is None
+
+
+def test_a_damaged_note_counts_as_none_and_is_kept_aside(places: Places) -> None:
+    record_flush("k", places, epoch=1)
+    (path,) = places.state_folder.rglob("flush.json")
+    path.write_bytes(b'{"version":1,')
+    assert read_flush_state("k", places).epoch is None
+    record_flush("k", places, epoch=2)
+    assert read_flush_state("k", places).epoch == 2
+    assert path.with_name("flush.json.corrupt-1").read_bytes() == b'{"version":1,'
