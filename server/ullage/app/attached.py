@@ -11,7 +11,7 @@ from ullage.app.secrets import secrets_for
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
-from ullage.core.context import Context
+from ullage.core.context import Context, ContextItem
 from ullage.core.decision import Step
 from ullage.core.index import EMPTY_INDEX
 from ullage.core.message import JsonObject
@@ -68,8 +68,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """What the calls so far left behind; each call makes a new one."""
 
     n_compactions: int
-    last_ids: frozenset[str] = frozenset()
-    """Messages of the last call; empty before the first."""
+    last: Context | None = None
+    """All messages of the last request; None before the first."""
+    used_tokens: int | None = None
+    """Size of that request."""
     summary_id: str | None = None
     """The message that holds the last summary."""
     kept_ids: frozenset[str] = frozenset()
@@ -85,12 +87,18 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     is_advised: bool = False
     is_warned: bool = False
     """Whether a read-only session was warned, which is written nowhere."""
+    is_flush_tried: bool = False
+    """Whether memory was flushed in this epoch, or could not be."""
     is_restore_due: bool = False
     """Whether the agent is to get its working state back."""
     tried: tuple[Step, ...] = ()
     """What was done about an overflow that is not over yet."""
     answered_ids: frozenset[str] = frozenset()
     """Answers of the model before that overflow."""
+
+    @property
+    def last_ids(self) -> frozenset[str]:
+        return frozenset() if self.last is None else ids_of(self.last)
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,8 +118,6 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     sent: Context
     """With placeholders for what was pruned before."""
     progress: Progress
-    is_new_epoch: bool
-    """Whether the session was compacted since the last call."""
 
 
 def attach(
@@ -147,11 +153,9 @@ def attach(
 def load_call(attached: Attached, progress: Progress, call: Call) -> Held:
     """Read and measure the messages of a call."""
     context = _context(attached, progress, call)
-    ids = frozenset(item.entry_id for item in context.items)
-    n_compactions = _n_compactions(progress, call, context, ids)
-    is_new_epoch = n_compactions > progress.n_compactions and bool(progress.last_ids)
+    n_compactions = _n_compactions(progress, call, context)
     if n_compactions > progress.n_compactions:
-        progress = _at_epoch(progress, n_compactions, ids)
+        progress = _at_epoch(progress, n_compactions, ids_of(context))
         context = _context(attached, progress, call)
     pruned_before = still_pruned(context.items, progress.pruned)
     sent = msgspec.structs.replace(
@@ -159,17 +163,26 @@ def load_call(attached: Attached, progress: Progress, call: Call) -> Held:
     )
     progress = msgspec.structs.replace(
         progress,
-        last_ids=ids,
         summary_id=None if context.boundary is None else context.boundary.entry_id,
         pruned=pruned_before,
-        tried=() if _is_answered(context, progress) else progress.tried,
+        tried=() if answered_ids(context) - progress.answered_ids else progress.tried,
     )
-    return Held(
-        loaded=_measured(attached, context, sent),
-        sent=sent,
-        progress=progress,
-        is_new_epoch=is_new_epoch,
-    )
+    return Held(loaded=_measured(attached, context, sent), sent=sent, progress=progress)
+
+
+def items_of(attached: Attached, messages: list[JsonObject]) -> tuple[ContextItem, ...]:
+    """Read single messages, apart from their context."""
+    known = Known(header=attached.session.header, n_compactions=0)
+    return context_of_messages(attached.shape, messages, known).items
+
+
+def set_restored(progress: Progress) -> Progress:
+    """Note that the runtime fetched the working state itself."""
+    return msgspec.structs.replace(progress, is_restore_due=False)
+
+
+def ids_of(context: Context) -> frozenset[str]:
+    return frozenset(item.entry_id for item in context.items)
 
 
 def answered_ids(context: Context) -> frozenset[str]:
@@ -210,35 +223,35 @@ def _measured(attached: Attached, context: Context, sent: Context) -> Loaded:
     return msgspec.structs.replace(loaded, policy=policy)
 
 
-def _n_compactions(progress: Progress, call: Call, context: Context, ids: frozenset[str]) -> int:
+def _n_compactions(progress: Progress, call: Call, context: Context) -> int:
     """Count the session's compactions: by the runtime's word, else by what the messages show."""
     if call.n_compactions is not None:
         return call.n_compactions
     summary_id = None if context.boundary is None else context.boundary.entry_id
-    if not progress.last_ids:
+    if progress.last is None:
         return max(progress.n_compactions, 1 if summary_id else 0)
     is_new_summary = summary_id not in (None, progress.summary_id)
-    is_replaced = progress.replaced_id is not None and progress.replaced_id not in ids
-    return progress.n_compactions + (is_new_summary or is_replaced)
+    is_gone = _is_replaced(progress, ids_of(context))
+    return progress.n_compactions + (is_new_summary or is_gone)
+
+
+def _is_replaced(progress: Progress, ids: frozenset[str]) -> bool:
+    """Whether the runtime applied the summary that was written last."""
+    return progress.replaced_id is not None and progress.replaced_id not in ids
 
 
 def _at_epoch(progress: Progress, n_compactions: int, ids: frozenset[str]) -> Progress:
     """Begin a new epoch: what was pruned, written and said in the last one is over."""
-    is_ours = progress.replaced_id is not None and progress.replaced_id not in ids
+    is_ours = _is_replaced(progress, ids)
     return Progress(
         n_compactions=n_compactions,
-        last_ids=progress.last_ids,
+        last=progress.last,
         kept_ids=progress.last_ids & ids,
         n_tokens_after=progress.n_tokens_after if is_ours else None,
-        is_restore_due=bool(progress.last_ids),
+        is_restore_due=progress.last is not None,
         tried=progress.tried,
         answered_ids=progress.answered_ids,
     )
-
-
-def _is_answered(context: Context, progress: Progress) -> bool:
-    """Whether a request went through since the last overflow."""
-    return bool(answered_ids(context) - progress.answered_ids)
 
 
 def _compactions_so_far(attached: Attached) -> int:

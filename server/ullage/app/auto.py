@@ -123,13 +123,13 @@ def remember_idle(due: Due, loaded: Loaded, places: Places) -> None:
     n_compactions = len(loaded.context.compactions)
     used, layer = loaded.status.gauge.used_tokens or 0, due.layer
     if isinstance(due.action, Warn):
-        _record(
+        change_breaker(
             loaded.session,
             lambda breaker: record_warning(breaker, n_compactions=n_compactions),
             places,
         )
     elif layer is not None:
-        _record(
+        change_breaker(
             loaded.session,
             lambda breaker: record_run(
                 breaker,
@@ -158,7 +158,7 @@ def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
             made, layer = prune(plan, config, places), "prune"
     except StorageError:
         session = plan.loaded.session
-        _record(session, lambda breaker: record_failure(breaker, _now_ms()), places)
+        change_breaker(session, lambda breaker: record_failure(breaker, _now_ms()), places)
         raise
 
     def recorded(breaker: Breaker) -> Breaker:
@@ -171,7 +171,7 @@ def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
             now_ms=_now_ms(),
         )
 
-    _record(made.loaded.session, recorded, places)
+    change_breaker(made.loaded.session, recorded, places)
     return made
 
 
@@ -183,16 +183,38 @@ def decline(loaded: Loaded, layer: Layer, places: Places) -> None:
     Raises:
         StorageError: the state folder does not take it.
     """
-    held: Layer = "full" if layer == "full" else "summarize"
     used, n_compactions = loaded.status.gauge.used_tokens or 0, len(loaded.context.compactions)
-    _record(
-        loaded.session,
-        lambda breaker: put_off(breaker, held, used_tokens=used, n_compactions=n_compactions),
+    put_off_layer(
+        loaded.session, layer, used_tokens=used, n_compactions=n_compactions, places=places
+    )
+
+
+def put_off_layer(
+    session: Session, layer: Layer, *, used_tokens: int, n_compactions: int, places: Places
+) -> None:
+    """Let a layer that the user declined wait until the context has grown.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    held: Layer = "full" if layer == "full" else "summarize"
+    change_breaker(
+        session,
+        lambda breaker: put_off(
+            breaker, held, used_tokens=used_tokens, n_compactions=n_compactions
+        ),
         places,
     )
 
 
-def _record(session: Session, recorded: Callable[[Breaker], Breaker], places: Places) -> None:
+def change_breaker(
+    session: Session, recorded: Callable[[Breaker], Breaker], places: Places
+) -> None:
+    """Remember something of a session's automatic runs.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
     key = session_key(session)
     state = read_auto_state(key, places)
     changed = msgspec.structs.replace(state, breaker=recorded(state.breaker))

@@ -4,7 +4,7 @@ The plan is made in memory and shows the context that would be sent, for every a
 changes the session on disk, where that is ours to do.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -21,6 +21,7 @@ from ullage.app.load import Loaded
 from ullage.app.sessions import MIN_ID_CHARS
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import Config
+from ullage.core.context import ContextItem
 from ullage.core.edit import FileChange, PruneEdit, Replacement
 from ullage.core.message import JsonObject
 from ullage.core.prune import (
@@ -101,25 +102,39 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
 
 def pruned_messages(loaded: Loaded, replacements: Iterable[Replacement]) -> list[JsonObject]:
     """Give the context with placeholders, in the agent's own shape; nothing is written."""
+    known: Format = loaded.session.format
+    items = with_placeholders(loaded.context.items, replacements, known)
+    return known.messages(msgspec.structs.replace(loaded.context, items=items))
+
+
+def with_placeholders(
+    items: Sequence[ContextItem], replacements: Iterable[Replacement], known: Format
+) -> tuple[ContextItem, ...]:
+    """Put placeholders into the agent's own messages; an untouched one stays the same object."""
     by_entry: dict[str, list[Replacement]] = {}
     for replacement in replacements:
         by_entry.setdefault(replacement.entry_id, []).append(replacement)
     # Several items may be parts of one message (opencode): it is changed once, for all of them.
     of_native: dict[int, list[Replacement]] = {}
-    for item in loaded.context.items:
+    for item in items:
         of_native.setdefault(id(item.native), []).extend(by_entry.get(item.entry_id, ()))
-    known: Format = loaded.session.format
     pruned: dict[int, JsonObject] = {}
-    for item in loaded.context.items:
+    for item in items:
         wanted = of_native[id(item.native)]
         if id(item.native) not in pruned:
             native = known.prune_message(item.native, wanted) if wanted else item.native
             pruned[id(item.native)] = native
-    items = tuple(
-        msgspec.structs.replace(item, native=pruned[id(item.native)])
-        for item in loaded.context.items
-    )
-    return known.messages(msgspec.structs.replace(loaded.context, items=items))
+    return tuple(msgspec.structs.replace(item, native=pruned[id(item.native)]) for item in items)
+
+
+def natives_with_placeholders(
+    items: Sequence[ContextItem], pruned: Iterable[PruneItem], known: Format
+) -> dict[int, JsonObject]:
+    """Give the agent's own messages that change by a prune, by their place."""
+    changed = with_placeholders(items, [one.replacement for one in pruned], known)
+    return {
+        at: item.native for at, item in enumerate(changed) if item.native is not items[at].native
+    }
 
 
 def prune(pruning: Pruning, config: Config, places: Places) -> Made:

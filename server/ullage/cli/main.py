@@ -7,6 +7,7 @@ from typing import cast
 
 import click
 
+from ullage.cli.agent import agent
 from ullage.cli.autocompact import autocompact
 from ullage.cli.checkpoint import checkpoint
 from ullage.cli.compact import compact
@@ -42,6 +43,7 @@ COMMANDS: tuple[click.Command, ...] = (
     install,
     uninstall,
     lsp,
+    agent,
     mcp,
 )
 INTERRUPTED = 130

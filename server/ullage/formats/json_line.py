@@ -26,24 +26,31 @@ def is_blank(line: Line) -> bool:
 
 
 def decode_object(line: Line) -> JsonObject | str:
-    """Decode a line, or say in a few words why it is not a JSON object.
+    """Decode a line, or say in a few words why it is not a JSON object."""
+    raw = line.raw
+    if len(raw) > MAX_LINE_BYTES:
+        return f"line of {len(raw):,} bytes is longer than {MAX_LINE_BYTES:,}"
+    value = decode_any(raw)
+    if isinstance(value, msgspec.UnsetType):
+        return "unfinished line" if line.is_torn else "line is not valid JSON"
+    found = as_object(value)
+    return "line is not a JSON object" if found is None else found
+
+
+def decode_any(raw: bytes) -> object:
+    """Decode JSON; UNSET where it is none.
 
     msgspec refuses lone surrogates, bad UTF-8 and a BOM, all of which JavaScript agents read
     back: what it refuses gets a second reading by the standard library, which takes them.
     """
-    raw = line.raw
-    if len(raw) > MAX_LINE_BYTES:
-        return f"line of {len(raw):,} bytes is longer than {MAX_LINE_BYTES:,}"
     try:
-        value = cast(object, _decode_any(raw))
+        return cast(object, _decode_any(raw))
     except (msgspec.DecodeError, ValueError, RecursionError):
         text = raw.removeprefix(_BOM).decode("utf-8", "replace")
         try:
-            value = cast(object, json.loads(text, parse_constant=_refuse_constant))
+            return cast(object, json.loads(text, parse_constant=_refuse_constant))
         except (ValueError, RecursionError):
-            return "unfinished line" if line.is_torn else "line is not valid JSON"
-    found = as_object(value)
-    return "line is not a JSON object" if found is None else found
+            return msgspec.UNSET
 
 
 def read_object(line: Line) -> JsonObject | Problem | None:

@@ -2,13 +2,13 @@
 
 import functools
 import logging
-import traceback
 from collections.abc import Awaitable, Callable
 from typing import ParamSpec, TypeVar
 
 from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
+from ullage.core.fault import where
 from ullage.errors import UllageError
 
 P = ParamSpec("P")
@@ -29,16 +29,10 @@ def guarded(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
         except JsonRpcException:
             raise
         except Exception as error:
-            log.error("fault in %s:\n%s", handler.__name__, _where(error))
+            log.error("fault in %s:\n%s", handler.__name__, where(error))
             raise JsonRpcException(
                 f"a fault of Ullage ({type(error).__name__}): see its log",
                 LSPErrorCodes.RequestFailed,
             ) from None
 
     return answer
-
-
-def _where(error: Exception) -> str:
-    """Tell where an error happened and what it was, not its message, which may hold content."""
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    return f"{frames}{type(error).__name__}"

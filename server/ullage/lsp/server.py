@@ -12,9 +12,10 @@ from lsprotocol import types
 from ullage.lsp import code_actions, commands, documents
 from ullage.lsp.config import on_initialize
 from ullage.lsp.follow import follow
-from ullage.lsp.lifecycle import ClientInput, claim_stdout, exit_with_parent, start_log
+from ullage.lsp.lifecycle import ClientInput, start_log
 from ullage.lsp.protocol import COMPACT_COMMAND, STATUS_COMMAND
 from ullage.lsp.state import UllageServer
+from ullage.store.own_process import claim_stdout, exit_with_parent
 from ullage.store.places import current_places
 
 Handler = Callable[..., Awaitable[object]]

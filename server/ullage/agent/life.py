@@ -1,0 +1,109 @@
+"""`context/open`, `context/resume` and `context/close`: the beginning and the end of a session."""
+
+import asyncio
+from pathlib import Path
+
+from ullage.agent.protocol import (
+    INVALID_PARAMS,
+    PROTOCOL_VERSION,
+    Close,
+    Closed,
+    MessageFormat,
+    Open,
+    Opened,
+    Resume,
+    Resumed,
+    Thresholds,
+)
+from ullage.agent.sessions import Sessions
+from ullage.agent.wire import RpcError
+from ullage.app.attached import Attached, Call, Progress, Runtime, attach, load_call, set_restored
+from ullage.app.load import Loaded
+from ullage.app.resume import Resume as Found
+from ullage.app.resume import resume
+from ullage.core.policy import ratio_at, reserve_at
+
+_FORMATS: dict[str, MessageFormat] = {
+    "pi": "openclaw",
+    "openclaw": "openclaw",
+    "clawdbot": "openclaw",
+    "claude-code": "claude-code",
+    "codex": "codex",
+}
+"""Shape of the messages of the agents that we know."""
+
+
+async def open_session(sessions: Sessions, params: Open) -> Opened:
+    runtime = _runtime(params)
+
+    def opened() -> tuple[Attached, Progress, Loaded, Found | None]:
+        attached, progress = attach(runtime, sessions.places)
+        empty = load_call(attached, progress, Call(messages=[]))
+        return attached, progress, empty.loaded, _found(attached)
+
+    attached, progress, loaded, found = await asyncio.to_thread(opened)
+    window, policy = loaded.status.gauge.window, loaded.policy
+    return Opened(
+        session=sessions.add(attached, progress),
+        version=PROTOCOL_VERSION,
+        session_key=attached.key,
+        checkpoint_id=None if found is None else found.checkpoint_id,
+        window_tokens=window.n_tokens,
+        window_source=window.source,
+        thresholds=Thresholds(
+            gauge_tokens=ratio_at(window.n_tokens, policy.gauge_ratio),
+            checkpoint_tokens=ratio_at(window.n_tokens, policy.checkpoint_ratio),
+            prune_tokens=ratio_at(window.n_tokens, policy.prune_ratio),
+            summarize_tokens=ratio_at(window.n_tokens, policy.summarize_ratio),
+            full_tokens=ratio_at(window.n_tokens, policy.full_ratio),
+            reserve_tokens=reserve_at(window.n_tokens, policy),
+        ),
+    )
+
+
+async def resume_session(sessions: Sessions, params: Resume) -> Resumed:
+    async with sessions.use(params.session) as opened:
+        found = await asyncio.to_thread(_found, opened.attached)
+        opened.progress = set_restored(opened.progress)
+    if found is None:
+        return Resumed(text=None, checkpoint_id=None, problem=None)
+    return Resumed(text=found.text, checkpoint_id=found.checkpoint_id, problem=found.problem)
+
+
+async def close_session(sessions: Sessions, params: Close) -> Closed:
+    async with sessions.use(params.session) as opened:
+        sessions.close(params.session, opened)
+    return Closed()
+
+
+def _found(attached: Attached) -> Found | None:
+    return resume(attached.key, attached.config.checkpoint, attached.places)
+
+
+def _runtime(params: Open) -> Runtime:
+    shape = params.message_format or _FORMATS.get(params.agent)
+    if shape is None:
+        raise _wrong(f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages")
+    session_id = params.session_id or params.session_key
+    if not session_id or not params.agent:
+        raise _wrong("agent, and sessionId or sessionKey: one of them is missing or empty")
+    cwd = Path(params.cwd)
+    if not cwd.is_absolute():
+        raise _wrong("cwd: give an absolute path")
+    return Runtime(
+        agent=params.agent,
+        shape=shape,
+        cwd=cwd,
+        session_id=session_id,
+        session_key=params.session_key,
+        session_file=Path(params.session_file) if params.session_file else None,
+        model=params.model,
+        window_tokens=params.window_tokens,
+        n_compactions=params.compaction_count,
+        is_read_only=params.is_read_only,
+        can_take_turn=params.can_take_turn,
+    )
+
+
+def _wrong(what: str) -> RpcError:
+    return RpcError(INVALID_PARAMS, f"wrong params: {what}")

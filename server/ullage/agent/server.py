@@ -1,0 +1,221 @@
+"""`ullage agent`: JSON-RPC 2.0 over standard input and output, one JSON object a line.
+
+Requests run side by side, in order within a session. No line ends the server; the end of its
+input does, within two seconds.
+"""
+
+import asyncio
+import logging
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from typing import BinaryIO, TypeAlias, cast
+
+import msgspec
+
+from ullage.agent.handlers import HANDLERS
+from ullage.agent.protocol import (
+    CANCEL_REQUEST,
+    CANCELLED,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    CancelRequest,
+    ErrorKind,
+)
+from ullage.agent.sessions import Sessions
+from ullage.agent.wire import (
+    MAX_LINE_BYTES,
+    Incoming,
+    RequestId,
+    RpcError,
+    Unusable,
+    error_line,
+    read_line,
+    read_params,
+    refused,
+    result_line,
+)
+from ullage.core.fault import where
+from ullage.core.secrets import mask
+from ullage.errors import InputError, ModelError, Refused, StorageError, UllageError
+from ullage.store.own_process import claim_stdout, exit_soon, exit_with_parent
+from ullage.store.places import current_places
+
+WAIT_S = 0.6
+"""What running requests get after the end of the input, to be answered still (chosen)."""
+_KINDS: tuple[tuple[type[UllageError], ErrorKind], ...] = (
+    (InputError, "unreadable"),
+    (Refused, "refused"),
+    (StorageError, "storage"),
+    (ModelError, "model"),
+)
+
+Work: TypeAlias = asyncio.Task[bytes | None]
+"""Ends with the line to answer, None for a notification."""
+
+log = logging.getLogger(__name__)
+
+
+class Server:
+    """Answers lines with lines; `write` takes those."""
+
+    def __init__(self, sessions: Sessions, write: Callable[[bytes], None]) -> None:
+        self._sessions = sessions
+        self._write = write
+        self._handlers = {handler.name: handler.answer for handler in HANDLERS}
+        self._running: dict[RequestId, Work] = {}
+        self._tasks: set[Work] = set()
+
+    def take(self, line: bytes) -> None:
+        """Begin what a line asks for; blank lines are passed over."""
+        if not line.strip():
+            return
+        incoming = read_line(line)
+        match incoming:
+            case Unusable():
+                self._write(error_line(incoming.id, incoming.error))
+            case Incoming(method=method) if method == CANCEL_REQUEST:
+                self._cancel(incoming)
+            case Incoming(id=msgspec.UNSET):
+                self._begin(self._notified(incoming))
+            case Incoming():
+                self._begin_request(incoming, cast(RequestId, incoming.id))
+
+    async def finish(self) -> None:
+        """Let what runs come to its end for a moment, then cancel it."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=WAIT_S)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin_request(self, incoming: Incoming, request_id: RequestId) -> None:
+        if request_id in self._running:
+            error = RpcError(INVALID_REQUEST, "a request with this id is running")
+            self._write(error_line(request_id, error))
+            return
+
+        def finished(task: Work) -> None:
+            del self._running[request_id]
+            # It may be cancelled before it began, and so could not answer by itself.
+            line = None if task.cancelled() else task.result()
+            self._write(line or error_line(request_id, RpcError(CANCELLED, "cancelled")))
+
+        task = self._begin(self._answer(incoming, request_id))
+        self._running[request_id] = task
+        task.add_done_callback(finished)
+
+    def _begin(self, work: Coroutine[None, None, bytes | None]) -> Work:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _answer(self, incoming: Incoming, request_id: RequestId) -> bytes:
+        try:
+            answer = self._handlers.get(incoming.method)
+            if answer is None:
+                raise RpcError(METHOD_NOT_FOUND, "no such method: see docs/agent-protocol.md")
+            return result_line(request_id, await answer(self._sessions, incoming.params))
+        except Exception as error:
+            return error_line(request_id, _told(error, incoming.method))
+
+    async def _notified(self, incoming: Incoming) -> None:
+        answer = self._handlers.get(incoming.method)
+        if answer is None:
+            return
+        try:
+            await answer(self._sessions, incoming.params)
+        except Exception as error:
+            log.warning("%s: %s", incoming.method, _told(error, incoming.method))
+
+    def _cancel(self, incoming: Incoming) -> None:
+        try:
+            task = self._running.get(read_params(incoming.params, CancelRequest).id)
+        except RpcError as error:
+            log.warning("%s: %s", CANCEL_REQUEST, error)
+            return
+        if task is not None:
+            task.cancel()
+
+
+def serve() -> int:
+    """Serve one client until it leaves; give the exit code."""
+    stdout = claim_stdout()
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
+    if not sys.stdin.isatty():
+        # The user's Ctrl-C is for the agent that started us, and goes to the whole group.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    exit_with_parent(None)
+    asyncio.run(_serve(sys.stdin.buffer, stdout))
+    return 0
+
+
+async def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+    answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    def put(line: bytes | None) -> None:
+        loop.call_soon_threadsafe(lines.put_nowait, line)
+
+    server = Server(Sessions(current_places()), answers.put)
+    threading.Thread(target=_read, args=(stdin, put, answers.put), daemon=True).start()
+    writer = threading.Thread(target=_write, args=(stdout, answers, put), daemon=True)
+    writer.start()
+    while (line := await lines.get()) is not None:
+        server.take(line)
+    exit_soon(0)
+    await server.finish()
+    answers.put(None)
+    await asyncio.to_thread(writer.join)
+
+
+def _read(
+    stdin: BinaryIO, put: Callable[[bytes | None], None], answer: Callable[[bytes], None]
+) -> None:
+    """Read lines in a thread of its own: Windows has no other way to wait for a pipe."""
+    while line := stdin.readline(MAX_LINE_BYTES):
+        if line.endswith(b"\n") or len(line) < MAX_LINE_BYTES:
+            put(line)
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stdin.readline(MAX_LINE_BYTES)
+        error = RpcError(INVALID_REQUEST, f"a line is longer than {MAX_LINE_BYTES:,} bytes")
+        answer(error_line(None, error))
+    put(None)
+
+
+def _write(
+    stdout: BinaryIO, answers: "queue.SimpleQueue[bytes | None]", put: Callable[[None], None]
+) -> None:
+    """Write answers in a thread of its own: a client that does not read holds up nobody."""
+    try:
+        while (line := answers.get()) is not None:
+            stdout.write(line)
+            stdout.flush()
+    except OSError:
+        put(None)  # the client is gone
+
+
+def _told(error: Exception, method: str) -> RpcError:
+    """Give what the client is told of an error; faults of ours are logged without content."""
+    if isinstance(error, RpcError):
+        return error
+    if isinstance(error, UllageError):
+        return refused(_kind_of(error), mask(str(error)))
+    log.error("fault in %s:\n%s", method, where(error))
+    message = f"a fault of Ullage ({type(error).__name__}): see its log on standard error"
+    return RpcError(INTERNAL_ERROR, message, "fault")
+
+
+def _kind_of(error: UllageError) -> ErrorKind:
+    for of, kind in _KINDS:
+        if isinstance(error, of):
+            return kind
+    return "fault"
