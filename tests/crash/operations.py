@@ -12,6 +12,7 @@ from store.changing import KEY, LINES, NEW_SESSION, OLD, OURS, PRUNED, REWRITE, 
 from ullage.core.edit import Append, LineChange, Rewrite
 from ullage.core.receipt import Receipt
 from ullage.errors import StorageError
+from ullage.store.agent_files import FileChange, make_changes, read_agent_file
 from ullage.store.change import apply_change
 from ullage.store.files import replace_file
 from ullage.store.new_session import remove_new_session
@@ -183,6 +184,27 @@ def check_uncreated(seen: Seen) -> list[str]:
     return problems
 
 
+SETTINGS = (b'{"model": "a"}\n', b'{"model": "a", "hooks": {}}\n')
+
+
+def settings_before(root: Path) -> None:
+    path = root / "agent" / "settings.json"
+    path.write_bytes(SETTINGS[0])
+    path.chmod(0o640)
+
+
+def change_settings(root: Path, _: Fingerprint) -> None:
+    file = read_agent_file(root / "agent" / "settings.json")
+    make_changes([FileChange(file=file, new=SETTINGS[1])])
+
+
+def check_settings(seen: Seen) -> list[str]:
+    path = seen.root / "agent" / "settings.json"
+    problems = file_problems(path, SETTINGS, seen.outcome)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0
+    return problems if mode == seen.mode else [*problems, f"permissions are {mode:o}"]
+
+
 def _hidden_files(root: Path) -> list[str]:
     return [f"left behind: {one.name}" for one in (root / "agent").iterdir() if one.name[0] == "."]
 
@@ -243,6 +265,13 @@ OPERATIONS = (
         run=replace_state,
         check=check_state,
         prepare=state_before,
+        leaf=None,
+    ),
+    Operation(
+        name="settings of an agent",
+        run=change_settings,
+        check=check_settings,
+        prepare=settings_before,
         leaf=None,
     ),
 )

@@ -1,6 +1,5 @@
 """The agents that Ullage can be installed in: where each keeps its settings and our program."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -90,8 +89,8 @@ def service_command() -> tuple[str, ...]:
 
 def interpreter() -> str:
     """Name the interpreter that runs us; the link of a virtual environment is not followed."""
-    # Not `Path.resolve`: behind the link the packages of the environment are not found.
-    return os.path.abspath(sys.executable)  # noqa: PTH100
+    # Not `resolve`: behind the link the packages of the environment are not found.
+    return str(Path(sys.executable).absolute())
 
 
 def _folder(places: Places, variable: str, default: str) -> Path:

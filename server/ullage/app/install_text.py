@@ -96,8 +96,7 @@ def plan_lines(plan: InstallPlan, places: Places) -> Iterator[str]:
     for change in _shown(plan):
         path = _short(change.file.path, places)
         if change is not plan.settings and _kind(change) != "edit":
-            what = f"new, {_n_lines(change.new)} lines" if change.new is not None else "removed"
-            yield f"{path} ({what})"
+            yield f"{path} ({'removed' if change.new is None else _new_file(change.new)})"
             continue
         yield from _diff(change, path, places)
         if change.file.target != change.file.path:
@@ -187,8 +186,9 @@ def _lines(text: str) -> list[str]:
     return [*lines, last + " (no line end)"] if last else lines
 
 
-def _n_lines(data: bytes | None) -> int:
-    return len(_lines(_text(data)))
+def _new_file(data: bytes) -> str:
+    n_lines = len(_lines(_text(data)))
+    return f"new, {n_lines} line{'s' if n_lines != 1 else ''}"
 
 
 def _secrets_in(text: str) -> tuple[str, ...]:

@@ -180,7 +180,10 @@ def _known(root: Node, route: Route, before: Before | None) -> str | None:
 
 
 def _put(text: str, root: Node, holder: Table | Items, key: str, value: Json) -> str:
-    """Write a value behind the last one, on a line of its own and in the manner of the text."""
+    """Write a value behind the last one, in the manner of the text.
+
+    It gets a line of its own, unless it is a plain one and all of the holder stands on one line.
+    """
     line_break, unit = _line_break(text), _unit(text, root)
     spans = [span for span, _ in _children(holder)]
     start, end = _inside(holder)
@@ -191,6 +194,8 @@ def _put(text: str, root: Node, holder: Table | Items, key: str, value: Json) ->
     if not spans:
         closing = "" if _LINE_BREAK.search(text[start:end]) else line_break + outer
         return text[:start] + new + closing + text[start:]
+    if not _LINE_BREAK.search(text[start:end]) and not isinstance(value, Mapping | list):
+        new = " " + key + _rendered(value, unit, indent, line_break)
     last = spans[-1][1]
     behind = last + len(text[last:end].rstrip(_SPACES))
     if _comma(text, last, end) is not None:

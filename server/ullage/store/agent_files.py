@@ -5,8 +5,10 @@ and is never written where it is not what the user was shown.
 """
 
 import os
+import re
 import stat
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import resources
@@ -16,6 +18,8 @@ import msgspec
 
 from ullage.errors import ChangedMeanwhile, StorageError, Unreadable
 from ullage.store.files import (
+    STALE_S,
+    TEMPORARY_SUFFIX,
     create_file,
     remove_quietly,
     rename_over,
@@ -137,6 +141,7 @@ def _make(file: AgentFile, new: bytes | None) -> None:
 
 
 def _exchange(file: AgentFile, new: bytes) -> None:
+    _remove_leftovers(file.target)
     temporary = temporary_beside(file.target)
     try:
         write_new_file(temporary, new)
@@ -147,6 +152,14 @@ def _exchange(file: AgentFile, new: bytes) -> None:
         remove_quietly(temporary)
         raise
     sync_folder(file.target.parent)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what a process of ours that was killed left beside a file, in a folder of others."""
+    ours = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}{re.escape(TEMPORARY_SUFFIX)}")
+    for path in target.parent.iterdir():
+        if ours.fullmatch(path.name) and time.time() - path.stat().st_mtime > STALE_S:
+            remove_quietly(path)
 
 
 def _take_permissions(path: Path, like: os.stat_result) -> None:

@@ -1,0 +1,148 @@
+"""`ullage install` and `ullage uninstall`, in a home of its own."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from running import Place
+
+SETTINGS = b'{\r\n\t"model": "opus",\r\n\t"hooks": {"Stop": []}\r\n}'
+COMMAND = f"{sys.executable} -P -m ullage hook"
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="other paths are shown there")
+
+
+def settings_of(place: Place, name: str = ".claude/settings.json", data: bytes = SETTINGS) -> Path:
+    path = place.home / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    return path
+
+
+def test_installed_edited_and_taken_back(place: Place) -> None:
+    path = settings_of(place)
+    before = place.files()
+    shown = place.run("install", "claude-code", "--dry-run")
+    assert shown.returncode == 0
+    assert place.files() == before
+    asked = place.run("install", "claude-code", stdin="y\n")
+    assert asked.returncode == 0
+    assert asked.stderr == "Install Ullage in Claude Code? [y/N]: "
+    assert asked.stdout.startswith(shown.stdout)
+    installed = path.read_bytes()
+    again = place.run("install", "claude-code", "--yes")
+    assert again.stdout == "Ullage is already installed in Claude Code; nothing changes.\n"
+    assert path.read_bytes() == installed
+    path.write_bytes(installed.replace(b'"opus"', b'"sonnet"'))
+    out = place.run("uninstall", "claude-code", "--yes")
+    assert out.stdout.endswith("Ullage is no longer in Claude Code.\n")
+    assert path.read_bytes() == SETTINGS.replace(b'"opus"', b'"sonnet"')
+    path.write_bytes(SETTINGS)
+    place.state.rmdir()
+    assert place.files() == before
+    none = place.run("uninstall", "claude-code", "--yes")
+    assert none.stdout == "Ullage is not installed in Claude Code; nothing changes.\n"
+
+
+@needs_posix
+def test_each_line_is_shown_as_it_will_be(place: Place) -> None:
+    settings_of(place, ".codex/hooks.json", b"{}\n")
+    done = place.run("install", "codex", "--yes")
+    assert done.stderr == ""
+    lines = done.stdout.split("\n")
+    assert lines[:16] == [
+        "--- ~/.codex/hooks.json",
+        "+++ ~/.codex/hooks.json",
+        "@@ -1 +1,49 @@",
+        "-{}",
+        "+{",
+        '+  "hooks": {',
+        '+    "PreCompact": [',
+        "+      {",
+        '+        "hooks": [',
+        "+          {",
+        '+            "type": "command",',
+        f'+            "command": "{COMMAND} codex",',
+        '+            "timeout": 30',
+        "+          }",
+        "+        ]",
+        "+      }",
+    ]
+    assert lines[-4:] == [
+        "Installed in Codex. Codex runs new hooks only once you trust them: start it,",
+        "type /hooks, and trust those of Ullage. Until then they do nothing. `ullage",
+        "uninstall codex` takes all of it back.",
+        "",
+    ]
+
+
+def test_the_list_says_where_it_is_installed(place: Place) -> None:
+    settings_of(place)
+    (place.home / ".codex").mkdir()
+    place.run("install", "codex", "--yes")
+    listed = place.run("install")
+    assert listed.stdout == (
+        "claude-code  not installed\n"
+        "codex        installed\n"
+        "pi           not found on this machine\n"
+        "openclaw     not found on this machine\n"
+        "`ullage install NAME` shows what it would change, and asks.\n"
+    )
+    agents = json.loads(place.run("install", "--json").stdout)["agents"]
+    assert [(one["agent"], one["state"]) for one in agents] == [
+        ("claude-code", "not-installed"),
+        ("codex", "installed"),
+        ("pi", "not-found"),
+        ("openclaw", "not-found"),
+    ]
+
+
+def test_a_plan_is_json_too(place: Place) -> None:
+    path = settings_of(place)
+    plan = json.loads(place.run("install", "claude-code", "--dry-run", "--json").stdout)
+    assert (plan["action"], plan["is_needed"]) == ("install", True)
+    (file,) = plan["files"]
+    assert (file["path"], file["change"]) == (str(path), "edit")
+    assert '+\t\t"PreCompact": [' in file["diff"]
+    assert plan["is_done"] is False
+    done = json.loads(place.run("install", "claude-code", "--yes", "--json").stdout)
+    assert done == plan | {"is_done": True}
+    refused = place.run("install", "claude-code", "--json")
+    assert refused.returncode == 2
+
+
+def test_declined_nothing_is_written(place: Place) -> None:
+    settings_of(place)
+    before = place.files()
+    done = place.run("install", "claude-code", stdin="n\n")
+    assert done.returncode == 0
+    assert done.stderr.endswith("Nothing was changed.\n")
+    assert place.files() == before
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "told"),
+    [
+        (("install", "pi", "--yes"), 3, "ullage: pi was not found: there is no"),
+        (("install", "cursor"), 2, "ullage: Invalid value for"),
+        (("uninstall",), 2, "ullage: Missing argument"),
+        (("install", "claude-code", "--yes"), 3, "ullage: "),
+    ],
+)
+def test_what_cannot_be_is_one_line(place: Place, args, code: int, told: str) -> None:
+    settings_of(place, data=b"{ torn")
+    before = place.files()
+    done = place.run(*args)
+    assert done.returncode == code
+    assert done.stderr.startswith(told)
+    assert done.stderr.count("\n") == 1
+    assert place.files() == before
+
+
+def test_the_installed_command_takes_no_module_from_the_folder_that_it_runs_in(
+    place: Place,
+) -> None:
+    (place.cwd / "msgspec.py").write_text("raise SystemExit('taken from the project')")
+    done = place.run("--version", program=("-P", "-m", "ullage"))
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,140 @@
+"""Our hooks in the settings of Claude Code and Codex, among those of others."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ullage.core.hook_command import hook_command, is_ours
+from ullage.core.hook_settings import (
+    WANTED,
+    hooks_before,
+    installed_hooks,
+    with_hooks,
+    without_hooks,
+)
+
+AGENT = "claude-code"
+COMMAND = "/opt/u/bin/python -P -m ullage hook claude-code"
+OLDER = "/old/bin/python3 -m ullage hook claude-code"
+THEIRS = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
+
+
+def installed(text: str) -> str:
+    return with_hooks(text, AGENT, COMMAND, None)
+
+
+def ours(timeout: int = 10, command: str = COMMAND) -> dict[str, object]:
+    return {"type": "command", "command": command, "timeout": timeout}
+
+
+EMPTY = st.sampled_from(("hooks", "PreCompact", "PostToolUse", "model"))
+other_hooks = st.lists(st.sampled_from((THEIRS, {"hooks": []}, {}, 3)), max_size=2)
+documents = st.dictionaries(EMPTY, st.integers()) | st.fixed_dictionaries(
+    {"hooks": st.dictionaries(st.sampled_from((*(w.event for w in WANTED), "Stop")), other_hooks)}
+)
+manners = st.sampled_from((None, 0, 2, "\t", 4))
+
+
+@settings(max_examples=80)
+@given(documents.filter(lambda d: not isinstance(d.get("hooks"), int)), manners, st.booleans())
+def test_hooks_are_merged_once_and_taken_back_to_the_byte(document, indent, is_crlf) -> None:
+    text = json.dumps(document, indent=indent)
+    text = text.replace("\n", "\r\n") if is_crlf else text
+    before = hooks_before(text, AGENT, None)
+    new = installed(text)
+    assert installed(new) == new
+    wanted = {hook.event: hook for hook in WANTED}
+    expected = json.loads(text)
+    for event, hook in wanted.items():
+        group = {"matcher": hook.matcher} if hook.matcher else {}
+        group |= {"hooks": [ours(hook.timeout_s)]}
+        expected.setdefault("hooks", {}).setdefault(event, []).append(group)
+    assert json.loads(new) == expected
+    assert hooks_before(new, AGENT, before) == before
+    assert without_hooks(new, AGENT, before) == text
+
+
+def test_the_hook_of_another_interpreter_is_replaced_where_it_stands() -> None:
+    text = installed("{}").replace(COMMAND, OLDER).replace('"timeout": 30', '"timeout": 60')
+    new = installed(text)
+    assert new == text.replace(OLDER, COMMAND)
+    assert {one.command for one in installed_hooks(new, AGENT)} == {COMMAND}
+
+
+def test_a_second_hook_at_an_event_goes_and_one_that_is_not_wanted_any_more() -> None:
+    groups = [{"hooks": [ours(command=OLDER), {"type": "command", "command": "lint"}, ours()]}]
+    text = json.dumps({"hooks": {"PreCompact": groups, "Stop": [{"hooks": [ours()]}]}})
+    hooks = json.loads(installed(text))["hooks"]
+    assert hooks["PreCompact"] == [{"hooks": [ours(), {"type": "command", "command": "lint"}]}]
+    assert "Stop" not in hooks
+
+
+def test_what_a_user_adds_to_our_group_stays() -> None:
+    mine = {"type": "command", "command": "notify"}
+    document = json.loads(installed("{}"))
+    document["hooks"]["PreCompact"][0]["hooks"].append(mine)
+    left = json.loads(without_hooks(json.dumps(document), AGENT, None))
+    assert left == {"hooks": {"PreCompact": [{"hooks": [mine]}]}}
+
+
+def test_the_hooks_of_one_agent_are_not_those_of_another() -> None:
+    text = with_hooks("{}", "codex", COMMAND.replace(AGENT, "codex"), None)
+    assert installed_hooks(text, AGENT) == ()
+    assert len(installed_hooks(text, "codex")) == len(WANTED)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        COMMAND,
+        OLDER,
+        "'/a b/python' -m ullage hook claude-code",
+        '"C:/Program Files/Python/python.exe" -P -m ullage hook claude-code',
+        "C:\\venv\\Scripts\\python.exe -P -m ullage hook claude-code",
+        "ullage hook claude-code",
+        "/home/u/.local/bin/ullage hook claude-code",
+        "C:\\venv\\Scripts\\ullage.exe hook claude-code",
+    ],
+)
+def test_our_commands_are_recognized(command: str) -> None:
+    assert is_ours(command, AGENT)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "lint",
+        "ullage hook codex",
+        "ullage hook claude-code | tee log",
+        "cd /x && ullage hook claude-code",
+        "A=1 python -m ullage hook claude-code",
+        "echo -m ullage hook claude-code done",
+        "other hook claude-code",
+        "python -m other hook claude-code",
+        "python 'torn -m ullage hook claude-code",
+    ],
+)
+def test_a_command_that_a_user_made_of_ours_is_the_users(command: str) -> None:
+    assert not is_ours(command, AGENT)
+
+
+@pytest.mark.parametrize(
+    ("python", "agent", "is_windows", "expected"),
+    [
+        ("/v/bin/python", AGENT, False, "/v/bin/python -P -m ullage hook claude-code"),
+        ("/a b/py", "codex", False, "'/a b/py' -P -m ullage hook codex"),
+        ("/$(x)/py", "codex", False, "'/$(x)/py' -P -m ullage hook codex"),
+        ("C:\\v\\python.exe", AGENT, True, "C:/v/python.exe -P -m ullage hook claude-code"),
+        ("C:\\v\\python.exe", "codex", True, "C:\\v\\python.exe -P -m ullage hook codex"),
+        ("C:\\a b\\py.exe", AGENT, True, '"C:/a b/py.exe" -P -m ullage hook claude-code'),
+    ],
+)
+def test_a_command_is_quoted_for_the_shell_of_its_agent(
+    python: str, agent: str, is_windows: bool, expected: str
+) -> None:
+    command = hook_command(python, agent, is_windows=is_windows)
+    assert command == expected
+    assert is_ours(command, agent)

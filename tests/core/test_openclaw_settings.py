@@ -1,0 +1,87 @@
+"""Our plug-in in OpenClaw's configuration."""
+
+import pytest
+
+from core.test_json5 import plain
+from ullage.core.json5 import parse_json5
+from ullage.core.openclaw_settings import (
+    other_provider,
+    plugin_before,
+    what_keeps_it_off,
+    with_plugin,
+    without_plugin,
+)
+
+FOLDER = "/home/u/.local/state/ullage/agents/openclaw"
+COMMENTED = """// mine
+{
+  agents: {
+    defaults: { compaction: { mode: 'safeguard', }, }, // keep
+  },
+  plugins: {
+    allow: ["matrix"],
+    load: { paths: ['~/plugins/a'] },
+    entries: {
+      matrix: { enabled: true }, /* on */
+    },
+  },
+}
+"""
+TEXTS = (
+    "", "{}", "{ }\n", "{\n}\n", COMMENTED, COMMENTED.replace("\n", "\r\n"), "{plugins: {}}",
+    "{plugins: {load: {paths: [],},},}", '{"plugins": {"entries": {}}, "agents": {"list": []}}',
+    "{agents: {defaults: {compaction: {provider: 'other'}}}} // end", "\ufeff{a: 1,}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_plug_in_is_put_in_once_and_taken_out_to_the_byte(text: str) -> None:
+    before = plugin_before(text, FOLDER, None)
+    new = with_plugin(text, FOLDER, None)
+    assert with_plugin(new, FOLDER, before) == new
+    value = plain(parse_json5(new))
+    assert FOLDER in value["plugins"]["load"]["paths"]
+    assert value["plugins"]["entries"]["ullage"]["enabled"] is True
+    assert plugin_before(new, FOLDER, before) == before
+    assert without_plugin(new, FOLDER, before) == text
+
+
+def test_comments_and_manner_stay() -> None:
+    new = with_plugin(COMMENTED, FOLDER, None)
+    added = [line for line in new.split("\n") if line not in COMMENTED.split("\n")]
+    assert "".join(added).replace(" ", "") == (
+        'defaults:{compaction:{mode:\'safeguard\',"provider":"ullage",},},//keep'
+        'allow:["matrix","ullage"],load:{paths:[\'~/plugins/a\',"' + FOLDER + '"]},'
+        '"ullage":{"enabled":true,"hooks":{"allowConversationAccess":true}},'
+    )
+    assert new.startswith("// mine\n")
+    assert "/* on */" in new
+
+
+def test_another_provider_stays_and_is_told_of() -> None:
+    text = "{agents: {defaults: {compaction: {provider: 'other'}}}}"
+    assert other_provider(text) == "other"
+    new = with_plugin(text, FOLDER, None)
+    assert other_provider(new) == "other"
+    assert other_provider(with_plugin("{}", FOLDER, None)) is None
+
+
+def test_an_allowlist_is_not_made_where_there_is_none() -> None:
+    for text in ("{}", "{plugins: {allow: []}}"):
+        assert plain(parse_json5(with_plugin(text, FOLDER, None)))["plugins"].get("allow") in (
+            None,
+            [],
+        )
+
+
+def test_a_plug_in_that_was_moved_or_switched_off_is_put_right() -> None:
+    text = with_plugin("{}", FOLDER, None)
+    moved = text.replace("/home/u", "/home/other").replace("true,", "false,")
+    assert with_plugin(moved, FOLDER, None) == text
+
+
+def test_what_keeps_it_off_is_named() -> None:
+    assert what_keeps_it_off("{plugins: {enabled: false}}") == "plugins.enabled"
+    assert what_keeps_it_off("{plugins: {deny: ['ullage']}}") == "plugins.deny"
+    assert what_keeps_it_off("{plugins: {deny: ['matrix']}}") is None
+    assert what_keeps_it_off("") is None
