@@ -1,4 +1,4 @@
-"""A model on loopback that answers by a script: Anthropic's Messages and OpenAI's Responses.
+"""A model on loopback that answers by a script: Anthropic's Messages, OpenAI's Responses and chats.
 
 >>> with LoopbackModel() as model:
 ...     model.answers = [Answer("I look.", commands=("ls",)), Answer("Done.")]
@@ -94,6 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 message = anthropic_message(number, answer, str(body.get("model")))
                 self._reply(json.dumps(message).encode(), "application/json")
+        elif path.endswith("/chat/completions"):
+            number, answer = model.next_answer(body)
+            self._stream(chat_chunks(number, answer, str(body.get("model"))), "[DONE]")
         elif path.endswith("/responses"):
             self._stream(responses_events(*model.next_answer(body)))
         else:
@@ -118,9 +121,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
         self.close_connection = True
 
-    def _stream(self, events: Iterator[Json]) -> None:
-        lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-        self._reply("".join(lines).encode(), "text/event-stream")
+    def _stream(self, events: Iterator[Json], *ends: str) -> None:
+        lines = [
+            (f"event: {event['type']}\n" if "type" in event else "") + f"data: {json.dumps(event)}"
+            for event in events
+        ]
+        lines += [f"data: {end}" for end in ends]
+        self._reply("".join(f"{line}\n\n" for line in lines).encode(), "text/event-stream")
 
 
 def anthropic_message(number: int, answer: Answer, model: str) -> Json:
@@ -201,3 +208,23 @@ def responses_events(number: int, answer: Answer) -> Iterator[Json]:
         "total_tokens": answer.n_tokens,
     }
     yield {"type": "response.completed", "response": {"id": response_id, "usage": usage}}
+
+
+def chat_chunks(number: int, answer: Answer, model: str) -> Iterator[Json]:
+    head: Json = {"id": f"chat_{number:04}", "object": "chat.completion.chunk", "model": model}
+    calls: list[Json] = [
+        {
+            "index": n,
+            "id": f"call_{number:04}_{n}",
+            "type": "function",
+            "function": {"name": "bash", "arguments": json.dumps({"command": command})},
+        }
+        for n, command in enumerate(answer.commands)
+    ]
+    said: Json = {"role": "assistant", "content": answer.text, "tool_calls": calls}
+    delta = {key: value for key, value in said.items() if value}
+    ended = "tool_calls" if calls else "stop"
+    yield head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield head | {"choices": [{"index": 0, "delta": {}, "finish_reason": ended}]}
+    usage = {"prompt_tokens": answer.n_tokens - 10, "completion_tokens": 10}
+    yield head | {"choices": [], "usage": usage | {"total_tokens": answer.n_tokens}}

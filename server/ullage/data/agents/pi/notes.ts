@@ -11,7 +11,6 @@ import type { ContextEvent } from "@mariozechner/pi-coding-agent";
 
 export type Message = ContextEvent["messages"][number];
 
-export const CHECKPOINT_TYPE = "ullage-checkpoint";
 const NOTE_TYPE = "ullage-note";
 
 export interface Note {
@@ -42,7 +41,6 @@ export class Notes {
     ]);
   }
 
-  /** Take away what the session itself holds by now. */
   drop(kind: Note["kind"]): void {
     this.placed = this.placed.filter((note) => note.kind !== kind);
   }

@@ -1,0 +1,158 @@
+/** What is known of pi's running session between its events, and what the service is asked about it. */
+import type { ExtensionContext } from "@mariozechner/pi-coding-agent";
+import {
+  type CheckpointMessage,
+  checkpointMessage,
+  holdsCheckpoint,
+  lacksCheckpoint,
+  withLatestCheckpoint,
+} from "./checkpoint.ts";
+import { Service, serviceCommand } from "./client.ts";
+import { nCompactions } from "./compaction.ts";
+import { type Message, type Note, Notes } from "./notes.ts";
+import type { AskUser, Compact, Compacted, CompactNow, Open, Prepared } from "./protocol.ts";
+import { statusText } from "./status.ts";
+
+const STATUS_KEY = "ullage";
+/** At every request to the model: what the user waits for us at most. */
+const PREPARE_TIMEOUT_MS = 1000;
+/** The service gives its own model less, and has a summary without one then. */
+const COMPACT_TIMEOUT_MS = 300_000;
+const QUESTION_TIMEOUT_MS = 60_000;
+
+export class Session {
+  readonly service: Service;
+  private readonly notes = new Notes();
+  private readonly told = new Set<string>();
+  private gaugePercent: number | undefined;
+  private wanted: CompactNow | AskUser | undefined;
+
+  constructor(ctx: ExtensionContext) {
+    const open = opening(ctx);
+    this.service = new Service(serviceCommand(), () => open);
+    this.service.start();
+  }
+
+  /** Give the messages of one request, which are not what the session keeps. */
+  async prepare(messages: readonly Message[], ctx: ExtensionContext): Promise<Message[]> {
+    const usage = ctx.getContextUsage();
+    const prepared = await this.service.ask(
+      "context/prepare",
+      {
+        messages: [...messages],
+        usage: usage === undefined ? null : { usedTokens: usage.tokens, windowTokens: usage.contextWindow },
+      },
+      { timeoutMs: PREPARE_TIMEOUT_MS },
+    );
+    if (prepared === undefined) {
+      if (this.service.isGivenUp) {
+        ctx.ui.setStatus(STATUS_KEY, undefined);
+        this.tell(ctx, `pi goes on without it: ${this.service.problem ?? "it ended"}`);
+      }
+      return this.notes.insert(withLatestCheckpoint(messages), []);
+    }
+    ctx.ui.setStatus(STATUS_KEY, statusText(prepared.gauge));
+    this.takeActions(prepared, ctx);
+    const isHeld = holdsCheckpoint(messages);
+    if (isHeld) {
+      this.notes.drop("checkpointRestore");
+    }
+    const sent = messages.map((message) => message);
+    for (const { index, message } of prepared.replacements) {
+      sent[index] = message as Message;
+    }
+    return this.notes.insert(withLatestCheckpoint(sent), this.news(prepared, isHeld));
+  }
+
+  async compact(
+    question: Omit<Compact, "session">,
+    signal: AbortSignal,
+    ctx: ExtensionContext,
+  ): Promise<Compacted | undefined> {
+    this.wanted = undefined;
+    const compacted = await this.service.ask("context/compact", question, { timeoutMs: COMPACT_TIMEOUT_MS, signal });
+    if (compacted === undefined && !signal.aborted && this.service.problem !== undefined) {
+      this.tell(ctx, `pi writes the summary by itself: ${this.service.problem}`);
+    }
+    return compacted;
+  }
+
+  async afterCompaction(ctx: ExtensionContext): Promise<CheckpointMessage | undefined> {
+    this.gaugePercent = undefined;
+    this.notes.drop("gauge");
+    ctx.ui.setStatus(STATUS_KEY, undefined); // unknown until the next request
+    return this.dueCheckpoint(ctx);
+  }
+
+  async dueCheckpoint(ctx: ExtensionContext): Promise<CheckpointMessage | undefined> {
+    if (!lacksCheckpoint(ctx.sessionManager.getBranch())) {
+      return undefined;
+    }
+    const resumed = await this.service.ask("context/resume", {}, { timeoutMs: PREPARE_TIMEOUT_MS });
+    return resumed?.text == null ? undefined : checkpointMessage(resumed.text, resumed.checkpointId);
+  }
+
+  /** Do what a request was not the moment for. */
+  async compactIfWanted(ctx: ExtensionContext): Promise<void> {
+    const wanted = this.wanted;
+    if (wanted === undefined || !ctx.isIdle()) {
+      return;
+    }
+    this.wanted = undefined;
+    if (wanted.type === "askUser") {
+      const text = wanted.advice === null ? wanted.reason : `${wanted.reason}\n${wanted.advice}`;
+      if (!ctx.hasUI || !(await ctx.ui.confirm("Compact the session?", text, { timeout: QUESTION_TIMEOUT_MS }))) {
+        this.service.notify("context/decline", { layer: wanted.layer });
+        return;
+      }
+    }
+    if (ctx.isIdle()) {
+      ctx.compact({ onError: () => undefined });
+    }
+  }
+
+  private takeActions({ actions }: Prepared, ctx: ExtensionContext): void {
+    for (const action of actions) {
+      if (action.type === "compact" || action.type === "askUser") {
+        this.wanted = action;
+      } else if (action.type === "warn") {
+        this.tell(ctx, action.reason);
+      }
+    }
+  }
+
+  /** What the model is to be told from now on; the gauge only where it moved by a percent. */
+  private news({ systemEvents, gauge, gaugeLine }: Prepared, isHeld: boolean): Note[] {
+    const events: Note[] = systemEvents.filter((event) => event.kind !== "checkpointRestore" || !isHeld);
+    const percent = gauge.ratio === null ? undefined : Math.floor(gauge.ratio * 100);
+    if (gaugeLine === null || percent === this.gaugePercent) {
+      return events;
+    }
+    this.gaugePercent = percent;
+    return [...events, { kind: "gauge", text: gaugeLine }];
+  }
+
+  /** The same thing is said once. */
+  private tell(ctx: ExtensionContext, text: string): void {
+    if (!this.told.has(text)) {
+      this.told.add(text);
+      ctx.ui.notify(`Ullage: ${text}`, "warning");
+    }
+  }
+}
+
+function opening({ cwd, model, sessionManager }: ExtensionContext): Open {
+  const sessionFile = sessionManager.getSessionFile() ?? null;
+  return {
+    agent: "pi",
+    cwd,
+    sessionId: sessionManager.getSessionId(),
+    sessionFile,
+    model: model?.id ?? null,
+    provider: model?.provider ?? null,
+    windowTokens: model?.contextWindow ?? null,
+    compactionCount: nCompactions(sessionManager.getBranch()),
+    isReadOnly: sessionFile === null, // `--no-session`: nothing of it is to be kept
+    canTakeTurn: false,
+  };
+}
