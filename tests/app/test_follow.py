@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_files import ClaudeFile, claude_files
-from pi_files import PiFile, pi_files
-from ullage.app.follow import Followed, start, update
+from pi_files import PiFile, conversation, pi_files
+from ullage.app.follow import Followed, new_events, start, update
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
+from ullage.core.session_events import events_of
 from ullage.core.tokens import estimate
+from ullage.core.working_state import Event, MessageEvent, ToolEvent
 from ullage.errors import InputError, NotATranscript, Unreadable
 from ullage.store.places import Places
 
@@ -174,3 +176,102 @@ def test_a_file_that_is_gone_is_an_error_until_it_is_back(
     path.write_bytes(pi.data)
     followed = step(followed, places)
     check(followed, path, places)
+
+
+def grow(
+    path: Path, pi: PiFile, followed: Followed, places: Places
+) -> tuple[Followed, list[Event]]:
+    path.write_bytes(pi.data)
+    after = step(followed, places)
+    return after, list(new_events(followed, after))
+
+
+def told(events: Iterable[Event]) -> list[tuple[str, str]]:
+    return [
+        (event.role, event.text)
+        if isinstance(event, MessageEvent)
+        else (event.name, event.arguments)
+        for event in events
+    ]
+
+
+def test_what_is_appended_is_told_as_events(pi: PiFile, tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    followed = begin(path, pi.data, places)
+    pi.user("look at a.py")
+    pi.assistant("I look.", calls=[("call_00000001", "read", {"path": "a.py"})])
+    followed, events = grow(path, pi, followed, places)
+    assert told(events) == [("user", "look at a.py"), ("agent", "I look.")]
+    # The call came before, its result comes now.
+    pi.result("call_00000001", "ENOENT: no such file", name="read", is_error=True)
+    followed, events = grow(path, pi, followed, places)
+    assert events == [
+        ToolEvent(
+            call_id="call_00000001",
+            name="read",
+            arguments='{"path":"a.py"}',
+            is_error=True,
+            error="ENOENT: no such file",
+            at_ms=followed.loaded.context.items[-1].at_ms,
+        )
+    ]
+    assert new_events(followed, step(followed, places)) == ()
+
+
+def test_a_line_that_is_not_finished_is_told_once_it_is(
+    pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    followed = begin(path, pi.data, places)
+    pi.user("a new question")
+    path.write_bytes(pi.data[:-1])
+    torn = step(followed, places)
+    assert len(torn.loaded.context.items) == 3
+    assert new_events(followed, torn) == ()
+    _, events = grow(path, pi, torn, places)
+    assert told(events) == [("user", "a new question")]
+
+
+def test_what_a_compaction_kept_is_not_told_again(
+    pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    kept = pi.user("go on")
+    followed = begin(path, pi.data, places)
+    pi.compaction("## Goal\nSay hello.", kept)
+    pi.user("and now this")
+    _, events = grow(path, pi, followed, places)
+    assert told(events) == [("user", "and now this")]
+
+
+def test_another_session_under_the_same_name_tells_nothing(
+    pi: PiFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    followed = begin(path, pi.data, places)
+    other = PiFile(session_id="other")
+    other.user("an old question")
+    assert grow(path, other, followed, places)[1] == []
+
+
+@given(cuts=st.lists(st.floats(0, 1), max_size=6))
+@settings(deadline=None, max_examples=50)
+def test_each_event_is_told_once_however_the_file_grows(cuts: list[float]) -> None:
+    data = conversation(4, chars=20).data
+    first_line = data.find(b"\n") + 1
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "state")
+        path = folder / "session.jsonl"
+        followed = begin(path, data[:first_line], places)
+        events: list[Event] = []
+        for cut in [*sorted(cuts), 1.0]:
+            with path.open("r+b") as file:
+                file.seek(0, os.SEEK_END)
+                file.write(data[file.tell() : max(first_line, int(len(data) * cut))])
+            after = step(followed, places)
+            events += new_events(followed, after)
+            followed = after
+        items = followed.loaded.context.items
+    assert events == list(events_of(items, range(len(items))))
+    assert len(events) == 16

@@ -22,7 +22,8 @@ from pathlib import Path
 
 from crash import agent
 from crash.checker import Seen
-from crash.operations import NAIVE, OPERATIONS, Operation, leave_alone, places_of
+from crash.operations import NAIVE, OPERATIONS, Operation
+from crash.places import leave_alone, places_of
 from store.changing import NEW_SESSION
 from ullage.errors import Refused, UllageError
 from ullage.store import lease, rewrite, session_lock

@@ -1,6 +1,5 @@
 """What is swept: every way in which Ullage writes, and how the naive write."""
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -8,6 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crash.checker import Expected, Seen, file_problems, transcript_problems
+from crash.places import leave_alone, places_of
+from crash.state_operations import (
+    bundle,
+    capture,
+    capture_before,
+    check_bundle,
+    check_capture,
+)
 from store.changing import KEY, LINES, NEW_SESSION, OLD, OURS, PRUNED, REWRITE, occasion, record
 from ullage.core.edit import Append, LineChange, Rewrite
 from ullage.core.receipt import Receipt
@@ -16,7 +23,6 @@ from ullage.store.agent_files import FileChange, make_changes, read_agent_file
 from ullage.store.change import apply_change
 from ullage.store.files import replace_file
 from ullage.store.new_session import remove_new_session
-from ullage.store.places import Places
 from ullage.store.reader import Fingerprint, look_at
 from ullage.store.receipts import list_receipts
 
@@ -47,17 +53,8 @@ class Operation:
     """Whether it is Ullage's, so that `recover` sees to what is left."""
 
 
-def places_of(root: Path) -> Places:
-    return Places(cwd=root, home=root, env={}, state_folder=root / "state")
-
-
 def session_of(root: Path) -> Path:
     return root / "agent" / "s.jsonl"
-
-
-def leave_alone(path: Path) -> None:
-    then = time.time() - 3600
-    os.utime(path, (then, then))
 
 
 def append(root: Path, seen: Fingerprint) -> None:
@@ -272,6 +269,20 @@ OPERATIONS = (
         run=change_settings,
         check=check_settings,
         prepare=settings_before,
+        leaf=None,
+    ),
+    Operation(
+        name="working state captured",
+        run=capture,
+        check=check_capture,
+        prepare=capture_before,
+        leaf=None,
+    ),
+    Operation(
+        name="working state bundled",
+        run=bundle,
+        check=check_bundle,
+        prepare=capture_before,
         leaf=None,
     ),
 )

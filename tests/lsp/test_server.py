@@ -155,6 +155,41 @@ async def test_the_gauge_follows_a_session_that_grows(
     assert gauge.level == "warning"
 
 
+async def grow_twice(editor, pi: PiFile, path: Path) -> None:
+    """Let a session grow; what came first is captured before the second gauge is shown."""
+    for text, usage, shown in (("Reading it.", 100_000, "50%"), ("Done.", 120_000, "60%")):
+        n_before = len(pi.data)
+        pi.user(f"and now? {shown}")
+        pi.assistant(text, usage=usage)
+        with path.open("ab") as file:
+            file.write(pi.data[n_before:])
+        await editor.gauge(lambda gauge, shown=shown: gauge.text == shown)
+
+
+async def test_what_a_session_does_is_captured_while_it_grows(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    await grow_twice(editor, pi, path)
+    (thread,) = editor.place.state.glob("context/state/*/thread.json")
+    assert b"Reading it." in thread.read_bytes()
+
+
+async def test_nothing_is_captured_in_a_read_only_workspace(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    editor.place.write(
+        str(editor.place.home / ".openclaw/config.yaml"), b"sandbox:\n  readOnly: true\n"
+    )
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    await grow_twice(editor, pi, path)
+    assert not list(editor.place.state.glob("context/state/*/*"))
+
+
 async def test_the_gauge_goes_over_to_a_newer_session(
     editor, workspace_session: tuple[PiFile, Path], make_idle: Callable
 ) -> None:

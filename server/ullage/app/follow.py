@@ -8,6 +8,8 @@ from ullage.app.load import Loaded, load, measured
 from ullage.app.session import Session
 from ullage.app.sessions import open_session, reopen
 from ullage.core.config.settings import Config
+from ullage.core.session_events import events_of
+from ullage.core.working_state import Event
 from ullage.formats.format import Reading
 from ullage.store.places import Places
 from ullage.store.reader import FileLines
@@ -63,6 +65,19 @@ def update(followed: Followed, config: Config, places: Places) -> Followed:
     longer = Session(header=session.header, format=session.format, lines=source)
     loaded = measured(longer, shown, config, followed.loaded.count, followed.loaded.known_secrets)
     return Followed(loaded=loaded, whole=whole, mark=appended.mark)
+
+
+def new_events(before: Followed, after: Followed) -> tuple[Event, ...]:
+    """Tell what happened in a session since it was read before; nothing where it is another."""
+    old, new = before.whole.context, after.whole.context
+    if before.loaded.session.header.session_id != after.loaded.session.header.session_id:
+        return ()
+    n_old = len(old.items)
+    if not n_old or (n_old <= len(new.items) and new.items[n_old - 1] is old.items[-1]):
+        return tuple(events_of(new.items, range(n_old, len(new.items))))
+    known = {item.entry_id for item in old.items}
+    places = (at for at, item in enumerate(new.items) if item.entry_id not in known)
+    return tuple(events_of(new.items, places))
 
 
 def _followed(loaded: Loaded) -> Followed:

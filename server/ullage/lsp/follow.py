@@ -6,8 +6,10 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from ullage.app.capture import capture
+from ullage.app.checkpoint import session_key
 from ullage.app.databases import database_folders
-from ullage.app.follow import Followed, start, update
+from ullage.app.follow import Followed, new_events, start, update
 from ullage.app.sessions import session_folders, workspace_sessions
 from ullage.errors import UllageError
 from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params, path_of
@@ -75,6 +77,8 @@ async def refresh(ls: UllageServer, path: Path) -> None:
         if after is not before:
             ls.followed[path] = after
             publish(ls, path)
+            if before is not None and not after.loaded.policy.is_read_only:
+                await asyncio.to_thread(_capture, ls, before, after)
 
 
 def publish(ls: UllageServer, path: Path) -> None:
@@ -101,6 +105,23 @@ def _read(ls: UllageServer, path: Path, before: Followed | None) -> Followed:
     if before is None:
         return start(path, ls.config, ls.places, ls.worker.count_tokens)
     return update(before, ls.config, ls.places)
+
+
+def _capture(ls: UllageServer, before: Followed, after: Followed) -> None:
+    """Note what happened; where that cannot be, the next checkpoint reads it in the transcript."""
+    loaded = after.loaded
+    try:
+        problems = capture(
+            session_key(loaded.session),
+            new_events(before, after),
+            ls.places,
+            known_secrets=loaded.known_secrets,
+        )
+    except UllageError as error:
+        log.info("%s: the working state cannot be written now", type(error).__name__)
+    else:
+        for problem in problems:
+            log.warning("%s", problem)
 
 
 def _workspace_folders(ls: UllageServer) -> tuple[Path, ...]:

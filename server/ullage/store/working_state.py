@@ -5,6 +5,7 @@ process was killed before it could say so: what it holds is counted, and not tol
 Each file is judged by itself.
 """
 
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -153,6 +154,9 @@ def _find_all(session_key: str, places: Places) -> _Parts:
     folder = session_folder("state", session_key, places)
     latest = session_folder("checkpoints", session_key, places) / LATEST_NAME
     bundled_ns = _written_ns(latest)
+    if bundled_ns > time.time_ns():
+        # The clock was set back: by it, whatever is captured now would be older.
+        bundled_ns = 0
     return _Parts(
         _find(_DECISIONS, folder, bundled_ns),
         _find(_THREAD, folder, bundled_ns),

@@ -1,0 +1,80 @@
+"""What happens is captured as it happens, without its secrets, and light enough for a hook."""
+
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from ullage.app.capture import bundling, capture, read_working_state, reset_working_state
+from ullage.core.working_state import MessageEvent, ToolEvent, has_news
+from ullage.store.places import Places, session_folder
+
+KEY = "claude-code:one"
+READ = ToolEvent(call_id="call_00000001", name="Read", arguments='{"path": "a.py"}', at_ms=1)
+EDIT = ToolEvent(call_id="call_00000002", name="Edit", arguments='{"path": "a.py"}', at_ms=2)
+HEAVY = ("yaml", "asyncio", "filelock", "ssl", "ullage.formats", "tiktoken", "pygls", "openai")
+
+
+def test_the_same_event_counts_once_across_a_checkpoint(places: Places) -> None:
+    capture(KEY, [READ], places)
+    bundled = read_working_state(KEY, places)
+    capture(KEY, [EDIT], places)
+    reset_working_state(KEY, bundled, places)
+    capture(KEY, [READ, EDIT], places)
+    state = read_working_state(KEY, places)
+    assert state.resources.tools_used == ("Edit",)
+    assert state.resources.files_read == ()
+    assert state.resources.files_modified == ("a.py",)
+
+
+def test_a_checkpoint_takes_what_it_bundles(places: Places) -> None:
+    capture(KEY, [READ], places)
+    with bundling(KEY, places) as state:
+        assert state.resources.tools_used == ("Read",)
+    assert not has_news(read_working_state(KEY, places))
+
+
+def test_sessions_are_kept_apart(places: Places) -> None:
+    capture(KEY, [READ], places)
+    assert not has_news(read_working_state("claude-code:two", places))
+
+
+def test_where_nothing_happened_nothing_is_written(places: Places) -> None:
+    assert capture(KEY, [], places) == ()
+    assert not places.state_folder.exists()
+
+
+def test_an_event_without_a_time_is_of_this_moment(places: Places) -> None:
+    capture(KEY, [MessageEvent(role="user", text="hello")], places)
+    (said,) = read_working_state(KEY, places).thread.exchanges
+    assert said.at_ms > 1_770_000_000_000
+
+
+def test_secrets_of_the_environment_and_of_the_folder_are_masked(places: Places) -> None:
+    places = msgspec.structs.replace(places, env={"API_TOKEN": "from-the-environment"})
+    (places.cwd / ".env").write_text("DB_PASSWORD=from-the-folder\n")
+    text = "use from-the-environment and from-the-folder"
+    capture(KEY, [MessageEvent(role="user", text=text, at_ms=1)], places)
+    topic = read_working_state(KEY, places).thread.topic
+    assert topic.startswith("use [REDACTED:known:")
+    for path in session_folder("state", KEY, places).glob("*.json"):
+        assert b"from-the" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_a_hook_imports_nothing_heavy_to_capture(name: str, imported: set[str]) -> None:
+    assert name not in imported
+
+
+@pytest.fixture(scope="module")
+def imported() -> set[str]:
+    script = (
+        "import sys, ullage.app.capture; from ullage.core import working_state;"
+        "working_state.merge(working_state.WorkingState(), [working_state.ToolEvent("
+        "call_id='c', name='Read', arguments='{}')], now_ms=0); print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, encoding="utf-8"
+    )
+    return set(done.stdout.split())
