@@ -41,6 +41,12 @@ def test_a_secret_is_masked_wherever_it_stands(name: str, place: str) -> None:
     assert "[REDACTED:" in masked
 
 
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_short_text_is_read_like_a_long_one(name: str) -> None:
+    text = f"use {SAMPLES[name].text} here"
+    assert mask(f"{text} ~{' ~' * 12_000}").startswith(mask(text))
+
+
 def test_every_rule_has_a_sample() -> None:
     texts = [sample.text for sample in SAMPLES.values()]
     kinds = {secret.kind for text in texts for secret in find_secrets(text)}

@@ -26,6 +26,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None = None
     """Pattern between head and rest; where there is one, it and the head are no secret."""
     boundary: Boundary = "letter"
+    sign: str | None = None
+    """A fixed text within it, where the heads stand in every other text."""
 
 
 _REST = "[A-Za-z0-9_-]"
@@ -107,7 +109,12 @@ RULES: tuple[Rule, ...] = (
         rf"|{_REST}*+\.{_REST}{{8,}}+\.{_REST}{{8,}}+\.{_REST}{{8,}}+)",
         boundary="word",
     ),
-    Rule(kind="telegram", heads=tuple("0123456789"), rest=rf"[0-9]{{7,9}}+:AA{_REST}{{33}}"),
+    Rule(
+        kind="telegram",
+        heads=tuple("0123456789"),
+        rest=rf"[0-9]{{7,9}}+:AA{_REST}{{33}}",
+        sign=":AA",
+    ),
     Rule(
         kind="azure",
         heads=("AccountKey=", "SharedAccessKey=", "accountkey="),
@@ -181,9 +188,19 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 
+_HEADS = tuple(dict.fromkeys(head for rule in RULES for head in rule.heads))
+_SIGNS = tuple(
+    dict.fromkeys(sign for rule in RULES for sign in ((rule.sign,) if rule.sign else rule.heads))
+)
+"""Texts one of which is in every secret, label included."""
+_SHORT_CHARS = 20_000
+"""Up to this, to look for each takes less time than to compile the rules (1 ms to 33, measured)."""
+
 
 def find_by_rules(text: str) -> Iterator[tuple[int, int, str]]:
     """Give start, end and kind of each secret, in order."""
+    if len(text) <= _SHORT_CHARS and not any(sign in text for sign in _SIGNS):
+        return
     rules = _compiled()
     match = rules.anywhere.search(text)
     while match is not None:
@@ -193,6 +210,8 @@ def find_by_rules(text: str) -> Iterator[tuple[int, int, str]]:
 
 def find_by_rules_at(text: str, start: int) -> Iterator[tuple[int, int, str]]:
     """Give the secrets that stand one after the other from a place on."""
+    if not text.startswith(_HEADS, start):
+        return
     rules = _compiled()
     while (match := rules.here.match(text, start)) is not None:
         yield rules.read(match)
