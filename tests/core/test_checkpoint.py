@@ -5,7 +5,8 @@ import pytest
 
 from factories import assistant, context_of, summary, tool_result, user
 from fixtures_session import RULES, coding_session
-from ullage.core.checkpoint import Checkpoint, Status, build
+from ullage.core.checkpoint import Checkpoint, Status
+from ullage.core.checkpoint_build import build
 from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.context import ContextItem
 from ullage.core.index import CompactionRef

@@ -1,17 +1,19 @@
 """The thread of a session: S1 §11.2, by position and length alone."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.core.context import ContextItem
-from ullage.core.thread import Thread, find_thread
+from ullage.core.facts import gather
+from ullage.core.thread import Thread, beginning, find_thread
 
 LONG = "x" * 501
 
 
 def thread(*items: ContextItem) -> Thread:
-    return find_thread(numbered(items))
+    return find_thread(gather(numbered(items)).said)
 
 
 def gists(found: Thread) -> list[tuple[str, str]]:
@@ -68,6 +70,40 @@ def test_summaries_results_and_injected_tags_are_not_spoken() -> None:
         summary("earlier"), user("<system-reminder>be nice</system-reminder>"), user("hello")
     )
     assert found == thread(user("hello"))
+
+
+def test_a_message_without_an_answer_is_no_pair_and_is_kept() -> None:
+    talk = [item for n in range(4) for item in (user(f"ask {n}"), assistant(f"answer {n}"))]
+    assert gists(thread(*talk, user("and now?"))) == [
+        ("user", "ask 0"),
+        ("user", "ask 2"),
+        ("agent", "answer 2"),
+        ("user", "ask 3"),
+        ("agent", "answer 3"),
+        ("user", "and now?"),
+    ]
+
+
+def test_where_not_all_turning_points_fit_the_last_ones_stay() -> None:
+    talk = [item for n in range(9) for item in (user(f"ask {n}"), assistant(LONG))]
+    kept = [gist for role, gist in gists(thread(*talk)) if role == "user"]
+    assert kept == ["ask 0", "ask 4", "ask 5", "ask 6", "ask 7", "ask 8"]
+
+
+@pytest.mark.parametrize(
+    ("text", "n_chars", "cut"),
+    [
+        ("abc", 5, "abc"),
+        ("abcdef", 3, "abc"),
+        ("abe\u0301f", 3, "ab"),
+        ("ab\U0001f44d\U0001f3fdc", 3, "ab"),
+        ("a\U0001f469\u200d\U0001f52cb", 3, "a"),
+        ("a\U0001f469\u200d\U0001f52cb", 2, "a"),
+        ("\u0301\u0301\u0301", 2, "\u0301\u0301"),
+    ],
+)
+def test_what_belongs_to_one_character_is_not_parted(text: str, n_chars: int, cut: str) -> None:
+    assert beginning(text, n_chars) == cut
 
 
 @given(

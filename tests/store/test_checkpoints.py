@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from factories import assistant, context_of, user
-from ullage.core.checkpoint import Checkpoint, build
+from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint_build import build
 from ullage.errors import StateUnwritable
 from ullage.store.checkpoint_yaml import load
 from ullage.store.checkpoints import (

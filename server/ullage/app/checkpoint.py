@@ -1,6 +1,7 @@
 """Write a checkpoint of a session: its working state, before anything is forgotten."""
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
@@ -8,12 +9,12 @@ import msgspec
 
 from ullage.app.load import Loaded
 from ullage.app.session import Session
-from ullage.core.checkpoint import Checkpoint, build
+from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint_build import build
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
-from ullage.core.masking import mask_context
-from ullage.core.secrets import mask_value
+from ullage.core.secrets import mask, mask_value
 from ullage.errors import StateUnwritable
 from ullage.store.checkpoints import (
     Latest,
@@ -120,7 +121,7 @@ def _built(
     previous = latest.checkpoint
     gauge = loaded.status.gauge
     checkpoint = build(
-        mask_context(loaded.context, loaded.known_secrets),
+        loaded.context,
         checkpoint_id=checkpoint_id,
         session_key=key,
         session_file=str(loaded.path),
@@ -133,6 +134,8 @@ def _built(
         agent_id=loaded.session.header.agent,
         is_split_turn=is_split_turn or bool(open_calls(loaded.context.items)),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
+        previous=previous,
+        clean=partial(mask, known=loaded.known_secrets),
     )
     return _masked(checkpoint, loaded.known_secrets)
 

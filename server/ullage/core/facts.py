@@ -1,6 +1,6 @@
 """Facts: what a run of messages holds that a summary or a checkpoint has to carry."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -13,6 +13,7 @@ from ullage.core.prose import gist, own_words, split_sentences
 from ullage.core.runs import RawRun, Run, read_run, settle_runs
 from ullage.core.sentences import Sentence, agent_sentences, opened, reworded, user_sentences
 from ullage.core.supersede import Retired, Said, masked, resolve, retired_values
+from ullage.core.thread import Words
 from ullage.core.wording import is_directive, worded
 
 _LONG_ANSWER_CHARS = 500
@@ -76,6 +77,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     n_items: int
     times: tuple[int | None, ...]
     """When each item was written."""
+    said: tuple[Words, ...]
 
 
 class _Turn(msgspec.Struct):
@@ -94,6 +96,7 @@ _Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
 class _Gathering(msgspec.Struct):
     """What one pass over the messages has seen so far."""
 
+    clean: Callable[[str], str]
     carried: list[Carried] = []
     sentences: list[Sentence] = []
     replies: list[Choice] = []
@@ -107,11 +110,27 @@ class _Gathering(msgspec.Struct):
     times: list[int | None] = []
     last_answer: str = ""
     results: list[str] = []
+    said: list[Words] = []
 
 
-def gather(items: Sequence[ContextItem]) -> Facts:
-    """Collect the facts of the messages in one pass, oldest first."""
-    seen = _Gathering()
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def gather(
+    items: Sequence[ContextItem],
+    clean: Callable[[str], str] = _as_it_is,
+    earlier: Carried | None = None,
+) -> Facts:
+    """Collect the facts of the messages in one pass, oldest first.
+
+    What was settled `earlier`, out of sight by now, comes first of what is carried.
+
+    Every text that is looked into for what it says goes through `clean` first, as a whole: a
+    secret that was cut is not told for one any more. Of results that are most of a session only
+    those do that are quoted.
+    """
+    seen = _Gathering(clean=clean, carried=[] if earlier is None else [earlier])
     for n_item, item in enumerate(items):
         seen.times.append(item.at_ms)
         if item.category == "summary":
@@ -126,7 +145,7 @@ def gather(items: Sequence[ContextItem]) -> Facts:
 
 def _recall(seen: _Gathering, item: ContextItem, n_item: int) -> None:
     """Take up an earlier summary; what was open in it may be closed by what follows."""
-    earlier = read_earlier(plain_text(item.message))
+    earlier = read_earlier(seen.clean(plain_text(item.message)))
     rest: list[Sentence] = []
     for line in earlier.lines["Remaining"]:
         ask = line.removeprefix(OPEN_REQUEST)
@@ -147,10 +166,11 @@ def _recall(seen: _Gathering, item: ContextItem, n_item: int) -> None:
 
 
 def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
-    prose, _ = own_words(plain_text(item.message))
+    prose, _ = own_words(seen.clean(plain_text(item.message)))
     prose = prose.strip()
     if not prose:
         return
+    seen.said.append(Words(is_user=True, text=prose))
     sentences = user_sentences(prose, n_item)
     is_short = len(seen.last_answer) > _LONG_ANSWER_CHARS and len(prose) < _SHORT_REPLY_CHARS
     question = _question_of(seen.last_answer) if len(prose) < 4 * _SHORT_REPLY_CHARS else ""
@@ -183,7 +203,7 @@ def _question_of(answer: str) -> str:
 
 
 def _hear_agent(seen: _Gathering, item: ContextItem, n_item: int) -> None:
-    text = plain_text(item.message).strip()
+    text = seen.clean(plain_text(item.message)).strip()
     is_calling = False
     for block in item.message.blocks:
         if isinstance(block, ToolCall):
@@ -191,6 +211,8 @@ def _hear_agent(seen: _Gathering, item: ContextItem, n_item: int) -> None:
             _see_call(seen, block, n_item)
     if not text:
         return
+    if item.category == "assistant":
+        seen.said.append(Words(is_user=False, text=text))
     seen.sentences += [s for s in agent_sentences(text, n_item) if not _is_copied(seen, s)]
     seen.last_answer = text
     if seen.turns:
@@ -202,21 +224,24 @@ def _is_copied(seen: _Gathering, sentence: Sentence) -> bool:
     """Tell whether the agent only repeats an instruction that a tool's result held."""
     if sentence.kind not in ("choice", "open") or not is_directive(sentence.text):
         return False
-    return any(sentence.text in result for result in seen.results)
+    if any(sentence.text in result for result in seen.results):
+        return True
+    is_masked = "[REDACTED:" in sentence.text
+    return is_masked and any(sentence.text in seen.clean(result) for result in seen.results)
 
 
 def _see_call(seen: _Gathering, call: ToolCall, n_item: int) -> None:
     facts = read_call(call)
-    seen.tools[call.name] = None
-    seen.plan = facts.plan or seen.plan
-    for touch in facts.touches:
-        before = seen.touches.pop(touch.path, None)
+    seen.tools[seen.clean(call.name)] = None
+    if facts.plan:
+        seen.plan = tuple((seen.clean(step), is_done) for step, is_done in facts.plan)
+    paths = tuple(seen.clean(touch.path) for touch in facts.touches)
+    for path, touch in zip(paths, facts.touches, strict=True):
+        before = seen.touches.pop(path, None)
         is_modified = touch.is_modified or (before is not None and before.is_modified)
-        seen.touches[touch.path] = FileTouch(
-            path=touch.path, is_modified=is_modified, n_item=n_item
-        )
-    paths = tuple(touch.path for touch in facts.touches)
-    seen.calls[call.call_id] = (call, facts.command, paths)
+        seen.touches[path] = FileTouch(path=path, is_modified=is_modified, n_item=n_item)
+    command = None if facts.command is None else seen.clean(facts.command)
+    seen.calls[call.call_id] = (call, command, paths)
     seen.last_call = seen.calls[call.call_id]
 
 
@@ -225,7 +250,7 @@ def _see_results(seen: _Gathering, item: ContextItem, n_item: int) -> None:
         if not isinstance(block, ToolResult):
             continue
         call, command, paths = seen.calls.pop(block.call_id, (None, None, ()))
-        name = block.name or (call.name if call else "")
+        name = seen.clean(block.name or (call.name if call else ""))
         if call is None and name:
             seen.tools[name] = None
         shown = command if command is not None or not paths else f"{name} {paths[0]}"
@@ -266,23 +291,24 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
         open_points=tuple(dict.fromkeys(s.text for s in opened(spoken, changed))),
         findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
         files=tuple(seen.touches.values()),
-        runs=settle_runs(seen.runs),
+        runs=settle_runs(seen.runs, seen.clean),
         tools=tuple(seen.tools),
         plan=seen.plan,
         retired=tuple(retired),
         pending_calls=tuple(
-            _shown_call(call) for call in list(seen.calls.values())[-_MAX_PENDING:]
+            _shown_call(call, seen.clean) for call in list(seen.calls.values())[-_MAX_PENDING:]
         ),
-        last_call=_shown_call(seen.last_call) if seen.last_call else None,
+        last_call=_shown_call(seen.last_call, seen.clean) if seen.last_call else None,
         last_answer=masked(seen.last_answer, retired),
         n_items=n_items,
         times=tuple(seen.times),
+        said=tuple(seen.said),
     )
 
 
-def _shown_call(held: _Call) -> tuple[str, str]:
+def _shown_call(held: _Call, clean: Callable[[str], str]) -> tuple[str, str]:
     call, command, paths = held
-    return call.name, gist(command or ", ".join(paths) or call.arguments, 120)
+    return clean(call.name), gist(command or ", ".join(paths) or clean(call.arguments), 120)
 
 
 def _turn(

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 import msgspec
 
@@ -64,7 +65,7 @@ class RawRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     key: str
     is_failed: bool
     is_check: bool
-    tail: str
+    text: str
     n_item: int
 
 
@@ -72,7 +73,8 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
     """Judge one result; None where there is nothing to tell."""
     is_shell = name.lower() in SHELLS or command is not None
     line = command if command is not None else name
-    tail = result_text(result)[-_TAIL_CHARS:]
+    text = result_text(result)
+    tail = text[-_TAIL_CHARS:]
     program = line.split(" ", 1)[0]
     is_check = is_shell and _VERIFIERS.search(line[:400]) is not None
     is_failed = result.is_error or (is_shell and _reads_failed(tail, program))
@@ -83,13 +85,16 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
         key=run_key(line, is_check=is_check),
         is_failed=is_failed,
         is_check=is_check,
-        tail=tail,
+        text=text,
         n_item=n_item,
     )
 
 
-def settle_runs(runs: list[RawRun]) -> tuple[Run, ...]:
-    """Keep of each command its last failures and its last success, failures marked if answered."""
+def settle_runs(runs: list[RawRun], clean: Callable[[str], str]) -> tuple[Run, ...]:
+    """Keep of each command its last failures and its last success, failures marked if answered.
+
+    What they answered goes through `clean` before a line of it is quoted.
+    """
     last_passed = {run.key: run.n_item for run in runs if not run.is_failed}
     n_kept: Counter[tuple[str, bool]] = Counter()
     kept: dict[tuple[str, str], Run] = {}
@@ -97,7 +102,8 @@ def settle_runs(runs: list[RawRun]) -> tuple[Run, ...]:
         n_kept[raw.key, raw.is_failed] += 1
         if n_kept[raw.key, raw.is_failed] > (_MAX_FAILURES if raw.is_failed else 1):
             continue
-        outcome = error_line(raw.tail) if raw.is_failed else _success_line(raw.tail)
+        tail = clean(raw.text)[-_TAIL_CHARS:]
+        outcome = error_line(tail) if raw.is_failed else _success_line(tail)
         run = Run(
             command=gist(_CHANGE_DIR.sub("", raw.command), _MAX_COMMAND_CHARS),
             key=raw.key,

@@ -1,13 +1,10 @@
 """The thread of a session: how it began, where it turned, where it stands (S1 §11.2)."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
-
-from ullage.core.context import ContextItem
-from ullage.core.message import plain_text
-from ullage.core.prose import own_words
 
 _SUMMARY_CHARS = 100
 _GIST_CHARS = 120
@@ -15,6 +12,15 @@ _LONG_ANSWER_CHARS = 500
 _MAX_EXCHANGES = 8
 """These four figures are S1's."""
 _LAST_PAIRS = 2
+_JOINED = re.compile("[\u0300-\u036f\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
+"""Characters that belong to the one before them."""
+
+
+class Words(msgspec.Struct, frozen=True, gc=False):
+    """A message that the user or the agent wrote."""
+
+    is_user: bool
+    text: str
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,47 +33,38 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     key_exchanges: tuple[Exchange, ...]
 
 
-class _Said(msgspec.Struct, frozen=True, gc=False):
-    is_user: bool
-    text: str
-
-
-def find_thread(items: Sequence[ContextItem]) -> Thread:
+def find_thread(said: Sequence[Words]) -> Thread:
     """Extract the thread from what user and agent said, by position and length alone."""
-    said = [one for one in map(_said, items) if one is not None]
     asked = [at for at, one in enumerate(said) if one.is_user]
     if not asked:
         return Thread(summary="", key_exchanges=())
-    first, last = said[asked[0]].text, said[asked[-1]].text
-    summary = first[:_SUMMARY_CHARS]
+    summary = beginning(said[asked[0]].text, _SUMMARY_CHARS)
     if len(asked) > 1:
-        summary += " ... " + last[:_SUMMARY_CHARS]
+        summary += " ... " + beginning(said[asked[-1]].text, _SUMMARY_CHARS)
     return Thread(
         summary=summary,
         key_exchanges=tuple(
-            Exchange(role="user" if said[at].is_user else "agent", gist=said[at].text[:_GIST_CHARS])
+            Exchange(
+                role="user" if said[at].is_user else "agent",
+                gist=beginning(said[at].text, _GIST_CHARS),
+            )
             for at in _key_places(said, asked)
         ),
     )
 
 
-def _said(item: ContextItem) -> _Said | None:
-    if item.category == "user":
-        text = own_words(plain_text(item.message))[0].strip()
-        return _Said(is_user=True, text=text) if text else None
-    if item.category == "assistant":
-        text = plain_text(item.message).strip()
-        return _Said(is_user=False, text=text) if text else None
-    return None
+def beginning(text: str, n_chars: int) -> str:
+    """Cut a text to so many characters, without parting an accent or a joined emoji."""
+    end = n_chars
+    while 0 < end < len(text) and (_JOINED.match(text[end]) or text[end - 1] == "\u200d"):
+        end -= 1
+    return text[: end or n_chars]
 
 
-def _key_places(said: Sequence[_Said], asked: Sequence[int]) -> list[int]:
-    kept = {asked[0]}
-    for at in asked[-_LAST_PAIRS:]:
-        kept.add(at)
-        answers = [n for n in range(at + 1, _next_asked(said, at)) if not said[n].is_user]
-        # The pair's answer is the agent's last word before the user spoke again.
-        kept.update(answers[-1:])
+def _key_places(said: Sequence[Words], asked: Sequence[int]) -> list[int]:
+    pairs = [(at, answer) for at in asked if (answer := _answer_of(said, at)) is not None]
+    # What was asked last and has no answer yet is no pair, but where the session stands.
+    kept = {asked[0], asked[-1], *(at for pair in pairs[-_LAST_PAIRS:] for at in pair)}
     turns = [
         at
         for at in asked
@@ -80,5 +77,11 @@ def _key_places(said: Sequence[_Said], asked: Sequence[int]) -> list[int]:
     return sorted(kept)
 
 
-def _next_asked(said: Sequence[_Said], at: int) -> int:
-    return next((n for n in range(at + 1, len(said)) if said[n].is_user), len(said))
+def _answer_of(said: Sequence[Words], at: int) -> int | None:
+    """Find the agent's last word before the user spoke again."""
+    answer = None
+    for n in range(at + 1, len(said)):
+        if said[n].is_user:
+            break
+        answer = n
+    return answer
