@@ -12,7 +12,6 @@ from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from pi_files import PiFile
 from planning import SMALL, compacted, loaded, restored, undone
-from ullage.app.change import Made
 from ullage.app.checkpoint import Trigger, Written, session_key, write_checkpoint
 from ullage.app.checkpoints import compare, find_checkpoint, list_checkpoints
 from ullage.app.load import read
@@ -48,9 +47,9 @@ def pi_data() -> bytes:
     return pi_session().data
 
 
-def claude_data() -> bytes:
+def claude_data(n_turns: int = N_TURNS) -> bytes:
     claude = ClaudeFile()
-    for number in range(N_TURNS):
+    for number in range(n_turns):
         claude.user(f"Look at module {number} of the shop and fix its tests.")
         claude.assistant(text(f"Module {number} is fixed, its tests pass."), usage=9000)
     return claude.data
@@ -225,8 +224,15 @@ def test_a_new_session_begins_with_a_checkpoint(path: Path, places: Places) -> N
     assert find_checkpoint(new, None, places).checkpoint == plan.checkpoint
     another = restored(path, places, "new")
     assert another.path_after != plan.path_after
-    made = compacted(path, places)[1]
-    assert isinstance(made, Made)
+
+
+def test_a_session_that_another_one_began_from_can_be_compacted(
+    tmp_path: Path, places: Places
+) -> None:
+    path = idle(tmp_path / SESSIONS["claude"][0], claude_data(100))
+    restored(path, places, "new")
+    _, made = compacted(path, places)
+    assert made.loaded.path != path
 
 
 def test_what_followed_a_restored_checkpoint_in_pi_stays_when_it_is_taken_out(
