@@ -12,6 +12,7 @@ from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from pi_files import PiFile
 from planning import SMALL, compacted, loaded, restored, undone
+from ullage.app.capture import capture, read_working_state
 from ullage.app.checkpoint import Trigger, Written, session_key, write_checkpoint
 from ullage.app.checkpoints import compare, find_checkpoint, list_checkpoints
 from ullage.app.load import read
@@ -20,6 +21,7 @@ from ullage.app.sessions import open_session
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.message import plain_text
 from ullage.core.policy import Policy
+from ullage.core.working_state import ToolEvent, has_news
 from ullage.errors import (
     AlreadyChanged,
     CheckpointNotFound,
@@ -349,3 +351,56 @@ def test_processes_that_write_the_same_at_once_write_it_once(
     assert [writer.exitcode for writer in writers] == [0, 0]
     listing = list_checkpoints(open_session(path), places)
     assert [one.checkpoint_id for one in listing.found] == ["cp_001"]
+
+
+def captured(path: Path, places: Places, name: str) -> None:
+    """Capture a call that the transcript does not show."""
+    event = ToolEvent(
+        call_id=f"call_{name}_0123456789", name="edit", arguments=f'{{"path":"{name}"}}'
+    )
+    capture(session_key(open_session(path)), [event], places)
+
+
+def test_what_was_captured_is_bundled_and_reset(path: Path, places: Places) -> None:
+    key = session_key(open_session(path))
+    captured(path, places, "depot.py")
+    written = write(path, places)
+    assert "depot.py" in written.checkpoint.resources.files_modified
+    assert not has_news(read_working_state(key, places))
+    captured(path, places, "depot.py")
+    assert not has_news(read_working_state(key, places))
+    captured(path, places, "route.py")
+    again = write(path, places)
+    assert again.is_new
+    assert "route.py" in again.checkpoint.resources.files_modified
+
+
+def test_what_is_bundled_twice_after_a_kill_stands_once(
+    path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    captured(path, places, "depot.py")
+    with monkeypatch.context() as patch:
+
+        def killed(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr("ullage.app.checkpoint.reset_working_state", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write(path, places)
+    session = open_session(path)
+    first = find_checkpoint(session, None, places).checkpoint
+    assert first.resources.files_modified.count("depot.py") == 1
+    again = write(path, places)
+    assert not again.is_new
+    captured(path, places, "route.py")
+    later = write(path, places).checkpoint
+    assert later.resources.files_modified.count("depot.py") == 1
+    assert "route.py" in later.resources.files_modified
+
+
+def test_what_no_checkpoint_took_stays_captured(path: Path, places: Places) -> None:
+    write(path, places)
+    captured(path, places, "depot.py")
+    assert not write(path, places, "auto-80pct").is_new
+    assert has_news(read_working_state(session_key(open_session(path)), places))
+    assert "depot.py" in write(path, places, "compaction").checkpoint.resources.files_modified

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, cast
 
 import msgspec
 
+from ullage.app.capture import read_working_state, reset_working_state
 from ullage.app.load import Loaded
 from ullage.app.session import Session
 from ullage.core.checkpoint import Checkpoint
@@ -15,7 +16,8 @@ from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_nea
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
 from ullage.core.secrets import mask, mask_value
-from ullage.errors import StateUnwritable
+from ullage.core.working_state import WorkingState
+from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
     Latest,
     checkpoint_folder,
@@ -43,7 +45,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     is_new: bool
     """False where the latest one says the same; then it is that one."""
     problem: str | None
-    """Which files were passed over on the way to the latest one, in one line for the user."""
+    """Which files were passed over or could not be reset, in one line for the user."""
 
 
 def write_checkpoint(
@@ -56,18 +58,30 @@ def write_checkpoint(
 ) -> Written:
     """Build a checkpoint without a model and write it, unless the latest one says the same.
 
+    What was captured since the last one goes into it, and is reset once the file is on the disk:
+    a process that is killed in between leaves state that the next one bundles again, and an item
+    stands once however often it is bundled.
+
     `is_split_turn` says that the agent is in the middle of a turn, whatever the messages show.
 
     Raises:
         StateUnwritable: the state folder does not take it.
     """
-    folder = checkpoint_folder(session_key(loaded.session), places)
+    key = session_key(loaded.session)
+    folder = checkpoint_folder(key, places)
     for _ in range(MAX_TRIES):
         # Before the latest is read: who writes one in between takes the number as well.
         checkpoint_id = next_id(folder)
         latest = read_latest(folder)
+        state = read_working_state(key, places)
         checkpoint = _built(
-            loaded, checkpoint_id, latest, places, trigger=trigger, is_split_turn=is_split_turn
+            loaded,
+            checkpoint_id,
+            latest,
+            state,
+            places,
+            trigger=trigger,
+            is_split_turn=is_split_turn,
         )
         if latest.checkpoint is not None and _says_the_same(
             latest.checkpoint, checkpoint, settings, trigger
@@ -82,7 +96,13 @@ def write_checkpoint(
         except FileExistsError:
             # Another process was faster: its checkpoint is the latest now, and may do for us.
             continue
-        return Written(checkpoint=checkpoint, path=path, is_new=True, problem=latest.problem)
+        problems = (latest.problem, _reset(key, state, places))
+        return Written(
+            checkpoint=checkpoint,
+            path=path,
+            is_new=True,
+            problem="; ".join(problem for problem in problems if problem) or None,
+        )
     raise StateUnwritable(f"cannot write {folder}: every name is taken. Move its files away")
 
 
@@ -90,8 +110,19 @@ def build_checkpoint(
     loaded: Loaded, places: Places, *, trigger: Trigger | Literal["export"]
 ) -> Checkpoint:
     """Build the checkpoint that would be written now, without its secrets."""
-    folder = checkpoint_folder(session_key(loaded.session), places)
-    return _built(loaded, next_id(folder), read_latest(folder), places, trigger=trigger)
+    key = session_key(loaded.session)
+    folder = checkpoint_folder(key, places)
+    state = read_working_state(key, places)
+    return _built(loaded, next_id(folder), read_latest(folder), state, places, trigger=trigger)
+
+
+def _reset(key: str, bundled: WorkingState, places: Places) -> str | None:
+    """Take away what the checkpoint holds now; say so where that has to wait for the next one."""
+    try:
+        reset_working_state(key, bundled, places)
+    except StorageError as error:
+        return f"what was captured stays for the next checkpoint too ({error})"
+    return None
 
 
 def _says_the_same(
@@ -112,6 +143,7 @@ def _built(
     loaded: Loaded,
     checkpoint_id: str,
     latest: Latest,
+    state: WorkingState,
     places: Places,
     *,
     trigger: str,
@@ -135,6 +167,7 @@ def _built(
         is_split_turn=is_split_turn or bool(open_calls(loaded.context.items)),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
         previous=previous,
+        state=state,
         clean=partial(mask, known=loaded.known_secrets),
     )
     return _masked(checkpoint, loaded.known_secrets)
