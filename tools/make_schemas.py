@@ -3,16 +3,23 @@
 import json
 from pathlib import Path
 
+from ullage.agent.schemas import file_name, method_schemas
 from ullage.app.schemas import REPORTS, schema_of
 
 FOLDER = Path(__file__).parent.parent / "server/ullage/data/schemas"
 
 
 def main() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "agent").mkdir(parents=True, exist_ok=True)
     for name, report in REPORTS:
-        text = json.dumps(schema_of(report), indent=2, ensure_ascii=False)
-        (FOLDER / f"{name}.schema.json").write_text(f"{text}\n", encoding="utf-8")
+        write(f"{name}.schema.json", schema_of(report))
+    for method, schema in method_schemas().items():
+        write(f"agent/{file_name(method)}", schema)
+
+
+def write(name: str, schema: dict[str, object]) -> None:
+    text = json.dumps(schema, indent=2, ensure_ascii=False)
+    (FOLDER / name).write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 import msgspec
 
@@ -183,4 +183,4 @@ class AgentClient:
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-        await cast("asyncio.Task[None]", reader)
+        await reader

@@ -37,11 +37,13 @@ async def open_session(sessions: Sessions, params: Open) -> Opened:
     runtime = _runtime(params)
 
     def opened() -> tuple[Attached, Progress, Loaded, Found | None]:
-        attached, progress = attach(runtime, sessions.places)
+        attached, progress = attach(runtime, sessions.places, sessions.count_text)
         empty = load_call(attached, progress, Call(messages=[]))
         return attached, progress, empty.loaded, _found(attached)
 
     attached, progress, loaded, found = await asyncio.to_thread(opened)
+    # The first request is likely to need it, and comes only after the user's first words.
+    asyncio.get_running_loop().run_in_executor(None, attached.count.warm_up)
     window, policy = loaded.status.gauge.window, loaded.policy
     return Opened(
         session=sessions.add(attached, progress),

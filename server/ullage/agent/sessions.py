@@ -10,6 +10,8 @@ from ullage.agent.wire import RpcError, refused
 from ullage.app.attached import Attached, Call, Progress
 from ullage.core.message import JsonObject
 from ullage.store.places import Places
+from ullage.store.token_counts import CountText
+from ullage.store.tokenizer import count_tokens
 
 
 class OpenSession:
@@ -23,8 +25,9 @@ class OpenSession:
 
 
 class Sessions:
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, count_text: CountText = count_tokens) -> None:
         self.places = places
+        self.count_text = count_text
         self._open: dict[str, OpenSession] = {}
         self._numbers = count(1)
 

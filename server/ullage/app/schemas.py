@@ -55,14 +55,16 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("doctor", DoctorReport),
 )
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
 
 def schema_of(report: type[msgspec.Struct]) -> JsonObject:
     """Give the schema of a report: draft 2020-12, texts of the docstrings included."""
-    schema = msgspec.json.schema(report, schema_hook=_anything)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    schema = msgspec.json.schema(report, schema_hook=anything)
+    return {"$schema": DIALECT, **schema}
 
 
-def _anything(of: type) -> JsonObject:
+def anything(of: type) -> JsonObject:
     """Let what is in an agent's own shape be anything."""
     if of is object:
         return {"description": "Any JSON value."}

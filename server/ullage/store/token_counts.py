@@ -71,6 +71,10 @@ class TokenCounts:
                 self._known[text] = n_tokens
         return n_tokens
 
+    def warm_up(self) -> None:
+        """Load the tokenizer, whatever is kept; takes half a second."""
+        self.count_text("warm", self._encoding)
+
     def save(self) -> None:
         """Keep what was counted; where the state folder cannot be written, nothing is kept."""
         with self._lock:
