@@ -331,6 +331,7 @@ def test_checkpoints_hold_the_same_by_whatever_ways_the_events_come(
         state = one_way.add(merge(state, [event], now_ms=START_MS))
     through_channels(events, data, many_ways)
     assert many_ways.replies == one_way.replies
+    assert many_ways.said <= one_way.said
     assert many_ways.errors == one_way.errors
     assert many_ways.names == one_way.names
     assert many_ways.steps <= one_way.steps

@@ -116,6 +116,24 @@ def test_a_file_of_a_newer_version_is_left_alone(places: Places) -> None:
     assert path.read_bytes() == b'{"version": 2, "anything": 1}'
 
 
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_file_that_the_system_does_not_let_us_read_is_left_alone(
+    name: str, places: Places
+) -> None:
+    """A folder in its place cannot be read either, by whichever user."""
+    capture(places, *EVENTS)
+    path = folder_of(places) / name
+    path.unlink()
+    path.mkdir()
+    (problem,) = read_working_state(KEY, places).problems
+    assert "cannot be read" in problem
+    with pytest.raises(StorageError, match="cannot be read"):
+        capture(places, *EVENTS)
+    with pytest.raises(StorageError, match="cannot be read"), held_working_state(KEY, places):
+        pytest.fail("a checkpoint would lack what is in it")
+    assert path.is_dir()
+
+
 def test_state_that_a_killed_process_left_is_there_for_the_next_checkpoint(places: Places) -> None:
     capture(places, *EVENTS)
     write_pointer(places, age_s=3600)

@@ -56,11 +56,12 @@ def quick_lock(path: Path, *, timeout_s: float = TIMEOUT_S) -> Generator[None]:
         try:
             yield
         finally:
-            # Closing the file gives it back as well.
             with suppress(OSError):
                 _give_back(fd)
     finally:
-        os.close(fd)
+        # What was done is done; closing gives the lock back as well.
+        with suppress(OSError):
+            os.close(fd)
 
 
 def _wait_for(fd: int, path: Path, deadline: float) -> None:

@@ -21,6 +21,8 @@ class StateFile(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """Why there is no content although there is a file, in words for the user."""
     is_newer: bool = False
     """Whether a later version of Ullage wrote the file, which is then left alone."""
+    is_unread: bool = False
+    """Whether the system did not let us read it: it may be whole, and is left alone too."""
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -35,7 +37,8 @@ def read_state(path: Path, of: type[T], version: int) -> StateFile[T]:
         return StateFile(content=None)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        return StateFile(content=None, problem=f"{path} cannot be read ({reason})")
+        problem = f"{path} cannot be read ({reason})"
+        return StateFile(content=None, problem=problem, is_unread=True)
     try:
         if msgspec.json.decode(data, type=_Version).version > version:
             problem = f"{path} is of a newer version of Ullage: update this one"
@@ -52,11 +55,11 @@ def replace_state(path: Path, known: StateFile[T], content: msgspec.Struct) -> s
 
     Raises:
         StateUnwritable: the state folder does not take it; the old file is intact.
-        StorageError: a newer version wrote the file.
+        StorageError: a newer version wrote the file, or it could not be read.
     """
     problem = None
     if known.problem is not None:
-        if known.is_newer:
+        if known.is_newer or known.is_unread:
             raise StorageError(known.problem)
         problem = f"{known.problem}; it was moved to {set_aside(path).name}"
     replace_file(path, msgspec.json.encode(content) + b"\n")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ from ullage.core.working_state import (
     thread_without,
     without,
 )
+from ullage.errors import StorageError
 from ullage.store.places import Places, session_folder
 from ullage.store.quick_lock import quick_lock
 from ullage.store.state_file import StateFile, read_state, replace_state
@@ -70,6 +71,13 @@ class _Parts(msgspec.Struct, frozen=True):
     open_items: _Found[OpenItems]
 
 
+_Known: TypeAlias = (
+    StateFile[PartFile[Decisions]]
+    | StateFile[PartFile[CapturedThread]]
+    | StateFile[PartFile[CapturedResources]]
+    | StateFile[PartFile[OpenItems]]
+)
+
 _DECISIONS = _Part("decisions.json", PartFile[Decisions], Decisions(), decisions_without)
 _THREAD = _Part("thread.json", PartFile[CapturedThread], CapturedThread(), thread_without)
 _RESOURCES = _Part(
@@ -79,13 +87,23 @@ _OPEN_ITEMS = _Part("open_items.json", PartFile[OpenItems], OpenItems(), open_it
 
 
 def read_working_state(session_key: str, places: Places) -> ReadWorkingState:
-    """Read what is captured and not bundled; a file that cannot be read is told of."""
+    """Read what is captured and not bundled; a file that cannot be read is told of.
+
+    Raises:
+        StorageError: the system does not tell when a file was written.
+    """
     parts = _find_all(session_key, places)
-    known = (
-        parts.decisions.known, parts.thread.known, parts.resources.known, parts.open_items.known
-    )  # fmt: skip
-    problems = tuple(one.problem for one in known if one.problem is not None)
+    problems = tuple(one.problem for one in _known(parts) if one.problem is not None)
     return ReadWorkingState(state=_state_of(parts), problems=problems)
+
+
+def _known(parts: _Parts) -> tuple[_Known, ...]:
+    return (
+        parts.thread.known,
+        parts.decisions.known,
+        parts.resources.known,
+        parts.open_items.known,
+    )
 
 
 def change_working_state(
@@ -98,7 +116,7 @@ def change_working_state(
     Raises:
         StateBusy: another process writes it.
         StateUnwritable: the state folder does not take it; each file is old or new.
-        StorageError: a newer version wrote a file, or it cannot be moved.
+        StorageError: a newer version wrote a file, or it can be neither read nor moved.
     """
     with _locked(session_key, places):
         return _change(session_key, change, places)
@@ -112,10 +130,15 @@ def held_working_state(session_key: str, places: Places) -> Generator[WorkingSta
 
     Raises:
         StateBusy: another process writes it.
-        StorageError: as for a change.
+        StorageError: as for a change, or a file cannot be read now.
     """
     with _locked(session_key, places):
-        bundled = read_working_state(session_key, places).state
+        parts = _find_all(session_key, places)
+        for known in _known(parts):
+            if known.is_unread and known.problem is not None:
+                # What a checkpoint would lack would then be older than it, and count as bundled.
+                raise StorageError(known.problem)
+        bundled = _state_of(parts)
         yield bundled
         _change(session_key, lambda state: without(state, bundled), places)
 
@@ -179,8 +202,10 @@ def _find(part: _Part[P], folder: Path, bundled_ns: int) -> _Found[P]:
 def _written_ns(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0
+    except OSError as error:
+        raise StorageError(f"cannot look at {path}: {error.strerror}") from None
 
 
 def _replace(found: _Found[P], state: P, part: _Part[P]) -> str | None:
