@@ -52,7 +52,7 @@ def test_comments_and_manner_stay() -> None:
     assert "".join(added).replace(" ", "") == (
         'defaults:{compaction:{mode:\'safeguard\',"provider":"ullage",},},//keep'
         'allow:["matrix","ullage"],load:{paths:[\'~/plugins/a\',"' + FOLDER + '"]},'
-        '"ullage":{"enabled":true,"hooks":{"allowConversationAccess":true}},'
+        '"ullage":{"enabled":true},'
     )
     assert new.startswith("// mine\n")
     assert "/* on */" in new

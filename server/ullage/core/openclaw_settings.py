@@ -12,7 +12,6 @@ from ullage.core.config.tree import Items, Leaf, Node, Table
 from ullage.core.json5 import parse_json5
 from ullage.core.json_edit import (
     Before,
-    Json,
     Route,
     append_item,
     child,
@@ -51,7 +50,7 @@ def with_plugin(text: str, folder: str, before: Before | None) -> str:
         text = replace_leaf(text, places[0], folder)
     switch = _route(text, (*ENTRY, "enabled"))
     if _route(text, ENTRY) is None:
-        text = set_member(text, ENTRY, _entry())
+        text = set_member(text, ENTRY, {"enabled": True})
     elif switch is not None and _value(text, switch) is False:
         text = replace_leaf(text, switch, value=True)
     allowed = _node(text, ALLOW)
@@ -102,11 +101,6 @@ def what_keeps_it_off(text: str) -> str | None:
     if isinstance(denied, Items) and _index_of(denied, PLUGIN) is not None:
         return "plugins.deny"
     return None
-
-
-def _entry() -> Json:
-    # The plug-in gauges by the usage in `llm_output`, which OpenClaw gives to none unasked.
-    return {"enabled": True, "hooks": {"allowConversationAccess": True}}
 
 
 def _plugin_routes(text: str, folder: str) -> Iterator[Route]:
