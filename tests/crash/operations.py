@@ -21,7 +21,9 @@ from ullage.core.receipt import Receipt
 from ullage.errors import StorageError
 from ullage.store.agent_files import FileChange, make_changes, read_agent_file
 from ullage.store.change import apply_change
+from ullage.store.daily_log import append_block, log_path
 from ullage.store.files import replace_file
+from ullage.store.flush_state import read_flush_state, record_flush
 from ullage.store.new_session import remove_new_session
 from ullage.store.reader import Fingerprint, look_at
 from ullage.store.receipts import list_receipts
@@ -139,6 +141,59 @@ def replace_state(root: Path, _: Fingerprint) -> None:
 
 def check_state(seen: Seen) -> list[str]:
     return file_problems(seen.root / "state" / "checkpoint", STATE, seen.outcome)
+
+
+LOG_DAY = "2026-11-21"
+LOG = b"# mine\n\n- what I noted\n"
+MARKER = "<!-- ullage flush a:b epoch 0 -->"
+BLOCK = f"## 10:00 — Compaction Pre-flush\n\n**Notes:**\n- port 8123\n\n{MARKER}\n"
+
+
+def log_before(root: Path) -> None:
+    path = log_path(root, LOG_DAY)
+    path.parent.mkdir()
+    path.write_bytes(LOG)
+
+
+def flush(root: Path, _: Fingerprint) -> None:
+    append_block(root, LOG_DAY, BLOCK, MARKER, places_of(root))
+    record_flush("a:b", places_of(root), epoch=0)
+
+
+def check_flushed(seen: Seen) -> list[str]:
+    states = (LOG, LOG + b"\n" + BLOCK.encode())
+    return _log_problems(seen, states)
+
+
+def check_begun(seen: Seen) -> list[str]:
+    whole = f"# {LOG_DAY}\n\n{BLOCK}".encode()
+    return _log_problems(seen, (b"", whole))
+
+
+def _log_problems(seen: Seen, states: tuple[bytes, bytes]) -> list[str]:
+    """The log is old or has a whole block, but for blanks, and says so again when asked again."""
+    if seen.outcome.startswith("bug"):
+        return [seen.outcome]
+    path = log_path(seen.root, LOG_DAY)
+    old, whole = states
+    data = path.read_bytes() if path.exists() else b""
+    problems: list[str] = []
+    if not data.startswith(old):
+        problems.append("what the user wrote is not there any more")
+    part = data[len(old) :].strip()
+    if data != whole and part and seen.outcome not in ("killed", "failed"):
+        problems.append(f"a part of a block: {part[:60]!r}")
+    if seen.outcome == "made" and data != whole:
+        problems.append("success was reported, and the block is not there")
+    if data != whole and read_flush_state("a:b", places_of(seen.root)).epoch is not None:
+        problems.append("noted, and not written")
+    flush(seen.root, look_at(session_of(seen.root)))
+    if path.read_bytes().count(MARKER.encode()) != 1:
+        problems.append("the block stands there twice, or not at all")
+    if path.read_bytes().split() != whole.split():
+        problems.append("the next flush left a part of a block")
+    names = [one.name for one in path.parent.iterdir()]
+    return problems + ([f"left behind: {names}"] if names != [path.name] else [])
 
 
 def check_created(seen: Seen) -> list[str]:
@@ -285,6 +340,10 @@ OPERATIONS = (
         prepare=capture_before,
         leaf=None,
     ),
+    Operation(
+        name="flush of memory", run=flush, check=check_flushed, prepare=log_before, leaf=None
+    ),
+    Operation(name="flush into a new log", run=flush, check=check_begun, leaf=None),
 )
 
 

@@ -3,8 +3,10 @@
 import errno
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -209,24 +211,64 @@ def test_a_log_that_cannot_be_written_is_one_line(places: Places) -> None:
     assert path.read_bytes() == b"mine\n"
 
 
+def patch_write(monkeypatch: pytest.MonkeyPatch, write: Callable[[int, bytes], int]) -> None:
+    """Let writes to the log end otherwise; files of ours are written by another module."""
+    monkeypatch.setattr(daily_log, "os", SimpleNamespace(**vars(os) | {"write": write}))
+
+
 def test_a_block_that_the_disk_takes_in_part_leaves_nothing_readable(
     places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = given_log(places, b"mine\n")
-    write = os.write
 
     def part(fd: int, data: bytes) -> int:
-        monkeypatch.setattr(daily_log.os, "write", write)
-        n_written = write(fd, data[:20])
+        n_written = os.write(fd, data[:20])
         with path.open("ab") as other:
             other.write(b"- of another\n")
         return n_written
 
-    monkeypatch.setattr(daily_log.os, "write", part)
-    with pytest.raises(StorageError, match="a part only"):
-        add(places)
+    with monkeypatch.context() as patched:
+        patch_write(patched, part)
+        with pytest.raises(StorageError, match="a part only"):
+            add(places)
     assert path.read_bytes().split() == [b"mine", b"-", b"of", b"another"]
     assert add(places)
+
+
+def killed_in(places: Places, monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
+    class Killed(BaseException):
+        pass
+
+    def part(fd: int, data: bytes) -> int:
+        os.write(fd, data[:n_bytes])
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patch_write(patched, part)
+        with pytest.raises(Killed):
+            add(places)
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 12, len(BLOCK.encode())])
+def test_a_part_of_a_block_that_a_kill_left_is_gone_with_the_next_flush(
+    places: Places, monkeypatch: pytest.MonkeyPatch, n_bytes: int
+) -> None:
+    path = given_log(places, b"mine\n")
+    killed_in(places, monkeypatch, n_bytes)
+    assert add(places)
+    assert path.read_bytes().split() == (b"mine\n" + BLOCK.encode()).split()
+    assert path.read_bytes().startswith(b"mine\n")
+
+
+def test_what_another_wrote_after_a_kill_is_left_alone(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = given_log(places, b"mine\n")
+    killed_in(places, monkeypatch, 0)
+    theirs = b"mine\n\n## 10:00 \xe2\x80\x94 theirs, which begins as ours does\n"
+    path.write_bytes(theirs)
+    assert add(places)
+    assert path.read_bytes().startswith(theirs)
 
 
 def test_a_full_disk_is_one_line(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +277,7 @@ def test_a_full_disk_is_one_line(places: Places, monkeypatch: pytest.MonkeyPatch
     def full(fd: int, data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(daily_log.os, "write", full)
+    patch_write(monkeypatch, full)
     with pytest.raises(StorageError, match="No space left"):
         add(places)
     assert path.read_bytes() == b"mine\n"

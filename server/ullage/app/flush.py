@@ -27,7 +27,7 @@ from ullage.core.memory_text import (
 from ullage.core.secrets import mask
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
 from ullage.formats.openclaw.meta import read_flush_epoch
-from ullage.store.daily_log import append_block, log_path, read_logs
+from ullage.store.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
 from ullage.store.flush_state import read_flush_state, record_flush
 from ullage.store.places import Places
 from ullage.summary.memory import MemoryRequest, remember_with_model
@@ -225,10 +225,9 @@ def flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:
     if not config.flush.is_enabled or loaded.policy.is_read_only:
         return False
     workspace = workspace_of(loaded, places)
-    if not workspace.is_dir():
+    if not is_folder(workspace):
         return False
-    is_kept = (workspace / "memory").is_dir() or (workspace / "MEMORY.md").is_file()
-    return is_kept or _is_asked_for(loaded, config)
+    return keeps_memory(workspace) or _is_asked_for(loaded, config)
 
 
 def is_flush_open(loaded: Loaded, config: Config, places: Places) -> bool:

@@ -3,7 +3,7 @@
 The agent, an editor and other processes of ours may write to the same log. A block is added by
 one write at the end, whatever the end is by then; what stands there is never touched. When the
 disk takes only a part of a block, blanks are put in its place: cutting could take what another
-wrote behind it.
+wrote behind it. Where a kill came before that, the next flush does it, by a note of what was meant.
 """
 
 import os
@@ -12,13 +12,16 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from ullage.errors import LogRefused, StorageError
-from ullage.store.files import read_at, sync_folder
+from ullage.store.files import read_at, remove_quietly, replace_file, sync_folder
 from ullage.store.own_bytes import blank
 from ullage.store.places import Places
-from ullage.store.session_lock import session_lock
+from ullage.store.session_lock import path_digest, session_lock
 
 FOLDER = "memory"
+MEMORY = "MEMORY.md"
 MAX_READ_BYTES = 1024 * 1024
 """How much of a log's end is read; chosen: 20 times the size that calls for consolidation."""
 _NAME = re.compile(r"\d{4}-\d\d-\d\d\.md\Z")
@@ -29,6 +32,24 @@ _BOM = b"\xef\xbb\xbf"
 def log_path(workspace: Path, day: str) -> Path:
     """Give the path of a day's log; `day` is `YYYY-MM-DD` by the local clock."""
     return workspace / FOLDER / f"{day}.md"
+
+
+def keeps_memory(workspace: Path) -> bool:
+    """Tell whether there is a memory in a workspace already, whoever began it."""
+    if is_folder(workspace / FOLDER):
+        return True
+    try:
+        return (workspace / MEMORY).is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is a folder that can be entered; what cannot be looked at is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def read_logs(workspace: Path, day: str) -> tuple[str, str]:
@@ -56,11 +77,14 @@ def append_block(workspace: Path, day: str, block: str, marker: str, places: Pla
     Raises:
         LogRefused: the log leads out of the workspace, or is no text file.
         SessionLive: another Ullage is writing to the same log.
-        StorageError: the disk or the folder does not take it; no part of the block is left.
+        StorageError: the disk or the folder does not take it; a part of the block that is left
+            goes with the next flush.
     """
     path = _inside(workspace, log_path(workspace, day))
+    intent_path = places.state_folder / "context" / "logs" / f"{path_digest(path)}.json"
     with session_lock(path, places):
         try:
+            _settle(path, intent_path)
             # Not `parents`: a workspace that went away is not made anew.
             path.parent.mkdir(exist_ok=True)
             fd = _open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -70,7 +94,7 @@ def append_block(workspace: Path, day: str, block: str, marker: str, places: Pla
             tail = _tail(fd, path)
             if marker and marker.encode() in tail:
                 return False
-            _append(fd, path, _joined(tail, block, day))
+            _append(fd, path, _joined(tail, block, day), intent_path)
         except OSError as error:
             raise _unwritable(path, error) from None
         finally:
@@ -80,7 +104,36 @@ def append_block(workspace: Path, day: str, block: str, marker: str, places: Pla
     return True
 
 
-def _append(fd: int, path: Path, data: bytes) -> None:
+class _Intent(msgspec.Struct, frozen=True, kw_only=True):
+    """A block that was to be written, noted before."""
+
+    offset: int
+    data: bytes
+
+
+def _settle(path: Path, intent_path: Path) -> None:
+    """Put blanks in the place of a part of a block with which a process was killed.
+
+    Only where nothing follows it: else its bytes might be another's, who began alike.
+    """
+    try:
+        intent = msgspec.json.decode(intent_path.read_bytes(), type=_Intent)
+    except (OSError, msgspec.DecodeError):
+        return
+    with suppress(FileNotFoundError):
+        fd = _open(path, os.O_RDONLY)
+        try:
+            there = read_at(fd, intent.offset, len(intent.data))
+        finally:
+            os.close(fd)
+        if len(there) < len(intent.data) and intent.data.startswith(there):
+            _take_back(path, intent.offset, there)
+    remove_quietly(intent_path)
+
+
+def _append(fd: int, path: Path, data: bytes, intent_path: Path) -> None:
+    intent = _Intent(offset=os.fstat(fd).st_size, data=data)
+    replace_file(intent_path, msgspec.json.encode(intent))
     n_written = os.write(fd, data)
     if n_written < len(data):
         # Another may write before we could go on: no second half then.
@@ -88,6 +141,7 @@ def _append(fd: int, path: Path, data: bytes) -> None:
         _take_back(path, begin, data[:n_written])
         raise OSError("the disk took a part only")
     os.fsync(fd)
+    remove_quietly(intent_path)
 
 
 def _take_back(path: Path, begin: int, ours: bytes) -> None:
@@ -171,13 +225,14 @@ def _inside(workspace: Path, path: Path) -> Path:
     Raises:
         LogRefused: there is no such folder, or they lead elsewhere.
     """
-    if not workspace.is_absolute() or not workspace.is_dir():
+    if not workspace.is_absolute() or not is_folder(workspace):
         raise LogRefused(
             f"the session's workspace {workspace} is no folder here, so that no log can be kept"
             " in it"
         )
     try:
         root, real = workspace.resolve(), path.resolve()
+        is_in_folder = path.parent.is_dir() or not path.parent.exists()
     except (OSError, RuntimeError) as error:  # a loop of links
         raise LogRefused(f"{path} cannot be followed ({type(error).__name__}): mend it") from None
     if not real.is_relative_to(root):
@@ -185,7 +240,7 @@ def _inside(workspace: Path, path: Path) -> Path:
             f"{path} leads out of the workspace, to {real}: nothing is written there; make"
             f" {FOLDER} a folder of the workspace"
         )
-    if path.parent.exists() and not path.parent.is_dir():
+    if not is_in_folder:
         raise LogRefused(f"{path.parent} is no folder, so that no log can be kept there: move it")
     return real
 
