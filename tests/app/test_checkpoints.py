@@ -27,11 +27,12 @@ from ullage.errors import (
     CheckpointNotFound,
     CorruptCheckpoint,
     Refused,
+    StateUnwritable,
     WriteNotSupported,
 )
 from ullage.store.checkpoints import checkpoint_folder, list_ids
 from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.places import Places, session_folder
 
 SETTINGS = CheckpointSettings()
 N_TURNS = 20
@@ -375,27 +376,34 @@ def test_what_was_captured_is_bundled_and_reset(path: Path, places: Places) -> N
     assert "route.py" in again.checkpoint.resources.files_modified
 
 
-def test_what_is_bundled_twice_after_a_kill_stands_once(
+def test_what_is_bundled_twice_stands_once(path: Path, places: Places) -> None:
+    session = open_session(path)
+    captured(path, places, "depot.py")
+    folder = session_folder("state", session_key(session), places)
+    kept = {one: one.read_bytes() for one in folder.glob("*.json")}
+    first = write(path, places).checkpoint
+    for one, data in kept.items():
+        one.write_bytes(data)
+    assert has_news(read_working_state(session_key(session), places))
+    assert not write(path, places).is_new
+    captured(path, places, "route.py")
+    later = write(path, places).checkpoint
+    assert later.resources.files_modified == (*first.resources.files_modified, "route.py")
+
+
+def test_what_cannot_be_reset_is_told_and_the_checkpoint_is_there(
     path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     captured(path, places, "depot.py")
-    with monkeypatch.context() as patch:
 
-        def killed(*_: object) -> None:
-            raise KeyboardInterrupt
+    def full(*_: object) -> None:
+        raise StateUnwritable("the disk is full")
 
-        patch.setattr("ullage.app.checkpoint.reset_working_state", killed)
-        with pytest.raises(KeyboardInterrupt):
-            write(path, places)
-    session = open_session(path)
-    first = find_checkpoint(session, None, places).checkpoint
-    assert first.resources.files_modified.count("depot.py") == 1
-    again = write(path, places)
-    assert not again.is_new
-    captured(path, places, "route.py")
-    later = write(path, places).checkpoint
-    assert later.resources.files_modified.count("depot.py") == 1
-    assert "route.py" in later.resources.files_modified
+    monkeypatch.setattr("ullage.store.working_state._change", full)
+    written = write(path, places)
+    assert written.is_new
+    assert written.path.is_file()
+    assert (written.problem or "").endswith("could not be reset (the disk is full)")
 
 
 def test_what_no_checkpoint_took_stays_captured(path: Path, places: Places) -> None:

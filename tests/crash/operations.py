@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crash.checker import Expected, Seen, file_problems, transcript_problems
+from crash.checkpoint_operations import check_checkpoint, checkpoints_before, write_checkpoint
 from crash.places import leave_alone, places_of
 from crash.state_operations import (
     bundle,
@@ -331,6 +332,13 @@ OPERATIONS = (
         run=capture,
         check=check_capture,
         prepare=capture_before,
+        leaf=None,
+    ),
+    Operation(
+        name="checkpoint",
+        run=write_checkpoint,
+        check=check_checkpoint,
+        prepare=checkpoints_before,
         leaf=None,
     ),
     Operation(

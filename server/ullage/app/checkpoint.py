@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, cast
 
 import msgspec
 
-from ullage.app.capture import read_working_state, reset_working_state
+from ullage.app.capture import bundling, read_working_state
 from ullage.app.load import Loaded
 from ullage.app.session import Session
 from ullage.core.checkpoint import Checkpoint
@@ -22,7 +22,6 @@ from ullage.store.checkpoints import (
     Latest,
     checkpoint_folder,
     next_id,
-    point_to_newest,
     read_latest,
     save,
 )
@@ -60,20 +59,54 @@ def write_checkpoint(
 
     What was captured since the last one goes into it, and is reset once the file is on the disk:
     a process that is killed in between leaves state that the next one bundles again, and an item
-    stands once however often it is bundled.
+    stands once however often it is bundled. Where nothing is written, nothing is reset.
 
     `is_split_turn` says that the agent is in the middle of a turn, whatever the messages show.
 
     Raises:
+        StateBusy: another process writes the session's state, for a second already.
         StateUnwritable: the state folder does not take it.
     """
     key = session_key(loaded.session)
-    folder = checkpoint_folder(key, places)
+    written: Written | None = None
+    try:
+        # Nothing is captured meanwhile: what is older than the pointer counts as bundled.
+        with bundling(key, places) as state:
+            written = _written(
+                loaded, state, settings, places, trigger, is_split_turn=is_split_turn
+            )
+            if not written.is_new:
+                raise _NotBundled
+    except _NotBundled:
+        pass
+    except StorageError as error:
+        if written is None:
+            raise
+        problem = f"what was captured is in this checkpoint, and could not be reset ({error})"
+        return msgspec.structs.replace(written, problem=_joined(written.problem, problem))
+    if written is None:
+        raise AssertionError("a lock swallows no error")
+    return written
+
+
+class _NotBundled(Exception):
+    """Leaves what was captured as it is."""
+
+
+def _written(
+    loaded: Loaded,
+    state: WorkingState,
+    settings: CheckpointSettings,
+    places: Places,
+    trigger: Trigger,
+    *,
+    is_split_turn: bool,
+) -> Written:
+    folder = checkpoint_folder(session_key(loaded.session), places)
     for _ in range(MAX_TRIES):
         # Before the latest is read: who writes one in between takes the number as well.
         checkpoint_id = next_id(folder)
         latest = read_latest(folder)
-        state = read_working_state(key, places)
         checkpoint = _built(
             loaded,
             checkpoint_id,
@@ -83,27 +116,21 @@ def write_checkpoint(
             trigger=trigger,
             is_split_turn=is_split_turn,
         )
-        if latest.checkpoint is not None and _says_the_same(
-            latest.checkpoint, checkpoint, settings, trigger
-        ):
-            point_to_newest(folder)
-            path = folder / f"{latest.checkpoint.meta.checkpoint_id}.yaml"
-            return Written(
-                checkpoint=latest.checkpoint, path=path, is_new=False, problem=latest.problem
-            )
+        known = latest.checkpoint
+        if known is not None and _says_the_same(known, checkpoint, settings, trigger):
+            path = folder / f"{known.meta.checkpoint_id}.yaml"
+            return Written(checkpoint=known, path=path, is_new=False, problem=latest.problem)
         try:
             path = save(checkpoint, folder, n_kept=settings.n_kept)
         except FileExistsError:
-            # Another process was faster: its checkpoint is the latest now, and may do for us.
+            # Another writer was faster: its checkpoint is the latest now, and may do for us.
             continue
-        problems = (latest.problem, _reset(key, state, places))
-        return Written(
-            checkpoint=checkpoint,
-            path=path,
-            is_new=True,
-            problem="; ".join(problem for problem in problems if problem) or None,
-        )
+        return Written(checkpoint=checkpoint, path=path, is_new=True, problem=latest.problem)
     raise StateUnwritable(f"cannot write {folder}: every name is taken. Move its files away")
+
+
+def _joined(*problems: str | None) -> str | None:
+    return "; ".join(problem for problem in problems if problem) or None
 
 
 def build_checkpoint(
@@ -114,15 +141,6 @@ def build_checkpoint(
     folder = checkpoint_folder(key, places)
     state = read_working_state(key, places)
     return _built(loaded, next_id(folder), read_latest(folder), state, places, trigger=trigger)
-
-
-def _reset(key: str, bundled: WorkingState, places: Places) -> str | None:
-    """Take away what the checkpoint holds now; say so where that has to wait for the next one."""
-    try:
-        reset_working_state(key, bundled, places)
-    except StorageError as error:
-        return f"what was captured stays for the next checkpoint too ({error})"
-    return None
 
 
 def _says_the_same(
