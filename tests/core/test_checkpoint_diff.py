@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from store.test_checkpoint_yaml import EXAMPLE, checkpoints
 from ullage.core.checkpoint import Checkpoint, Decision, LastToolCall
@@ -149,6 +149,7 @@ def test_after_a_compaction_or_in_another_file_nothing_is_near() -> None:
     assert not is_near(old, old, 0.0)
 
 
+@settings(max_examples=40)
 @given(checkpoints, checkpoints)
 def test_a_difference_leads_from_the_old_items_to_the_new(old: Checkpoint, new: Checkpoint) -> None:
     assert diff(old, old) == ()

@@ -300,7 +300,7 @@ from store.test_checkpoints import checkpoint
 from ullage.store.checkpoints import next_id, save
 folder, name = Path(sys.argv[2]), sys.argv[3]
 made = 0
-while made < 20:
+while made < 10:
     try:
         save(checkpoint(next_id(folder), f"{name} {made}"), folder, n_kept=1000)
     except FileExistsError:
@@ -311,14 +311,14 @@ while made < 20:
 
 def test_processes_that_write_at_once_replace_nothing_of_each_other(folder: Path) -> None:
     tests = str(Path(__file__).parents[1])
-    names = ("a", "b", "c")
+    names = ("a", "b")
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, tests, str(folder), name]) for name in names
     ]
-    assert [writer.wait(timeout=60) for writer in writers] == [0] * 3
+    assert [writer.wait(timeout=60) for writer in writers] == [0] * 2
     ids = list_ids(folder)
-    assert ids == tuple(f"cp_{number:03}" for number in range(1, 61))
+    assert ids == tuple(f"cp_{number:03}" for number in range(1, 21))
     topics = {load((folder / f"{one}.yaml").read_bytes()).working.topic for one in ids}
-    assert topics == {f"{name} {made}" for name in names for made in range(20)}
-    assert json.loads((folder / POINTER_NAME).read_bytes())["checkpoint_id"] == "cp_060"
+    assert topics == {f"{name} {made}" for name in names for made in range(10)}
+    assert json.loads((folder / POINTER_NAME).read_bytes())["checkpoint_id"] == "cp_020"
     assert not list(folder.glob(".*"))

@@ -1,6 +1,6 @@
 """`ullage checkpoint`: the working state of a session, on disk."""
 
-from shutil import get_terminal_size
+import os
 
 import click
 
@@ -17,6 +17,7 @@ from ullage.cli.options import (
 from ullage.cli.output import answer, print_json, safe
 from ullage.store.places import current_places
 
+DEFAULT_COLUMNS = 80
 _COLORS = {"+": "green", "-": "red", "": None}
 
 
@@ -116,4 +117,8 @@ def n_columns() -> int:
     """Give the width that text is laid out for; that of no terminal is 80."""
     from ullage.app.checkpoint_report import MAX_COLUMNS, MIN_COLUMNS
 
-    return min(MAX_COLUMNS, max(MIN_COLUMNS, get_terminal_size().columns))
+    try:
+        found = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+    except (OSError, ValueError):
+        found = DEFAULT_COLUMNS
+    return min(MAX_COLUMNS, max(MIN_COLUMNS, found))
