@@ -30,6 +30,8 @@ class LoopbackModel:
         """What is said next; after the last of them the model only says `ok`."""
         self.requests: list[Json] = []
         """Bodies of the requests that an answer was given to; side requests are left out."""
+        self.asides: list[Json] = []
+        """Bodies of the requests without tools, such as for a title or a summary."""
         self.n_answered = 0
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -58,6 +60,7 @@ class LoopbackModel:
         """Take the next answer; requests without tools are the agent's own, such as for titles."""
         with self._lock:
             if not body.get("tools"):
+                self.asides.append(body)
                 return 0, Answer("aside")
             self.requests.append(body)
             self.n_answered += 1

@@ -6,15 +6,20 @@ answers at keeps everything else from leaving the machine. 640 MB of packages, s
     npm --prefix tests/peer/agents ci --ignore-scripts && python -m pytest tests/peer/agents
 """
 
-import json
-import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 import pytest
 
+from agents_lab import (
+    ARE_INSTALLED,
+    COMPACT_AT,
+    HOW_TO_INSTALL,
+    N_FULL,
+    PROGRAMS,
+    Lab,
+)
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read
 from ullage.core.context import Context
@@ -34,99 +39,8 @@ from ullage.core.window import Window
 from ullage.formats.format import Editor
 from ullage.formats.registry import editor_for, recognize
 
-PACKAGES = Path(__file__).parent / "node_modules"
-PROGRAMS = {
-    "claude": PACKAGES / "@anthropic-ai" / "claude-code" / "cli-wrapper.cjs",
-    "codex": PACKAGES / "@openai" / "codex" / "bin" / "codex.js",
-}
-SESSION_ID = "6f1c7f0e-5a0b-4a53-9f0c-2f6b8e1d9a77"
 AT = "2026-11-21T10:00:00.000Z"
-N_FULL = 160_000
-"""What the model reports of the second turn."""
-COMPACT_AT = 100_000
-"""Where an agent that believed the old figures would compact; no less is taken by Claude Code."""
-
-pytestmark = pytest.mark.skipif(
-    not all(program.exists() for program in PROGRAMS.values()),
-    reason="needs `npm --prefix tests/peer/agents ci --ignore-scripts`",
-)
-
-
-class Lab(NamedTuple):
-    """An agent with a home of its own, and the model that it asks."""
-
-    agent: str
-    home: Path
-    model: LoopbackModel
-
-    def ask(self, prompt: str, *, resume: str | None = None) -> list[Json]:
-        """Run one turn; give the requests that reached the model in it."""
-        before = len(self.model.requests)
-        is_claude = self.agent == "claude"
-        command = _claude(prompt, resume) if is_claude else _codex(prompt, resume)
-        subprocess.run(
-            ["node", str(PROGRAMS[self.agent]), *command],
-            env=self._environment(),
-            cwd=self.home / "project",
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=True,
-            timeout=60,
-        )
-        return self.model.requests[before:]
-
-    def configure(self, *, compact_at: int = 10**6) -> None:
-        """Tell the agents from which size they compact, and Codex where its model is."""
-        settings = {"env": {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(compact_at)}}
-        (self.home / ".claude").mkdir(exist_ok=True)
-        (self.home / ".claude" / "settings.json").write_text(json.dumps(settings))
-        (self.home / ".codex").mkdir(exist_ok=True)
-        (self.home / ".codex" / "config.toml").write_text(
-            f"""
-            model = "gpt-5.5"
-            model_provider = "loopback"
-            model_auto_compact_token_limit = {compact_at}
-            approval_policy = "never"
-            sandbox_mode = "danger-full-access"
-            check_for_update_on_startup = false
-            [analytics]
-            enabled = false
-            [model_providers.loopback]
-            name = "loopback"
-            base_url = "{self.model.url}/v1"
-            wire_api = "responses"
-            requires_openai_auth = false
-            """
-        )
-
-    def transcript(self) -> Path:
-        found = sorted(self.home.glob(".cl*/projects/*/*.jsonl"))
-        found += sorted(self.home.glob(".codex/sessions/*/*/*/*.jsonl"))
-        return found[0]
-
-    def _environment(self) -> dict[str, str]:
-        nobody = "http://127.0.0.1:9"
-        return {
-            "HOME": str(self.home),
-            "PATH": os.environ["PATH"],
-            "HTTPS_PROXY": nobody,
-            "HTTP_PROXY": nobody,
-            "NO_PROXY": "127.0.0.1",
-            "ANTHROPIC_BASE_URL": self.model.url,
-            "ANTHROPIC_API_KEY": "not-a-key",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-        }
-
-
-def _claude(prompt: str, resume: str | None) -> list[str]:
-    session = ["--session-id", SESSION_ID] if resume is None else ["--resume", resume]
-    return ["-p", prompt, *session, "--allowedTools", "Bash", "--model", "claude-sonnet-4-5"]
-
-
-def _codex(prompt: str, resume: str | None) -> list[str]:
-    session = [] if resume is None else ["resume", resume]
-    return ["exec", "--skip-git-repo-check", *session, prompt]
+pytestmark = pytest.mark.skipif(not ARE_INSTALLED, reason=HOW_TO_INSTALL)
 
 
 @pytest.fixture(params=tuple(PROGRAMS))

@@ -1,0 +1,124 @@
+"""The real Claude Code and Codex call our hooks: what they forget, the next request holds again.
+
+`ullage install` puts the hooks into each agent's own settings, as a user does; the agents run
+against a model on loopback. How to run it: see `test_agents.py`.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import pytest
+
+from agents_lab import ARE_INSTALLED, COMPACT_AT, HOW_TO_INSTALL, N_FULL, PROGRAMS, Lab
+from loopback_model import Answer, Json, LoopbackModel
+from reading import read_context
+
+pytestmark = pytest.mark.skipif(not ARE_INSTALLED, reason=HOW_TO_INSTALL)
+
+RULE = "Never touch the folder legacy/, whatever the tests say."
+LONG_ANSWER = "Long talk about tokens. " * 40
+NAMES = {"claude": "claude-code", "codex": "codex"}
+
+
+class Hooked(NamedTuple):
+    """An agent with our hooks, in a session of some turns that the model calls nearly full."""
+
+    lab: Lab
+    state: Path
+    session_id: str
+    settings_before: dict[Path, bytes]
+
+    def compact(self) -> tuple[list[Json], Json]:
+        """Have the agent compact and go on; give the requests for a summary, and the next one."""
+        model = self.lab.model
+        n_asides, n_requests = len(model.asides), len(model.requests)
+        if self.lab.agent == "claude":
+            self.lab.ask("/compact", resume=self.session_id)
+        else:
+            self.lab.configure(compact_at=COMPACT_AT)
+        self.lab.ask("Go on.", resume=self.session_id)
+        *before, after = model.requests[n_requests:]
+        return [*model.asides[n_asides:], *before], after
+
+
+@pytest.fixture(params=tuple(PROGRAMS))
+def hooked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hooked]:
+    project = tmp_path / "project"
+    project.mkdir()
+    state = tmp_path / "state"
+    with LoopbackModel() as model:
+        passed_on = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+        variables = {"ULLAGE_STATE_DIR": str(state), **passed_on}
+        lab = Lab(request.param, tmp_path, model, variables)
+        lab.configure()
+        before = settings(lab)
+        ullage(lab, "install", NAMES[lab.agent], "--yes")
+        model.answers = [
+            Answer("I look.", ("cat notes.txt",)),
+            Answer(LONG_ANSWER, n_tokens=N_FULL),
+        ]
+        lab.ask(f"Fix the login. {RULE}")
+        session_id = read_context(lab.transcript().read_bytes()).header.session_id
+        model.answers = [Answer("Done so far.", n_tokens=N_FULL)]
+        lab.ask("Take RS256 then.", resume=session_id)
+        yield Hooked(lab, state, session_id, before)
+
+
+def test_what_was_compacted_away_reaches_the_model_again(hooked: Hooked) -> None:
+    _, after = hooked.compact()
+    lab = hooked.lab
+    restored = ullage(lab, "checkpoint", "show", "--text", "--session", hooked.session_id).strip()
+    assert RULE in restored
+    assert LONG_ANSWER not in str(after)
+    assert [restored in text for text in texts(after)].count(True) == 1
+
+
+def test_claude_code_asks_for_a_summary_with_our_points(hooked: Hooked) -> None:
+    if hooked.lab.agent != "claude":
+        # Codex takes no word from a hook to its summarizer.
+        return
+    before, _ = hooked.compact()
+    assert any("Rules and decisions:\n- " in text for one in before for text in texts(one))
+
+
+def test_install_and_uninstall_leave_every_settings_file_as_it_was(hooked: Hooked) -> None:
+    assert settings(hooked.lab) != hooked.settings_before
+    ullage(hooked.lab, "uninstall", NAMES[hooked.lab.agent], "--yes")
+    assert settings(hooked.lab) == hooked.settings_before
+
+
+def settings(lab: Lab) -> dict[Path, bytes]:
+    names = (".claude/settings.json", ".codex/config.toml", ".codex/hooks.json")
+    return {p: p.read_bytes() for name in names if (p := lab.home / name).exists()}
+
+
+def ullage(lab: Lab, *args: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "ullage", *args],
+        env=lab.environment(),
+        cwd=lab.home / "project",
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    return done.stdout
+
+
+def texts(value: object) -> Iterator[str]:
+    """Go through all texts of a request."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for part in cast(Json, value).values():
+                yield from texts(part)
+        case list():
+            for part in cast(list[object], value):
+                yield from texts(part)
+        case _:
+            pass
