@@ -7,8 +7,6 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
 from ullage.store.places import Places, make_folder, unwritable
 from ullage.store.reader import Fingerprint, look_at
@@ -27,6 +25,9 @@ def session_lock(path: Path, places: Places) -> Generator[None]:
         SessionLive: another Ullage works on the same session.
         StateUnwritable: the state folder does not take a lock.
     """
+    # It imports asyncio, which takes longer than a hook that only reads pins may.
+    from filelock import FileLock, Timeout
+
     folder = places.state_folder / "locks"
     make_folder(folder)
     # One lock object for a path lets `apply_change` run inside the lock of a longer task.

@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias, assert_never
 import msgspec
 
 from ullage.core.config.tree import MAX_DIGITS, Code, Items, Leaf, Node, Table, shown
-from ullage.core.secrets import mask
 
 MIN_THRESHOLD_TOKENS = 1000
 """A threshold from here on is a number of tokens; up to 100 it is percent (chosen)."""
@@ -165,6 +164,9 @@ def read_text(kind: Kind, text: str) -> Node:
 
 def is_secret(text: str) -> bool:
     """Tell whether a text holds what looks like a key."""
+    # Most users have no configuration to be looked through; what finds secrets takes a while.
+    from ullage.core.secrets import mask
+
     return mask(text) != text
 
 
