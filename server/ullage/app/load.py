@@ -7,7 +7,7 @@ import msgspec
 from ullage.app.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.context import Context
-from ullage.core.gauge import measure
+from ullage.core.gauge import Gauge, measure
 from ullage.core.index import EMPTY_INDEX
 from ullage.core.policy import Policy
 from ullage.core.status import Status, assess
@@ -79,16 +79,9 @@ def measured(
 ) -> Loaded:
     """Measure a context that was read; `sent` is what goes to the model of it, if not all."""
     context = reading.context
-    window = resolve(
-        context.model,
-        model_table(),
-        setting_tokens=config.window_for(context.model),
-        setting_name=config.window_name(context.model),
-        agent_tokens=context.window_tokens,
-    )
-    gauge = measure(context if sent is None else sent, window, count)
+    gauge = gauge_of(context if sent is None else sent, config, count)
     count.save()
-    policy = config.policy_for(context.model, window.n_tokens)
+    policy = config.policy_for(context.model, gauge.window.n_tokens)
     return Loaded(
         session=session,
         policy=policy,
@@ -97,3 +90,15 @@ def measured(
         count=count,
         known_secrets=secrets,
     )
+
+
+def gauge_of(context: Context, config: Config, count: TokenCounts) -> Gauge:
+    """Measure how full the window is that the model of a context has."""
+    window = resolve(
+        context.model,
+        model_table(),
+        setting_tokens=config.window_for(context.model),
+        setting_name=config.window_name(context.model),
+        agent_tokens=context.window_tokens,
+    )
+    return measure(context, window, count)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from ullage.core.checkpoint import Meta
 from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.token_estimate import estimate_tokens
@@ -21,6 +22,8 @@ _MAX_ORIGINS = 20
 class Resume(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     checkpoint_id: str
+    meta: Meta
+    """Of that checkpoint; its session may be the one that this one was made from."""
     problem: str | None
     """Which newer checkpoints could not be read, in one line for the user."""
 
@@ -46,7 +49,10 @@ def resume(
         max_chars=max_chars,
     )
     return Resume(
-        text=text, checkpoint_id=latest.checkpoint.meta.checkpoint_id, problem=latest.problem
+        text=text,
+        checkpoint_id=latest.checkpoint.meta.checkpoint_id,
+        meta=latest.checkpoint.meta,
+        problem=latest.problem,
     )
 
 

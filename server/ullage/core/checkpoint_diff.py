@@ -46,15 +46,33 @@ def has_same_figures(old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def is_near(old: Checkpoint, new: Checkpoint, minimum_change_percent: float) -> bool:
-    """Whether the used tokens differ by less than a share of what they were (S1 §5.2).
+    """Whether the used tokens differ by less than a share of what they were (S1 §5.2)."""
+    return is_near_to(
+        old,
+        session_file=new.meta.session_file,
+        n_compactions=new.meta.compaction_count,
+        n_input_tokens=new.meta.token_usage.input_tokens,
+        minimum_change_percent=minimum_change_percent,
+    )
+
+
+def is_near_to(
+    old: Checkpoint,
+    *,
+    session_file: str,
+    n_compactions: int,
+    n_input_tokens: int,
+    minimum_change_percent: float,
+) -> bool:
+    """Tell it before the new checkpoint is built.
 
     Only for the same file and the same number of compactions: a context that filled up again is
     another one.
     """
-    if _place(old) != _place(new):
+    if _place(old) != (session_file, n_compactions):
         return False
-    n_old, n_new = old.meta.token_usage.input_tokens, new.meta.token_usage.input_tokens
-    return abs(n_new - n_old) * 100 < minimum_change_percent * max(1, n_old)
+    n_old = old.meta.token_usage.input_tokens
+    return abs(n_input_tokens - n_old) * 100 < minimum_change_percent * max(1, n_old)
 
 
 def _place(one: Checkpoint) -> tuple[str, int]:

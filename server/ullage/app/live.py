@@ -1,0 +1,114 @@
+"""A session as its agent names it while it runs: read at once, measured without a tokenizer.
+
+Hooks stand in the way of the agent's work. So only the format that is asked for is imported,
+what is not counted yet is estimated, and estimates are not kept.
+"""
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.app.load import Loaded, gauge_of, measured
+from ullage.app.session import Session, session_of
+from ullage.core.config.settings import CheckpointSettings, Config
+from ullage.core.gauge import Gauge
+from ullage.core.token_estimate import estimate_tokens
+from ullage.errors import NotATranscript
+from ullage.formats.format import Format, Reading
+from ullage.store.index import read_index, write_index
+from ullage.store.places import Places
+from ullage.store.reader import FileLines
+from ullage.store.token_counts import TokenCounts
+from ullage.store.tokenizer import DEFAULT_ENCODING
+
+LiveAgent: TypeAlias = Literal["claude-code", "codex"]
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that was read, and what of it is known without the secrets it holds."""
+
+    session: Session
+    reading: Reading
+    gauge: Gauge
+    count: TokenCounts
+
+
+def read_live(
+    agent: LiveAgent, session_id: str, path: Path, config: Config, places: Places
+) -> Live:
+    """Read the transcript that an agent names, and measure it.
+
+    In read-only mode nothing is kept of where its parts are.
+
+    Raises:
+        Unreadable: the file cannot be read.
+        NotATranscript: it is not this agent's, or of another session.
+    """
+    lines = FileLines(path)
+    known_format = _format_of(agent)
+    header = known_format.read_header(lines)
+    if header is None:
+        raise NotATranscript(f"{path.name} is not a transcript of {agent}: update Ullage")
+    session = session_of(known_format, header, lines)
+    if session.header.session_id != session_id:
+        raise NotATranscript(f"{path.name} is of another session than {agent} says")
+    known = read_index(lines, places)
+    reading = known_format.read_context(lines, session.header, known)
+    if not config.policy.is_read_only:
+        write_index(lines, reading.index, known, places)
+    count = TokenCounts(
+        DEFAULT_ENCODING, places.state_folder, lambda text, _: estimate_tokens(text), is_kept=False
+    )
+    gauge = gauge_of(reading.context, config, count)
+    count.save()
+    return Live(session=session, reading=reading, gauge=gauge, count=count)
+
+
+def load_live(live: Live, config: Config, places: Places) -> Loaded:
+    """Make of it what everything is made from that leaves a transcript, secrets masked."""
+    from ullage.app.secrets import secrets_for
+
+    secrets = secrets_for(live.session.header, places)
+    return measured(live.session, live.reading, config, live.count, secrets)
+
+
+def is_saved(session_key: str, live: Live, settings: CheckpointSettings, places: Places) -> bool:
+    """Whether a checkpoint of this context, nearly as full as it is now, is there (S1 §5.2).
+
+    It says before one is built what `write_checkpoint` says after, for each prompt above 80 %.
+    """
+    from ullage.core.checkpoint_diff import is_near_to
+    from ullage.store.checkpoints import checkpoint_folder, read_latest
+
+    latest = read_latest(checkpoint_folder(session_key, places)).checkpoint
+    return latest is not None and is_near_to(
+        latest,
+        session_file=str(live.session.path),
+        n_compactions=len(live.reading.context.compactions),
+        n_input_tokens=live.gauge.used_tokens or 0,
+        minimum_change_percent=settings.minimum_change_percent,
+    )
+
+
+def holds_text(live: Live, text: str) -> bool:
+    """Whether a text was written to the transcript since the last compaction, in whatever entry.
+
+    All agents escape JSON alike: no more than they must.
+    """
+    compactions = live.reading.context.compactions
+    start = compactions[-1].offset if compactions else 0
+    needle = msgspec.json.encode(text)[1:-1]
+    return any(needle in line.raw for line in live.session.lines.forward(start))
+
+
+def _format_of(agent: LiveAgent) -> Format:
+    match agent:
+        case "claude-code":
+            from ullage.formats.claude_code import adapter as claude_code
+
+            return claude_code
+        case "codex":
+            from ullage.formats.codex import adapter as codex
+
+            return codex
