@@ -1,0 +1,34 @@
+"""The text that gives an agent its working state back where no checkpoint can be made.
+
+It is made of what was captured alone, in the words of a checkpoint's text (S1 §8.2).
+"""
+
+from collections.abc import Sequence
+
+from ullage.core.checkpoint_text import as_data
+from ullage.core.injected import RESTORE_OPENING
+from ullage.core.prose import gist
+from ullage.core.working_state import WorkingState
+
+_MAX_POINTS = 20
+_MAX_CHARS = 300
+"""Each; a few thousand characters in all with the four lists; chosen."""
+
+
+def state_text(state: WorkingState) -> str:
+    """Write what is known, the newest last; empty where nothing is."""
+    resources, topic = state.resources, state.thread.topic
+    parts = [f"Working on: {gist(as_data(topic), _MAX_CHARS)}"] if topic else []
+    for heading, points in (
+        ("Decisions made:", [one.what for one in state.decisions.made]),
+        ("Open items:", list(state.open_items.steps)),
+        ("Files modified:", list(resources.files_modified)),
+        ("Files read:", list(resources.files_read)),
+    ):
+        parts += _listed(heading, points)
+    return "\n\n".join([RESTORE_OPENING, *parts]) if parts else ""
+
+
+def _listed(heading: str, points: Sequence[str]) -> list[str]:
+    lines = [f"- {gist(as_data(point), _MAX_CHARS)}" for point in points[-_MAX_POINTS:]]
+    return ["\n".join([heading, *lines])] if lines else []
