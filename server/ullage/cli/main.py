@@ -15,6 +15,7 @@ from ullage.cli.config import config
 from ullage.cli.context import context
 from ullage.cli.demo import demo
 from ullage.cli.doctor import doctor
+from ullage.cli.hook import hook
 from ullage.cli.install import install, uninstall
 from ullage.cli.lsp import lsp
 from ullage.cli.mcp import mcp
@@ -44,6 +45,7 @@ COMMANDS: tuple[click.Command, ...] = (
     uninstall,
     lsp,
     agent,
+    hook,
     mcp,
 )
 INTERRUPTED = 130

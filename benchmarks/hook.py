@@ -1,0 +1,126 @@
+"""Measure what a hook costs at each event, on a session that nearly fills 200,000 tokens.
+
+Run as `python benchmarks/hook.py` in the environment of the tests; prints Markdown. CPU time is
+of the whole process, its start included; ratios are against a bare Python and against `ullage
+context status` on the same file in the same run.
+"""
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from measure import Cost, median
+from sessions import prose
+
+N_ROUNDS = 11
+SESSION_ID = "33333333-4444-4555-8666-777777777777"
+N_USED = 190_000
+EVENTS: dict[str, dict[str, object]] = {
+    "PostToolUse": {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Edit",
+        "tool_input": {"file_path": "/bench/a.py", "old_string": "x", "new_string": "y"},
+        "tool_response": {"filePath": "/bench/a.py"},
+        "tool_use_id": "toolu_000000001",
+    },
+    "UserPromptSubmit": {"hook_event_name": "UserPromptSubmit", "prompt": "Go on."},
+    "PreCompact": {"hook_event_name": "PreCompact", "trigger": "auto"},
+    "SessionStart compact": {"hook_event_name": "SessionStart", "source": "compact"},
+    "SessionStart resume": {"hook_event_name": "SessionStart", "source": "resume"},
+    "SessionStart startup": {"hook_event_name": "SessionStart", "source": "startup"},
+}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="ullage-bench-") as name:
+        folder = Path(name)
+        path = folder / "session.jsonl"
+        write_session(path, folder)
+        env = {**os.environ, "HOME": name, "XDG_STATE_HOME": str(folder / "state")}
+        base = {"session_id": SESSION_ID, "transcript_path": str(path), "cwd": name}
+        python = [sys.executable, "-P"]
+        commands: dict[str, tuple[list[str], bytes]] = {
+            "`python -c pass`": ([*python, "-c", "pass"], b""),
+            "`context status`": (
+                [*python, "-m", "ullage", "context", "status", "--session", str(path)],
+                b"",
+            ),
+        }
+        hook = [*python, "-m", "ullage", "hook", "claude-code"]
+        for event, fields in EVENTS.items():
+            commands[event] = hook, json.dumps(base | fields).encode()
+        costs: dict[str, list[Cost]] = {name: [] for name in commands}
+        for _ in range(N_ROUNDS):
+            for event, (command, stdin) in commands.items():
+                costs[event].append(run(command, stdin, env))
+    bare, status = (statistics.median(c.cpu_s for c in found) for found in list(costs.values())[:2])
+    print("| event | CPU ms, median | least | times `python -c pass` | times `context status` |")
+    print("|---|---|---|---|---|")
+    for event, found in costs.items():
+        cost, least = median(found), min(one.cpu_s for one in found)
+        print(
+            f"| {event} | {cost.cpu_s * 1000:.0f} | {least * 1000:.0f}"
+            f" | {cost.cpu_s / bare:.1f} | {cost.cpu_s / status:.2f} |"
+        )
+
+
+def run(command: list[str], stdin: bytes, env: dict[str, str]) -> Cost:
+    process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin is not None
+    process.stdin.write(stdin)
+    process.stdin.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command} ended with {process.returncode}")
+    return Cost(0.0, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def write_session(path: Path, cwd: Path) -> None:
+    """Write a session of Claude Code: one read with each answer, a prompt now and then."""
+    rng = random.Random(5)
+    lines: list[dict[str, object]] = []
+    n_used = 20_000
+
+    def add(kind: str, message: dict[str, object], **fields: object) -> None:
+        number = len(lines)
+        lines.append(
+            {
+                "parentUuid": f"u{number - 1}" if number else None,
+                "isSidechain": False,
+                "type": kind,
+                "message": message,
+                "uuid": f"u{number}",
+                "timestamp": f"2026-01-01T{number // 60 % 24:02}:{number % 60:02}:00.000Z",
+                "cwd": str(cwd),
+                "sessionId": SESSION_ID,
+                **fields,
+            }
+        )
+
+    while n_used < N_USED:
+        if len(lines) % 20 < 2:
+            add(
+                "user", {"role": "user", "content": f"Fix step {len(lines)}; keep the limit at 42."}
+            )
+        output = prose(rng, rng.randint(500, 9000))
+        n_used += len(output) // 5 + 150
+        call_id, file = f"toolu_{len(lines)}", f"{cwd}/src/{len(lines)}.py"
+        call = {"type": "tool_use", "id": call_id, "name": "Read", "input": {"file_path": file}}
+        usage = {"input_tokens": n_used - 100, "output_tokens": 100}
+        answer = [{"type": "text", "text": "I read the file because the router fails."}, call]
+        message = {"role": "assistant", "model": "claude-sonnet-4-5", "id": f"m{len(lines)}"}
+        add("assistant", {**message, "content": answer, "usage": usage})
+        result = {"type": "tool_result", "tool_use_id": call_id, "content": output}
+        told = {"type": "text", "file": {"filePath": file, "content": output}}
+        add("user", {"role": "user", "content": [result]}, toolUseResult=told)
+    path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+
+if __name__ == "__main__":
+    main()

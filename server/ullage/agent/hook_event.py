@@ -1,0 +1,165 @@
+"""What an agent tells a hook on standard input: bytes in, an event out.
+
+Three programs run the same command. Claude Code and Codex write snake_case. VS Code's Copilot
+reads Claude Code's settings and runs the hooks that it finds there with input of its own:
+camelCase for the event and the session, and a timestamp, which the others do not give.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+HookAgent: TypeAlias = Literal["claude-code", "codex", "copilot"]
+InstalledAgent: TypeAlias = Literal["claude-code", "codex"]
+"""Those that a hook is registered for; Copilot is told by its input."""
+
+MAX_ERROR_CHARS = 2000
+"""What is kept of a tool's error; whoever stores it cuts again (chosen)."""
+_MAX_ID_CHARS = 200
+"""An id is a UUID in all three; a longer one names no folder of ours (chosen)."""
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """The session that an event is of."""
+
+    agent: HookAgent
+    session_id: str
+    transcript: str | None
+    cwd: str | None
+
+    @property
+    def session_key(self) -> str:
+        return f"{self.agent}:{self.session_id}"
+
+
+class CompactionAhead(msgspec.Struct, frozen=True, kw_only=True):
+    """The agent is about to compact; it may yet decide not to."""
+
+    origin: Origin
+
+
+class GoesOn(msgspec.Struct, frozen=True, kw_only=True):
+    """A session was just compacted, or is resumed."""
+
+    origin: Origin
+    is_compacted: bool
+
+
+class Prompted(msgspec.Struct, frozen=True, kw_only=True):
+    """The user sent a message."""
+
+    origin: Origin
+    prompt: str
+
+
+class ToolUsed(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool of the session itself ran, not one of a subagent."""
+
+    origin: Origin
+    call_id: str
+    name: str
+    arguments: str
+    """JSON text."""
+    is_error: bool
+    error: str
+
+
+HookEvent: TypeAlias = CompactionAhead | GoesOn | Prompted | ToolUsed
+
+
+class _Input(msgspec.Struct, kw_only=True):
+    """The fields that we use, in every spelling; others are passed over unread."""
+
+    hook_event_name: str | None = None
+    hook_event_name_in_camel: str | None = msgspec.field(name="hookEventName", default=None)
+    session_id: str | None = None
+    session_id_in_camel: str | None = msgspec.field(name="sessionId", default=None)
+    transcript_path: str | None = None
+    cwd: str | None = None
+    timestamp: msgspec.Raw = msgspec.Raw()
+    agent_id: str | None = None
+    source: str | None = None
+    prompt: str | None = None
+    tool_name: str | None = None
+    tool_use_id: str | None = None
+    tool_input: msgspec.Raw = msgspec.Raw()
+    tool_response: msgspec.Raw = msgspec.Raw()
+    error: str | None = None
+
+
+class _Response(msgspec.Struct, kw_only=True):
+    """How a tool's answer tells of its failure: in MCP's camelCase, and the agents' own."""
+
+    is_error: bool | None = None
+    is_error_in_camel: bool | None = msgspec.field(name="isError", default=None)
+    error: str | None = None
+
+
+_decode = msgspec.json.Decoder(_Input).decode
+_decode_response = msgspec.json.Decoder(_Response).decode
+
+
+def parse_event(data: bytes, registered_for: InstalledAgent) -> HookEvent | None:
+    """Read what stands on standard input; None for what is no event that we act on.
+
+    What a subagent does is told with an `agent_id` and is no event of the session; an
+    `agent_type` alone is the main thread of a session that was begun as an agent.
+    """
+    try:
+        told = _decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    origin = _origin(told, registered_for)
+    if origin is None or told.agent_id:
+        return None
+    match told.hook_event_name or told.hook_event_name_in_camel:
+        case "PreCompact":
+            return CompactionAhead(origin=origin)
+        case "SessionStart":
+            # A new session and a cleared one begin without a past, a fork with all of its origin's.
+            is_compacted = told.source == "compact"
+            if not is_compacted and told.source != "resume":
+                return None
+            return GoesOn(origin=origin, is_compacted=is_compacted)
+        case "UserPromptSubmit":
+            return Prompted(origin=origin, prompt=told.prompt or "")
+        case "PostToolUse" | "PostToolUseFailure" as name:
+            return _tool_used(told, origin, has_failed=name == "PostToolUseFailure")
+        case _:
+            return None
+
+
+def _origin(told: _Input, registered_for: InstalledAgent) -> Origin | None:
+    session_id = told.session_id or told.session_id_in_camel
+    if not session_id or len(session_id) > _MAX_ID_CHARS:
+        return None
+    is_copilot = registered_for == "claude-code" and bool(
+        told.session_id_in_camel or told.hook_event_name_in_camel or bytes(told.timestamp)
+    )
+    return Origin(
+        agent="copilot" if is_copilot else registered_for,
+        session_id=session_id,
+        transcript=told.transcript_path or None,
+        cwd=told.cwd or None,
+    )
+
+
+def _tool_used(told: _Input, origin: Origin, *, has_failed: bool) -> ToolUsed | None:
+    if not told.tool_name:
+        return None
+    error = told.error or ""
+    try:
+        response = _decode_response(bytes(told.tool_response) or b"{}")
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        # Text, or a shape in which nothing tells of a failure.
+        response = _Response()
+    if response.is_error or response.is_error_in_camel:
+        has_failed, error = True, error or response.error or ""
+    return ToolUsed(
+        origin=origin,
+        call_id=told.tool_use_id or "",
+        name=told.tool_name,
+        arguments=bytes(told.tool_input).decode("utf-8", "replace") or "{}",
+        is_error=has_failed,
+        error=error[:MAX_ERROR_CHARS] if has_failed else "",
+    )

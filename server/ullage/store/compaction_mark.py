@@ -1,0 +1,24 @@
+"""A mark that a session was compacted, for agents that tell of it before and never after."""
+
+from ullage.store.files import replace_file
+from ullage.store.places import Places, session_folder
+
+FILE_NAME = "compacted"
+
+
+def mark_compaction(session_key: str, places: Places) -> None:
+    """Leave the mark; once more changes nothing.
+
+    Raises:
+        StateUnwritable: the state folder does not take it.
+    """
+    replace_file(session_folder("state", session_key, places) / FILE_NAME, b"")
+
+
+def take_mark(session_key: str, places: Places) -> bool:
+    """Take the mark away and tell whether it was there; of two at once, one gets it."""
+    try:
+        (session_folder("state", session_key, places) / FILE_NAME).unlink()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,185 @@
+"""The real command: whatever it is given, the agent goes on with its work."""
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from claude_files import SESSION_ID, ClaudeFile, text
+from hook_inputs import claude, copilot, data, tool_call
+from pi_files import Json
+from running import Place
+from ullage.store.checkpoints import checkpoint_folder, list_ids
+from ullage.store.places import Places
+
+KEY = f"claude-code:{SESSION_ID}"
+CANARY = "a sentence of the transcript"
+
+
+def run(place: Place, stdin: bytes, agent: str = "claude-code", **env: str) -> str:
+    """Run a hook; give what it printed on both streams, the second in brackets."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "ullage", "hook", agent],
+        cwd=place.cwd,
+        env=place.env(**env),
+        input=stdin,
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 0
+    error = done.stderr.decode()
+    assert error.count("\n") <= 1
+    assert CANARY not in error
+    return done.stdout.decode() + (f"[{error.strip()}]" if error else "")
+
+
+@pytest.fixture
+def path(place: Place) -> Path:
+    file = ClaudeFile(cwd=str(place.cwd))
+    file.user(f"{CANARY}. Never touch the migrations folder.")
+    file.assistant(text("We decided to use sqlite."), usage=162_000)
+    return place.write("session.jsonl", file.data)
+
+
+def told(place: Place, path: Path, event: str = "PreCompact", **fields: object) -> Json:
+    return claude(event, **fields) | {
+        "session_id": SESSION_ID,
+        "transcript_path": str(path),
+        "cwd": str(place.cwd),
+    }
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [b"", b"not JSON", b"[]", data(copilot("SessionStart", source="new")), b"{" * 100_000],
+    ids=["empty", "no JSON", "a list", "VS Code", "deep"],
+)
+def test_what_is_no_event_of_ours_is_passed_over_in_silence(place: Place, stdin: bytes) -> None:
+    assert run(place, stdin) == ""
+    assert not place.state.exists()
+
+
+def test_an_agent_that_we_do_not_know_is_told_of_and_not_stopped(place: Place) -> None:
+    assert run(place, b"{}", "other") == (
+        "[ullage: this agent has no hook of ours: name claude-code or codex]"
+    )
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "empty", "other", "binary", "dangling"])
+def test_a_transcript_that_cannot_be_read_stops_nothing(place: Place, kind: str) -> None:
+    path = place.cwd / "session.jsonl"
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "empty" | "other" | "binary":
+            content = {"empty": b"", "other": b'{"type": "x"}\n', "binary": bytes(range(256)) * 99}
+            path.write_bytes(content[kind])
+        case "dangling":
+            path.symlink_to(place.cwd / "nowhere")
+        case _:
+            pass
+    output = run(place, data(told(place, path)))
+    assert output == "" or "session.jsonl" in output
+    assert not (place.state / "context").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_a_pipe_in_place_of_a_transcript_is_not_waited_for(place: Place) -> None:
+    path = place.cwd / "session.jsonl"
+    os.mkfifo(path)
+    began = time.monotonic()
+    assert run(place, data(told(place, path))) == ""
+    assert time.monotonic() - began < 10
+
+
+def test_a_state_folder_that_cannot_be_written_still_steers(place: Place, path: Path) -> None:
+    place.state.write_bytes(b"a file where a folder should be")
+    assert "migrations" in run(place, data(told(place, path)))
+    gauge = run(place, data(told(place, path, "UserPromptSubmit", prompt="Go on.")))
+    assert "[Context: 81% | 162k/200k tokens]" in gauge
+    note = run(place, data(told(place, path, "PostToolUse", **tool_call())))
+    assert note.startswith("[ullage: cannot write")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a folder that is in use")
+def test_a_folder_that_is_gone_stops_nothing(place: Place, path: Path) -> None:
+    gone = place.root / "gone"
+    gone.mkdir()
+    script = 'rmdir "$0" && exec "$1" -P -m ullage hook claude-code'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, gone, sys.executable],
+        cwd=gone,
+        env=place.env(),
+        input=data(told(place, path) | {"cwd": str(gone)}),
+        capture_output=True,
+        timeout=20,
+        check=True,
+    )
+    assert b"migrations" in done.stdout
+
+
+def test_two_hooks_at_once_write_one_checkpoint(place: Place, path: Path) -> None:
+    stdin = data(told(place, path))
+    with ThreadPoolExecutor(4) as pool:
+        outputs = list(pool.map(lambda _: run(place, stdin), range(4)))
+    assert len(set(outputs)) == 1
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    assert list_ids(checkpoint_folder(KEY, places)) == ("cp_001",)
+
+
+def test_an_agent_that_does_not_listen_any_more_is_no_fault(place: Place, path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ullage", "hook", "claude-code"],
+        cwd=place.cwd,
+        env=place.env(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.stdin.write(data(told(place, path)))
+    process.stdin.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(timeout=20) == 0
+
+
+def test_a_writer_that_never_ends_is_left_within_the_time_limit(place: Place) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ullage", "hook", "claude-code"],
+        cwd=place.cwd,
+        env=place.env(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    output, _ = process.stdout, process.stdin
+    assert output is not None
+    assert output.read() == b""
+    assert process.wait(timeout=20) == 0
+    output.close()
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def test_a_tool_call_imports_no_format_and_no_command_line(place: Place, path: Path) -> None:
+    names = ("click", "yaml", "tiktoken", "filelock", "asyncio", "sqlite3", "ullage.formats")
+    script = (
+        "import os, sys\n"
+        "from ullage.__main__ import main\n"
+        f"names = {names!r}\n"
+        "os._exit = lambda code: sys.exit(str([n for n in names if n in sys.modules]))\n"
+        "sys.argv = ['ullage', 'hook', 'claude-code']\n"
+        "main()\n"
+    )
+    stdin = data(told(place, path, "PostToolUse", **tool_call())).decode()
+    done = place.run(program=("-c", script), stdin=stdin)
+    assert done.stderr == "[]\n"
+    assert list(place.state.rglob("resources.json"))
