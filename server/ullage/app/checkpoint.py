@@ -15,7 +15,7 @@ from ullage.core.checkpoint_build import build
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
-from ullage.core.secrets import mask, mask_value
+from ullage.core.secrets import mask_said, mask_value
 from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
@@ -186,7 +186,7 @@ def _built(
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
         previous=previous,
         state=state,
-        clean=partial(mask, known=loaded.known_secrets),
+        clean=partial(mask_said, known=loaded.known_secrets),
     )
     return _masked(checkpoint, loaded.known_secrets)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -56,10 +57,13 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     """The word behind the value: `days` in `30 days`; empty where none follows."""
 
 
-def claims(text: str) -> Iterator[Claim]:
+@lru_cache(maxsize=4096)
+def claims(text: str) -> tuple[Claim, ...]:
     """Find the values with a digit in them, each with the noun that it belongs to."""
-    if not DIGIT.search(text):
-        return
+    return tuple(_claims(text)) if DIGIT.search(text) else ()
+
+
+def _claims(text: str) -> Iterator[Claim]:
     tokens: list[str] = _CLAIM_TOKEN.findall(text.lower())[:MAX_TOKENS]
     for at, token in enumerate(tokens):
         if not DIGIT.search(token):

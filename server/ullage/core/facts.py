@@ -81,7 +81,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Turn(msgspec.Struct):
-    sentences: list[Sentence]
+    sentences: Sequence[Sentence]
     prose: str
     n_item: int
     at_ms: int | None
@@ -189,7 +189,7 @@ def _hear_user(seen: _Gathering, item: ContextItem, n_item: int) -> None:
         )
     if is_reply and question:
         # The rule stays among the rules too; what it answers is told here alone.
-        sentences = [s for s in sentences if s.kind == "rule"]
+        sentences = tuple(s for s in sentences if s.kind == "rule")
     seen.sentences += sentences
     seen.turns.append(_Turn(sentences, prose, n_item, item.at_ms))
 

@@ -81,6 +81,12 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     return text
 
 
+@lru_cache(maxsize=4096)
+def mask_said(text: str, known: tuple[str, ...]) -> str:
+    """Mask a message of a session that is followed: the same ones are masked again and again."""
+    return mask(text, known)
+
+
 def _mask_once(text: str, known: tuple[str, ...]) -> str:
     parts: list[str] = []
     end = 0

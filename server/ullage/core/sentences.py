@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -53,6 +54,10 @@ _FILE_NAME = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?
 _CODE_SPAN = re.compile(r"`[^`]{1,200}`")
 
 
+MAX_CACHED = 4096
+"""Messages whose sentences are remembered: a session that is followed is read again and again."""
+
+
 class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     text: str
     kind: Kind
@@ -63,7 +68,8 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ready: Worded
 
 
-def user_sentences(text: str, n_item: int) -> list[Sentence]:
+@lru_cache(maxsize=MAX_CACHED)
+def user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what a user wrote; pasted lines count only where they read as a rule."""
     found: list[Sentence] = []
     under: Kind | None = None
@@ -96,10 +102,11 @@ def user_sentences(text: str, n_item: int) -> list[Sentence]:
                 ready=ready,
             )
         )
-    return found
+    return tuple(found)
 
 
-def agent_sentences(text: str, n_item: int) -> list[Sentence]:
+@lru_cache(maxsize=MAX_CACHED)
+def agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what the agent wrote, without its code."""
     found: list[Sentence] = []
     under: Kind | None = None
@@ -127,7 +134,7 @@ def agent_sentences(text: str, n_item: int) -> list[Sentence]:
                 ready=ready,
             )
         )
-    return found
+    return tuple(found)
 
 
 def _user_kind(piece: Piece, ready: Worded) -> Kind | None:

@@ -23,6 +23,8 @@ class Markers(msgspec.Struct, frozen=True, kw_only=True):
     words: frozenset[str]
     phrases: dict[str, tuple[str, ...]]
     """Phrases by their first word, which spares most searches for them."""
+    heads: frozenset[str]
+    """These first words."""
     fragments: tuple[str, ...]
     """For scripts that put no spaces between words."""
 
@@ -78,6 +80,7 @@ def markers(words: str, phrases: str = "", fragments: str = "") -> Markers:
     return Markers(
         words=frozenset(words.split()),
         phrases=by_head,
+        heads=frozenset(by_head),
         fragments=tuple(fragments.split()),
     )
 
@@ -88,9 +91,11 @@ def has_marker(sentence: Worded, table: Markers) -> bool:
     lower = sentence.lower
     if not words.isdisjoint(table.words):
         return True
-    for head in table.phrases.keys() & words:
-        if any(phrase in lower for phrase in table.phrases[head]):
-            return True
+    if not words.isdisjoint(table.heads):
+        for head in words & table.heads:
+            for phrase in table.phrases[head]:
+                if phrase in lower:
+                    return True
     return sentence.is_unspaced and any(fragment in lower for fragment in table.fragments)
 
 
@@ -98,7 +103,7 @@ def union(*tables: Markers) -> Markers:
     """Join tables into one that is quick to say no: a phrase's first word is enough."""
     words = frozenset(word for table in tables for word in (*table.words, *table.phrases))
     fragments = tuple(fragment for table in tables for fragment in table.fragments)
-    return Markers(words=words, phrases={}, fragments=fragments)
+    return Markers(words=words, phrases={}, heads=frozenset(), fragments=fragments)
 
 
 STRONG_RULES = markers(
