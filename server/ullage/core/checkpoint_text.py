@@ -167,13 +167,13 @@ def _state(checkpoint: Checkpoint) -> Iterator[_Point]:
 def _decided(decisions: Sequence[Decision]) -> _Section:
     """List decisions as they were made; rules are worth more than choices, late ones than early."""
     points: list[_Point] = []
-    worth = 90.0
+    worths = {True: 110.0, False: 90.0}
     for one in reversed(decisions):
         is_rule = rule_strength(worded(one.what)) == _CLEAR_RULE
         time = one.when[11:16]
         end = f" ({time})" if _TIME.fullmatch(time) else ""
-        points.append(_line("- ", one.what, end, worth=1.3 * worth if is_rule else worth))
-        worth *= _SHARE_OF_DECISIONS
+        points.append(_line("- ", one.what, end, worth=worths[is_rule]))
+        worths[is_rule] *= _SHARE_OF_DECISIONS
     return _Section(heading="Decisions made:", points=tuple(reversed(points)))
 
 
