@@ -229,6 +229,15 @@ def test_the_answer_of_a_long_turn_is_remembered() -> None:
     assert len(decisions(state)) == 1
 
 
+def test_what_a_checkpoint_holds_is_not_told_again_when_one_way_is_forgotten() -> None:
+    answer = agent("Both are done.", 2)
+    state = state_of(user("do both", 1), answer)
+    later = msgspec.structs.replace(answer, at_ms=answer.at_ms + 100)
+    steps = [agent(f"step {at}", at) for at in range(4, 4 + MAX_HEARD)]
+    state = merge(without(state, state), [later, user("go on", 3), *steps], now_ms=START_MS)
+    assert exchanges(state) == ["go on", f"step {3 + MAX_HEARD}"]
+
+
 def test_a_decision_stays_when_its_answer_is_forgotten() -> None:
     replies = [user(f"number {at} of many words, so that it is no short reply", at) for at in
                range(3, 3 + MAX_HEARD - 1)]  # fmt: skip
