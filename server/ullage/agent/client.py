@@ -90,6 +90,11 @@ class AgentClient:
     ) -> None:
         await asyncio.shield(self._end())
 
+    @property
+    def exit_code(self) -> int | None:
+        """None while the service runs."""
+        return None if self._process is None else self._process.returncode
+
     async def request(
         self, method: Method[P, R], params: P, *, timeout_s: float = REQUEST_TIMEOUT_S
     ) -> R:
@@ -103,15 +108,13 @@ class AgentClient:
         request_id = next(self._numbers)
         future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
-        is_answered = False
         try:
             async with asyncio.timeout(timeout_s):
                 await self._send(request_line(request_id, method.name, params))
                 result = await future
-                is_answered = True
         finally:
             del self._waiting[request_id]
-            if not is_answered and not future.done():
+            if future.cancelled() or not future.done():
                 self._cancel(request_id)
         return msgspec.convert(result, method.result)
 

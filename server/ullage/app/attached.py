@@ -76,8 +76,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """The message that holds the last summary."""
     kept_ids: frozenset[str] = frozenset()
     """Messages from before the last compaction."""
+    written: str | None = None
+    """The summary written last, until a compaction is seen."""
     replaced_id: str | None = None
-    """The first message that the summary written last stands for; None once it is gone."""
+    """The first message that it stands for."""
     n_tokens_after: int | None = None
     """What that compaction leaves, by our figures."""
     pruned: tuple[PruneItem, ...] = ()
@@ -91,6 +93,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """Whether memory was flushed in this epoch, or could not be."""
     is_restore_due: bool = False
     """Whether the agent is to get its working state back."""
+    is_restored: bool = False
+    """Whether the runtime fetched the working state since the last request."""
     tried: tuple[Step, ...] = ()
     """What was done about an overflow that is not over yet."""
     answered_ids: frozenset[str] = frozenset()
@@ -155,7 +159,7 @@ def load_call(attached: Attached, progress: Progress, call: Call) -> Held:
     context = _context(attached, progress, call)
     n_compactions = _n_compactions(progress, call, context)
     if n_compactions > progress.n_compactions:
-        progress = _at_epoch(progress, n_compactions, ids_of(context))
+        progress = _at_epoch(progress, n_compactions, context)
         context = _context(attached, progress, call)
     pruned_before = still_pruned(context.items, progress.pruned)
     sent = msgspec.structs.replace(
@@ -178,7 +182,7 @@ def items_of(attached: Attached, messages: list[JsonObject]) -> tuple[ContextIte
 
 def set_restored(progress: Progress) -> Progress:
     """Note that the runtime fetched the working state itself."""
-    return msgspec.structs.replace(progress, is_restore_due=False)
+    return msgspec.structs.replace(progress, is_restore_due=False, is_restored=True)
 
 
 def ids_of(context: Context) -> frozenset[str]:
@@ -231,24 +235,27 @@ def _n_compactions(progress: Progress, call: Call, context: Context) -> int:
     if progress.last is None:
         return max(progress.n_compactions, 1 if summary_id else 0)
     is_new_summary = summary_id not in (None, progress.summary_id)
-    is_gone = _is_replaced(progress, ids_of(context))
-    return progress.n_compactions + (is_new_summary or is_gone)
+    return progress.n_compactions + (is_new_summary or _is_applied(progress, context))
 
 
-def _is_replaced(progress: Progress, ids: frozenset[str]) -> bool:
-    """Whether the runtime applied the summary that was written last."""
-    return progress.replaced_id is not None and progress.replaced_id not in ids
+def _is_applied(progress: Progress, context: Context) -> bool:
+    """Whether the runtime applied the summary written last, in our words or in its own."""
+    if progress.written is None:
+        return False
+    boundary = context.boundary
+    if boundary is not None and boundary.summary.strip() == progress.written.strip():
+        return True
+    return progress.replaced_id is not None and progress.replaced_id not in ids_of(context)
 
 
-def _at_epoch(progress: Progress, n_compactions: int, ids: frozenset[str]) -> Progress:
+def _at_epoch(progress: Progress, n_compactions: int, context: Context) -> Progress:
     """Begin a new epoch: what was pruned, written and said in the last one is over."""
-    is_ours = _is_replaced(progress, ids)
     return Progress(
         n_compactions=n_compactions,
         last=progress.last,
-        kept_ids=progress.last_ids & ids,
-        n_tokens_after=progress.n_tokens_after if is_ours else None,
-        is_restore_due=progress.last is not None,
+        kept_ids=progress.last_ids & ids_of(context),
+        n_tokens_after=progress.n_tokens_after if _is_applied(progress, context) else None,
+        is_restore_due=progress.last is not None and not progress.is_restored,
         tried=progress.tried,
         answered_ids=progress.answered_ids,
     )

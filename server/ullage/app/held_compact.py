@@ -95,6 +95,7 @@ async def compact_held(
     replaced = planned.selection.replaced[n_added:]
     progress = msgspec.structs.replace(
         held.progress,
+        written=planned.summary.text,
         replaced_id=replaced[0].entry_id if replaced else None,
         n_tokens_after=n_after,
         answered_ids=held.progress.answered_ids | answered_ids(loaded.context),

@@ -12,7 +12,7 @@ import msgspec
 from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, load_call
 from ullage.app.prune import natives_with_placeholders
 from ullage.core.compaction import Selection, hidden_tokens, select
-from ullage.core.context import Context, ContextItem
+from ullage.core.context import ContextItem
 from ullage.core.decision import (
     Compact,
     Overflowed,
@@ -121,11 +121,14 @@ class _Room:
         return self._take(plan_rescue(self.items, loaded.policy, count, room_tokens=room))
 
     def selection(self) -> Selection | None:
-        """Select what a full compaction replaces; None where nothing can go."""
+        """Select what a full compaction replaces; None where what it keeps is too much alone."""
         loaded = self._held.loaded
-        context: Context = loaded.context
-        found = select(context, loaded.status.gauge, "full", loaded.policy, loaded.count)
-        return found if isinstance(found, Selection) else None
+        gauge = loaded.status.gauge
+        found = select(loaded.context, gauge, "full", loaded.policy, loaded.count)
+        if not isinstance(found, Selection):
+            return None
+        n_left = found.n_tokens_hidden + found.cut.n_tokens_kept + found.summary_budget_tokens
+        return found if n_left < gauge.window.n_tokens else None
 
     def natives(self, attached: Attached) -> dict[int, JsonObject]:
         items = self._held.loaded.context.items

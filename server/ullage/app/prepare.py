@@ -137,6 +137,7 @@ class _Request:
             last=self._loaded.context,
             used_tokens=used,
             pruned=self._turn.pruned,
+            is_restored=False,
         )
 
     def tell(self) -> None:

@@ -1,0 +1,24 @@
+"""A workspace, a state folder, and the service in this process."""
+
+from pathlib import Path
+
+import pytest
+
+from service import Service
+from ullage.agent.sessions import Sessions
+from ullage.core.tokens import estimate
+from ullage.store.places import Places
+
+ASKS_NOBODY = {"ULLAGE_COMPACTION_NOTIFY_BEFORE_AUTO": "false"}
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    cwd = tmp_path / "work"
+    cwd.mkdir()
+    return Places(cwd=cwd, home=tmp_path, env=dict(ASKS_NOBODY), state_folder=tmp_path / "state")
+
+
+@pytest.fixture
+def service(places: Places) -> Service:
+    return Service(Sessions(places, lambda text, _: estimate(text)))

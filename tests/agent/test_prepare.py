@@ -1,0 +1,364 @@
+"""Before each request the whole decision is made in one call: S1 §10.2 and S4 §27.6 to §27.8."""
+
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pi_files import Json
+from service import RuntimeSession, Service, kinds, told
+from ullage.agent.protocol import AskUser, CompactNow, FlushTurn, MemoryFlushed, Pruned
+from ullage.core.edit import PRUNED_OUTPUT
+from ullage.store.places import Places
+
+BIG = "a" * 40_000
+"""Ten thousand tokens, as the tests count."""
+
+
+async def filled(session: RuntimeSession, n_outputs: int = 8) -> RuntimeSession:
+    for number in range(n_outputs):
+        session.turn(f"Please look at file number {number}.", output=f"{number}" + BIG)
+    session.turn("And what do you think?")
+    session.turn("Go on.")
+    return session
+
+
+@pytest.mark.parametrize(
+    ("used", "line", "actions"),
+    [
+        (48_000, None, []),
+        (139_999, None, []),
+        (140_000, "[Context: 70% | 140k/200k tokens]", []),
+        (148_000, "[Context: 74% | 148k/200k tokens]", []),
+        (162_000, "[Context: 81% | 162k/200k tokens | Checkpoint saved]", ["checkpointWritten"]),
+        (
+            176_000,
+            "[Context: 88% | 176k/200k tokens | Checkpoint saved]",
+            ["checkpointWritten", "compact"],
+        ),
+        (
+            192_000,
+            "[Context: 96% | 192k/200k tokens | Checkpoint saved]",
+            ["checkpointWritten", "compact"],
+        ),
+    ],
+)
+async def test_each_band_has_its_line_and_its_actions(
+    service: Service, used: int, line: str | None, actions: list[str]
+) -> None:
+    session = await service.open()
+    session.turn("Please rename the parser.")
+    prepared = await session.prepare(used=used)
+    assert (prepared.gauge_line, kinds(prepared)) == (line, actions)
+    assert told(prepared) == (["advice"] if used >= 160_000 else [])
+    assert prepared.replacements == []
+    assert prepared.gauge.used_tokens == used
+
+
+async def test_a_full_context_asks_for_the_full_layer(service: Service) -> None:
+    session = await service.open()
+    session.turn("Hello.")
+    prepared = await session.prepare(used=191_000)
+    asked = prepared.actions[-1]
+    assert isinstance(asked, CompactNow)
+    assert asked.layer == "full"
+
+
+async def test_without_usage_the_messages_are_counted(service: Service) -> None:
+    session = await service.open()
+    session.turn("a" * 40_000)
+    prepared = await session.prepare()
+    assert prepared.gauge.source == "counted"
+    assert prepared.gauge.used_tokens == 10_002
+    assert prepared.gauge_line is None
+
+
+async def test_the_runtime_names_the_window(service: Service) -> None:
+    session = await service.open(windowTokens=100_000)
+    session.turn("Hello.")
+    assert session.opened.thresholds.summarize_tokens == 88_000
+    prepared = await session.prepare(used=71_000, window=100_000)
+    assert prepared.gauge_line == "[Context: 71% | 71k/100k tokens]"
+    assert prepared.gauge.window_source == "agent"
+
+
+async def test_old_output_is_pruned_in_memory_and_stays_pruned(service: Service) -> None:
+    session = await filled(await service.open())
+    before = msgspec.json.encode(session.messages)
+    prepared = await session.prepare(used=162_000)
+    pruned = prepared.actions[0]
+    assert isinstance(pruned, Pruned)
+    # 80,000 tokens of output, of which the last 40,000 are protected.
+    assert (pruned.n_outputs, len(prepared.replacements)) == (5, 5)
+    assert prepared.gauge.used_tokens == 162_000 - pruned.n_tokens
+    for replacement in prepared.replacements:
+        original = session.messages[replacement.index]
+        assert original["role"] == "toolResult"
+        content = [{"type": "text", "text": PRUNED_OUTPUT}]
+        assert replacement.message == original | {"content": content}
+    assert msgspec.json.encode(session.messages) == before
+    # The provider reports the smaller context now: without memory all would be sent again.
+    session.turn("Next.")
+    again = await session.prepare(used=113_000)
+    assert [one.index for one in again.replacements] == [one.index for one in prepared.replacements]
+    assert again.gauge.used_tokens == 113_000
+    assert kinds(again) == ["pruned"]
+
+
+async def test_counted_tokens_are_those_that_are_sent(service: Service) -> None:
+    session = await filled(await service.open(), 17)
+    first = await session.prepare()
+    second = await session.prepare()
+    assert first.replacements
+    assert first.gauge == second.gauge
+
+
+async def test_a_prune_that_is_enough_ends_the_cascade(service: Service) -> None:
+    session = await filled(await service.open())
+    prepared = await session.prepare(used=180_000)
+    assert kinds(prepared) == ["pruned", "checkpointWritten"]
+    assert prepared.gauge.used_tokens is not None
+    assert prepared.gauge.used_tokens < 160_000
+
+
+async def test_a_prune_that_is_not_enough_is_followed_by_a_compaction(service: Service) -> None:
+    session = await filled(await service.open(windowTokens=200_000), 7)
+    prepared = await session.prepare(used=230_000)
+    assert kinds(prepared) == ["pruned", "checkpointWritten", "compact"]
+
+
+async def test_the_checkpoint_is_not_written_again_for_little(service: Service) -> None:
+    session = await service.open()
+    session.turn("Please rename the parser.")
+    assert "checkpointWritten" in kinds(await session.prepare(used=162_000))
+    session.turn("Thanks.")
+    second = await session.prepare(used=163_000)
+    assert kinds(second) == []
+    assert second.gauge_line == "[Context: 82% | 163k/200k tokens | Checkpoint saved]"
+    session.turn("Now write the tests for it.")
+    assert "checkpointWritten" in kinds(await session.prepare(used=174_000))
+
+
+async def test_advice_is_given_once_while_it_is_full(service: Service) -> None:
+    session = await service.open()
+    session.turn("Please rename the parser.")
+    assert told(await session.prepare(used=162_000)) == ["advice"]
+    assert told(await session.prepare(used=163_000)) == []
+    assert told(await session.prepare(used=120_000)) == []
+    assert told(await session.prepare(used=164_000)) == ["advice"]
+
+
+async def test_the_user_is_asked_where_that_is_configured(service: Service, places: Places) -> None:
+    places.env.clear()
+    session = await service.open()
+    session.turn("Please rename the parser.")
+    asked = (await session.prepare(used=177_000)).actions[-1]
+    assert isinstance(asked, AskUser)
+    assert asked.layer == "summarize"
+    await session.decline("summarize")
+    assert "askUser" not in kinds(await session.prepare(used=178_000))
+    # A fifth more than what was declined is past the last threshold, which asks again.
+    assert "askUser" in kinds(await session.prepare(used=191_000))
+
+
+async def test_memory_is_flushed_by_the_agent_once_in_an_epoch(
+    service: Service, places: Places
+) -> None:
+    (places.cwd / "memory").mkdir()
+    session = await service.open(canTakeTurn=True)
+    session.turn("Please rename the parser.")
+    first = await session.prepare(used=177_000)
+    assert kinds(first) == ["checkpointWritten", "flushTurn", "compact"]
+    turn = first.actions[1]
+    assert isinstance(turn, FlushTurn)
+    assert turn.log_path.startswith(str(places.cwd / "memory"))
+    assert turn.log_path in turn.prompt
+    assert kinds(await session.prepare(used=178_000)) == ["compact"]
+    after = await session.prepare(used=177_000, compactionCount=1)
+    assert "flushTurn" in kinds(after)
+
+
+async def test_memory_is_flushed_by_us_where_no_turn_can_be_had(
+    service: Service, places: Places
+) -> None:
+    (places.cwd / "memory").mkdir()
+    session = await service.open()
+    session.turn("Always run the tests with tox, never with pytest alone.", answer="I will.")
+    session.turn("We decided to use SQLite instead of Postgres.", answer="Understood.")
+    prepared = await session.prepare(used=177_000)
+    assert kinds(prepared) == ["checkpointWritten", "memoryFlushed", "compact"]
+    flushed = prepared.actions[1]
+    assert isinstance(flushed, MemoryFlushed)
+    assert flushed.by == "extract"
+    assert "tox" in Path(flushed.path or "").read_text("utf-8")
+    assert kinds(await session.prepare(used=178_000)) == ["compact"]
+
+
+async def test_no_memory_is_begun_where_the_workspace_has_none(
+    service: Service, places: Places
+) -> None:
+    session = await service.open()
+    session.turn("Always run the tests with tox.")
+    assert kinds(await session.prepare(used=177_000)) == ["checkpointWritten", "compact"]
+    assert list(places.cwd.iterdir()) == []
+
+
+async def test_the_working_state_is_given_back_once_after_a_compaction(service: Service) -> None:
+    session = await filled(await service.open())
+    await session.prepare(used=162_000)
+    session.apply(await session.compact())
+    after = await session.prepare()
+    assert told(after) == ["checkpointRestore"]
+    assert after.system_events[0].text.startswith("[Post-compaction checkpoint restore]")
+    assert told(await session.prepare()) == []
+
+
+async def test_a_runtime_that_fetched_the_working_state_is_not_given_it_again(
+    service: Service,
+) -> None:
+    session = await filled(await service.open())
+    await session.prepare(used=162_000)
+    session.apply(await session.compact())
+    assert (await session.resume()).text is not None
+    assert told(await session.prepare(used=61_000)) == []
+
+
+async def test_a_compaction_of_the_runtimes_own_begins_an_epoch_too(service: Service) -> None:
+    session = await filled(await service.open())
+    await session.prepare(used=162_000)
+    summary = {"role": "compactionSummary", "summary": "We looked at files.", "tokensBefore": 9}
+    session.messages = session.messages[-2:]
+    session.messages.insert(0, summary | {"timestamp": 1_800_000_000_000})
+    after = await session.prepare()
+    assert told(after) == ["checkpointRestore"]
+    assert after.replacements == []
+
+
+async def test_usage_from_before_a_compaction_says_nothing(service: Service) -> None:
+    session = await filled(await service.open(), 3)
+    usage = {"input": 150_000, "output": 10, "totalTokens": 150_010}
+    session.messages[-1]["usage"] = usage
+    first = await session.prepare()
+    assert first.gauge.used_tokens == 150_010
+    session.apply(await session.compact(layer="full", usage={"usedTokens": 150_010}))
+    assert session.messages[-1]["usage"] == usage
+    after = await session.prepare()
+    assert after.gauge.source == "estimated"
+    assert after.gauge.used_tokens is not None
+    assert after.gauge.used_tokens < 140_000
+
+
+async def test_read_only_prunes_and_warns_once_and_writes_nothing(
+    service: Service, places: Places, tmp_path: Path
+) -> None:
+    (places.cwd / "memory").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    session = await filled(await service.open(isReadOnly=True))
+    first = await session.prepare(used=250_000)
+    # S4 §27.7.3: results older than three rounds go, whatever they weigh together.
+    assert kinds(first) == ["pruned", "warn"]
+    assert told(first) == ["warning"]
+    assert first.gauge_line is not None
+    assert "Checkpoint" not in first.gauge_line
+    assert len(first.replacements) == 7
+    second = await session.prepare(used=251_000)
+    assert (kinds(second), told(second)) == (["pruned"], [])
+    await session.event({"type": "toolResult", "callId": "toolu_9", "name": "read"})
+    await session.close()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+async def test_read_only_says_nothing_where_pruning_is_enough(service: Service) -> None:
+    session = await filled(await service.open(isReadOnly=True))
+    prepared = await session.prepare(used=178_000)
+    assert (kinds(prepared), told(prepared)) == (["pruned"], [])
+
+
+async def test_a_disk_that_takes_nothing_holds_up_no_request(
+    service: Service, places: Places
+) -> None:
+    places.state_folder.write_text("no folder")
+    session = await filled(await service.open())
+    prepared = await session.prepare(used=162_000)
+    assert kinds(prepared) == ["pruned"]
+    assert len(prepared.notes) == 2
+    assert all(str(places.state_folder) in note for note in prepared.notes)
+    assert prepared.gauge_line is None
+
+
+def shuffled(value: object, order: random.Random) -> object:
+    if isinstance(value, dict):
+        keys = list(value)
+        order.shuffle(keys)
+        return {key: shuffled(value[key], order) for key in keys}
+    if isinstance(value, list):
+        return [shuffled(one, order) for one in value]
+    return value
+
+
+async def test_the_order_of_keys_changes_nothing(service: Service) -> None:
+    answers = []
+    for number in range(4):
+        session = await filled(await service.open(sessionId=f"s{number}"))
+        messages = shuffled(session.messages, random.Random(number))
+        prepared = await session.prepare(messages=messages, used=162_000)
+        answers.append(msgspec.structs.replace(prepared, actions=prepared.actions[:1]))
+    assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.parametrize("shape", ["claude-code", "codex"])
+async def test_own_runtimes_use_the_messages_of_their_provider(
+    service: Service, shape: str
+) -> None:
+    session = await service.open(agent="my-runtime", messageFormat=shape)
+    messages: list[Json] = []
+    for number in range(8):
+        messages += turn_of(shape, f"call_{number:08}", BIG)
+    messages += turn_of(shape, "call_90000001", "x") + turn_of(shape, "call_90000002", "x")
+    prepared = await session.prepare(messages=messages, used=162_000)
+    assert len(prepared.replacements) == 4  # and four times 10,000 tokens are protected
+    assert PRUNED_OUTPUT in msgspec.json.encode(prepared.replacements[0].message).decode()
+    assert session.opened.session_key == "my-runtime:one"
+
+
+def turn_of(shape: str, call_id: str, output: str) -> list[Json]:
+    if shape == "codex":
+        return [
+            {"role": "user", "content": "Look at it."},
+            {"type": "function_call", "call_id": call_id, "name": "read", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": call_id, "output": output},
+            {"type": "message", "role": "assistant", "content": "Done."},
+        ]
+    call = {"type": "tool_use", "id": call_id, "name": "read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": call_id, "content": output}
+    return [
+        {"role": "user", "content": "Look at it."},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": "Done."},
+    ]
+
+
+async def test_what_we_put_into_the_conversation_is_no_turn_of_the_user(
+    service: Service,
+) -> None:
+    session = await service.open(agent="my-runtime", messageFormat="claude-code")
+    messages: list[Json] = []
+    for number in range(8):
+        messages += turn_of("claude-code", f"call_{number:08}", BIG)
+    first = await session.prepare(messages=messages, used=162_000)
+    notes = [{"role": "user", "content": event.text} for event in first.system_events]
+    notes += [{"role": "user", "content": "[Context: 81% | 162k/200k tokens]"}] * 2
+    again = await service.open(agent="my-runtime", messageFormat="claude-code", sessionId="two")
+    second = await again.prepare(messages=messages + notes, used=162_000)
+    assert len(second.replacements) == len(first.replacements)
+
+
+async def test_two_sessions_do_not_touch_each_other(service: Service) -> None:
+    one = await filled(await service.open(sessionId="one"))
+    two = await filled(await service.open(sessionId="two"))
+    assert len((await one.prepare(used=162_000)).replacements) == 5
+    assert (await two.prepare(used=100_000)).replacements == []
+    await one.close()
+    assert (await two.prepare(used=100_000)).gauge.used_tokens == 100_000

@@ -1,0 +1,53 @@
+"""The one table of methods, and what is made from it."""
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ullage.agent import protocol
+from ullage.agent.handlers import HANDLERS
+from ullage.agent.protocol import METHODS, Wire
+from ullage.agent.schemas import file_name, method_schemas
+
+PAGE = (Path(__file__).parents[2] / "docs/agent-protocol.md").read_text("utf-8")
+
+
+def test_each_method_is_answered() -> None:
+    assert [handler.name for handler in HANDLERS] == [method.name for method in METHODS]
+
+
+@pytest.mark.parametrize("name", [method.name for method in METHODS])
+def test_the_packaged_schema_is_the_one_of_the_code(name: str) -> None:
+    packaged = resources.files("ullage") / "data" / "schemas" / "agent" / file_name(name)
+    made = json.loads(json.dumps(method_schemas()[name]))
+    assert json.loads(packaged.read_text("utf-8")) == made, "run tools/make_schemas.py"
+
+
+def fields_of(struct: type[Wire]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(struct)}
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_the_page_tells_every_field_of_a_method(method: protocol.Method[Wire, Wire]) -> None:
+    section = re.search(rf"^## `{method.name}`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
+    assert section is not None
+    told = set(re.findall(r"^\| `(\w+)` \|", section[1], re.M))
+    assert fields_of(method.params) | fields_of(method.result) <= told
+
+
+def test_the_page_tells_every_action_event_and_error() -> None:
+    for name in ("TakenOrAsked", "ErrorKind"):
+        for one in getattr(protocol, name).__args__:
+            told = one if isinstance(one, str) else one.__struct_config__.tag
+            assert f"`{told}`" in PAGE, told
+    for code in re.findall(r"^[A-Z_]+ = (-32\d+)$", Path(protocol.__file__).read_text(), re.M):
+        assert f"{code}" in PAGE
+
+
+def test_the_page_speaks_of_nothing_that_is_not_there() -> None:
+    known = {method.name for method in METHODS}
+    assert set(re.findall(r"context/\w+", PAGE)) <= known

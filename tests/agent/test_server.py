@@ -1,0 +1,269 @@
+"""The service as a process: JSON-RPC to the letter, no line ends it, the end of its input does."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from model_server import Asked, ModelServer, Reply, served
+from pi_files import Json
+from running import Place
+from service import Service
+from ullage.agent.client import AgentClient, AgentError, ServiceEnded
+from ullage.agent.protocol import (
+    CANCEL_REQUEST,
+    CLOSE,
+    COMPACT,
+    OPEN,
+    PREPARE,
+    RESUME,
+    Close,
+    Compact,
+    Open,
+    Prepare,
+    Resume,
+)
+from ullage.agent.server import Server
+
+END_S = 2.0
+OPEN_LINE = {
+    "jsonrpc": "2.0",
+    "id": "last",
+    "method": OPEN.name,
+    "params": {"agent": "codex", "cwd": str(Path.cwd()), "sessionId": "one"},
+}
+BAD_LINES: list[tuple[bytes, object, int]] = [
+    (b"junk", None, -32700),
+    (b'{"jsonrpc":"2.0","id":1,"method"', None, -32700),
+    (b"\xff\xfe\x00", None, -32700),
+    (b"NaN", None, -32700),
+    (b"[" * 100_000, None, -32700),
+    (b"[]", None, -32600),
+    (b'[{"jsonrpc":"2.0","id":1,"method":"context/close"}]', None, -32600),
+    (b"7", None, -32600),
+    (b'"text"', None, -32600),
+    (b"{}", None, -32600),
+    (b'{"jsonrpc":"1.0","id":2,"method":"context/close"}', 2, -32600),
+    (b'{"jsonrpc":"2.0","id":3}', 3, -32600),
+    (b'{"jsonrpc":"2.0","id":4,"method":7}', 4, -32600),
+    (b'{"jsonrpc":"2.0","id":[],"method":"context/close"}', None, -32600),
+    (b'{"jsonrpc":"2.0","id":5,"result":{}}', 5, -32600),
+    (b'{"jsonrpc":"2.0","id":6,"method":"context/nothing"}', 6, -32601),
+    (b'{"jsonrpc":"2.0","id":7,"method":"context/close"}', 7, -32602),
+    (b'{"jsonrpc":"2.0","id":8,"method":"context/close","params":["s1"]}', 8, -32602),
+    (b'{"jsonrpc":"2.0","id":9,"method":"context/close","params":{"session":1}}', 9, -32602),
+    (b'{"jsonrpc":"2.0","id":10,"method":"context/close","params":{"session":"s9"}}', 10, -32000),
+    (b'{"jsonrpc":"2.0","id":11,"method":"context/open","params":{"agent":"x"}}', 11, -32602),
+    (
+        b'{"jsonrpc":"2.0","id":12,"method":"context/open",'
+        b'"params":{"agent":"pi","cwd":"relative","sessionId":"1"}}',
+        12,
+        -32602,
+    ),
+    (
+        b'{"jsonrpc":"2.0","id":13,"method":"context/open",'
+        b'"params":{"agent":"unknown","cwd":"/","sessionId":"1"}}',
+        13,
+        -32602,
+    ),
+    (
+        b'{"jsonrpc":"2.0","id":14,"method":"context/open","params":{"agent":"pi","cwd":"/"}}',
+        14,
+        -32602,
+    ),
+]
+SILENT_LINES = [
+    b"",
+    b"   ",
+    b'{"jsonrpc":"2.0","method":"context/nothing"}',
+    b'{"jsonrpc":"2.0","method":"context/close","params":{"session":"s9"}}',
+    b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":99}}',
+    b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":{}}}',
+]
+
+
+def test_no_line_ends_the_service(place: Place) -> None:
+    lines = [line for line, *_ in BAD_LINES] + SILENT_LINES + [json.dumps(OPEN_LINE).encode()]
+    done = subprocess.run(
+        [sys.executable, "-m", "ullage", "agent"],
+        input=b"\n".join(lines) + b"\n",
+        capture_output=True,
+        env=place.env(),
+        timeout=30,
+        check=False,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    errors = sorted(
+        (str(answer["id"]), answer["error"]["code"]) for answer in answers if "error" in answer
+    )
+    assert errors == sorted((str(request_id), code) for _, request_id, code in BAD_LINES)
+    assert [answer["id"] for answer in answers if "result" in answer] == ["last"]
+    assert all("\n" not in answer.get("error", {}).get("message", "") for answer in answers)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
+def opening(place: Place, session_id: str = "one") -> Open:
+    return Open(
+        agent="mine", message_format="claude-code", cwd=str(place.cwd), session_id=session_id
+    )
+
+
+@asynccontextmanager
+async def hanging_model() -> AsyncIterator[tuple[ModelServer, asyncio.Event]]:
+    """Give a model that never answers, and an event that tells when it was asked."""
+    is_asked = asyncio.Event()
+
+    def reply(_: Asked) -> Reply:
+        is_asked.set()
+        return ("hang",)
+
+    async with served(ModelServer(reply)) as server:
+        yield server, is_asked
+
+
+def asking(place: Place, server: ModelServer) -> dict[str, str]:
+    return place.env(
+        ULLAGE_COMPACTION_MODEL_MODEL_NAME="some-model",
+        ULLAGE_COMPACTION_MODEL_BASE_URL=server.base_url,
+    )
+
+
+MESSAGES = [
+    {"role": "user", "content": "Please look at the parser. " * 300},
+    {"role": "assistant", "content": "It keeps what it cannot read. " * 300},
+] * 20
+
+
+async def test_sessions_run_side_by_side_and_each_in_order(place: Place) -> None:
+    async with (
+        hanging_model() as (server, is_asked),
+        AgentClient(env=asking(place, server)) as client,
+    ):
+        one = (await client.request(OPEN, opening(place))).session
+        two = (await client.request(OPEN, opening(place, "two"))).session
+        compaction = asyncio.create_task(
+            client.request(COMPACT, Compact(session=one, messages=MESSAGES, layer="full"))
+        )
+        await is_asked.wait()
+        behind = asyncio.create_task(client.request(RESUME, Resume(session=one)))
+        beside = await client.request(PREPARE, Prepare(session=two, messages=MESSAGES))
+        assert beside.gauge.used_tokens
+        assert not behind.done()
+        compaction.cancel()
+        # The checkpoint came before the model, so that it is there though nothing was compacted.
+        assert (await behind).checkpoint_id == "cp_001"
+        await client.request(CLOSE, Close(session=one))
+        with pytest.raises(AgentError) as caught:
+            await client.request(RESUME, Resume(session=one))
+        assert caught.value.kind == "not_open"
+
+
+async def test_the_end_of_the_input_ends_it_whatever_runs(place: Place) -> None:
+    async with hanging_model() as (server, is_asked):
+        client = AgentClient(env=asking(place, server))
+        async with client:
+            session = (await client.request(OPEN, opening(place))).session
+            compaction = asyncio.create_task(
+                client.request(COMPACT, Compact(session=session, messages=MESSAGES, layer="full"))
+            )
+            await is_asked.wait()
+            started = time.monotonic()
+        assert time.monotonic() - started < END_S
+        with pytest.raises(AgentError):
+            await compaction
+        assert client.exit_code == 0
+
+
+async def test_a_request_that_takes_too_long_is_cancelled(place: Place) -> None:
+    async with (
+        hanging_model() as (server, _),
+        AgentClient(env=asking(place, server)) as client,
+    ):
+        session = (await client.request(OPEN, opening(place))).session
+        request = Compact(session=session, messages=MESSAGES, layer="full")
+        with pytest.raises(TimeoutError):
+            await client.request(COMPACT, request, timeout_s=0.2)
+        await client.request(RESUME, Resume(session=session))
+
+
+async def test_a_service_that_is_gone_says_so(place: Place) -> None:
+    async with AgentClient((sys.executable, "-c", "pass"), env=place.env()) as client:
+        with pytest.raises(ServiceEnded):
+            await client.request(OPEN, opening(place))
+
+
+class InProcess:
+    """The dispatch of the server without its process."""
+
+    def __init__(self, service: Service) -> None:
+        self._answers: asyncio.Queue[bytes] = asyncio.Queue()
+        self._server = Server(service.sessions, self._answers.put_nowait)
+
+    def send(self, request_id: object, method: str, **params: object) -> None:
+        request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+        self._server.take(json.dumps(request).encode())
+
+    async def answer(self) -> Json:
+        return json.loads(await self._answers.get())
+
+    async def open(self, service: Service) -> None:
+        cwd = str(service.sessions.places.cwd)
+        self.send(0, OPEN.name, agent="claude-code", cwd=cwd, sessionId="1")
+        assert "result" in await self.answer()
+
+
+async def test_requests_sent_at_once_are_answered_in_order(service: Service) -> None:
+    process = InProcess(service)
+    await process.open(service)
+    methods = [(PREPARE, {"messages": MESSAGES}), (RESUME, {}), (PREPARE, {"messages": []})] * 4
+    for number, (method, params) in enumerate(methods):
+        process.send(number, method.name, session="s1", **params)
+    answers = [await process.answer() for _ in methods]
+    assert [answer["id"] for answer in answers] == list(range(len(methods)))
+    assert all("result" in answer for answer in answers)
+
+
+async def test_an_id_that_is_running_is_refused(service: Service) -> None:
+    process = InProcess(service)
+    process.send(1, RESUME.name, session="s1")
+    process.send(1, RESUME.name, session="s1")
+    codes = [(await process.answer())["error"]["code"] for _ in range(2)]
+    assert codes == [-32600, -32000]
+
+
+async def test_a_lone_surrogate_comes_through(service: Service) -> None:
+    process = InProcess(service)
+    await process.open(service)
+    block = {"type": "tool_result", "tool_use_id": "c", "content": "half a glass \ud83c"}
+    message = {"role": "user", "content": [block]}
+    process.send(1, PREPARE.name, session="s1", messages=[message] * 2)
+    assert "result" in await process.answer()
+
+
+async def test_a_fault_is_told_without_content(service: Service) -> None:
+    service.sessions.count_text = _broken
+    process = InProcess(service)
+    await process.open(service)
+    message = {"role": "user", "content": "swordfish"}
+    process.send(1, PREPARE.name, session="s1", messages=[message])
+    error = (await process.answer())["error"]
+    assert (error["code"], error["data"]["kind"]) == (-32603, "fault")
+    assert "swordfish" not in error["message"]
+
+
+async def test_a_request_cancelled_before_it_began_is_answered(service: Service) -> None:
+    process = InProcess(service)
+    process.send(1, RESUME.name, session="s1")
+    process.send(None, CANCEL_REQUEST, id=1)
+    assert (await process.answer())["error"]["code"] == -32800
+
+
+def _broken(text: str, encoding: str) -> int:
+    raise ValueError(f"{text} {encoding}")

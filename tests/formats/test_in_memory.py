@@ -1,0 +1,109 @@
+"""Messages in memory give the context that the same messages give in a transcript."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+
+from claude_files import ClaudeFile, call, result, text
+from codex_files import CodexFile
+from pi_files import Json, PiFile, pi_files
+from reading import read_context, read_messages
+from ullage.core.context import Context
+from ullage.core.message import ToolCall, ToolResult
+from ullage.core.transcript import Agent, Header
+from ullage.formats.in_memory import Known, context_of_messages
+from ullage.formats.registry import IN_MEMORY
+
+
+def held(
+    agent: Agent, messages: list[Json], entry_ids: list[str] | None = None, **known: object
+) -> Context:
+    header = Header(agent=agent, session_id="s", version=0, cwd=None)
+    said = Known(header=header, n_compactions=0, **known)
+    return context_of_messages(IN_MEMORY[agent], messages, said, entry_ids)
+
+
+@settings(deadline=None)
+@given(pi_files(versions=(3,)))
+def test_pis_messages_read_as_its_file_does(pi: PiFile) -> None:
+    context = read_context(pi.data)
+    found = held("openclaw", read_messages(pi.data))
+    assert [item.message for item in found.items] == [item.message for item in context.items]
+    for item, original in zip(found.items, context.items, strict=True):
+        assert item.native == original.native
+        is_injected = original.category == "injected"
+        assert item.category == original.category or is_injected
+    summary = None if found.boundary is None else found.boundary.summary
+    assert summary == (None if context.boundary is None else context.boundary.summary)
+
+
+def test_claude_codes_messages_read_as_its_file_does() -> None:
+    claude = ClaudeFile()
+    claude.user("Look at it.")
+    claude.assistant(call("toolu_1", command="ls"), usage=100)
+    claude.user([result("toolu_1", "a.py", is_error=True)])
+    claude.assistant(text("There is one file."), usage=200)
+    context = read_context(claude.data)
+    found = held("claude-code", [item.native for item in context.items])
+    assert [(i.message, i.category) for i in found.items] == [
+        (i.message, i.category) for i in context.items
+    ]
+
+
+def test_codexs_items_read_as_its_rollout_does() -> None:
+    codex = CodexFile()
+    codex.user("Look at it.")
+    codex.assistant("I look.")
+    context = read_context(codex.data)
+    found = held("codex", [item.native for item in context.items])
+    assert [(i.message, i.category) for i in found.items] == [
+        (i.message, i.category) for i in context.items
+    ]
+
+
+@pytest.mark.parametrize("agent", IN_MEMORY)
+def test_each_message_has_an_item(agent: Agent) -> None:
+    strange: list[Json] = [{}, {"type": "ghost_snapshot"}, {"role": 7}, {"content": {"a": []}}]
+    assert len(held(agent, strange).items) == len(strange)
+
+
+def test_ids_are_made_of_the_content_and_stay_as_the_session_grows() -> None:
+    user: Json = {"role": "user", "content": "yes"}
+    other: Json = {"content": "yes", "role": "user"}
+    one = held("claude-code", [user, other])
+    more = held("claude-code", [user, other, {"role": "assistant", "content": "Fine."}])
+    ids = [item.entry_id for item in one.items]
+    assert [item.entry_id for item in more.items][:2] == ids
+    assert len(set(ids)) == 2
+    again = held("claude-code", [json.loads(json.dumps(other)), user])
+    assert [item.entry_id for item in again.items] == ids
+
+
+def test_a_result_knows_its_tool() -> None:
+    messages: list[Json] = [
+        {"role": "assistant", "content": [call("toolu_1", "Bash", command="ls")]},
+        {"role": "user", "content": [result("toolu_1", "a.py")]},
+    ]
+    first, second = held("claude-code", messages).items
+    assert isinstance(first.message.blocks[0], ToolCall)
+    block = second.message.blocks[0]
+    assert isinstance(block, ToolResult)
+    assert block.name == "Bash"
+
+
+def test_what_is_reported_belongs_to_the_last_message() -> None:
+    messages: list[Json] = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    first, last = held("claude-code", messages, used_tokens=1234).items
+    assert first.message.usage is None
+    assert last.message.usage is not None
+    assert last.message.usage.n_total == 1234
+
+
+@pytest.mark.parametrize("agent", IN_MEMORY)
+def test_a_summary_is_read_back_from_its_message(agent: Agent) -> None:
+    message = IN_MEMORY[agent].summary_message("We looked.", n_tokens_before=9, at_ms=1)
+    context = held(agent, [message, {"role": "user", "content": "Go on."}])
+    assert [item.category for item in context.items] == ["summary", "user"]
+    assert context.boundary is not None
+    assert context.boundary.summary == "We looked."
