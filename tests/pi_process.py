@@ -64,13 +64,14 @@ class Pi:
             install(self.agent_folder / "extensions" / "ullage", command)
 
     def __enter__(self) -> Self:
+        self._errors = (self.root / "pi.stderr").open("ab")
         self.process = subprocess.Popen(
             [*self.command("--mode", "rpc"), *self._continued],
             cwd=self.project,
             env=self.environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=(self.root / "pi.stderr").open("ab"),
+            stderr=self._errors,
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -92,6 +93,7 @@ class Pi:
             self.process.wait(10)
         self._reader.join(10)
         self.process.stdout.close()
+        self._errors.close()
 
     def command(self, *arguments: str) -> list[str]:
         cli = PI_PACKAGES[self.version] / "dist" / "cli.js"
@@ -138,6 +140,12 @@ class Pi:
             self.events.append(event)
             if event.get("type") == kind and fits(event):
                 return event
+
+    def wait_for_service(self) -> None:
+        """Read on until the status line says that there is a window."""
+        self.wait_for(
+            "extension_ui_request", lambda event: str(event.get("statusText", "")).startswith("◌ ?")
+        )
 
     @property
     def statuses(self) -> list[str | None]:

@@ -33,13 +33,17 @@ export default function ullage(pi: ExtensionAPI): void {
     return compacted && { compaction: compactionAnswer(compacted, preparation, branchEntries) };
   });
   pi.on("session_compact", async (_event, ctx) => {
-    const message = await session?.afterCompaction(ctx);
-    if (message !== undefined) {
-      pi.sendMessage(message, { triggerTurn: false });
+    try {
+      const message = await session?.afterCompaction(ctx);
+      if (message !== undefined) {
+        pi.sendMessage(message, { triggerTurn: false });
+      }
+    } catch {
+      // 0.73 compacts on while `pi -p` ends, and what it gave us is dead then.
     }
   });
   pi.on("before_agent_start", async (_event, ctx) => {
-    // Where pi ended right after the compaction, as `pi -p` does.
+    // Where it could not be added to the session right after the compaction.
     const message = await session?.dueCheckpoint(ctx);
     return message && { message };
   });

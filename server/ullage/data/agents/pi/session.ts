@@ -11,7 +11,7 @@ import { Service, serviceCommand } from "./client.ts";
 import { nCompactions } from "./compaction.ts";
 import { type Message, type Note, Notes } from "./notes.ts";
 import type { AskUser, Compact, Compacted, CompactNow, Open, Prepared } from "./protocol.ts";
-import { statusText } from "./status.ts";
+import { statusText, unknownText } from "./status.ts";
 
 const STATUS_KEY = "ullage";
 /** At every request to the model: what the user waits for us at most. */
@@ -30,7 +30,7 @@ export class Session {
   constructor(ctx: ExtensionContext) {
     const open = opening(ctx);
     this.service = new Service(serviceCommand(), () => open);
-    this.service.start();
+    this.showWindow(ctx).catch(() => undefined); // the session was replaced meanwhile
   }
 
   /** Give the messages of one request, which are not what the session keeps. */
@@ -45,10 +45,7 @@ export class Session {
       { timeoutMs: PREPARE_TIMEOUT_MS },
     );
     if (prepared === undefined) {
-      if (this.service.isGivenUp) {
-        ctx.ui.setStatus(STATUS_KEY, undefined);
-        this.tell(ctx, `pi goes on without it: ${this.service.problem ?? "it ended"}`);
-      }
+      this.tellIfAway(ctx);
       return this.notes.insert(withLatestCheckpoint(messages), []);
     }
     ctx.ui.setStatus(STATUS_KEY, statusText(prepared.gauge));
@@ -71,17 +68,23 @@ export class Session {
   ): Promise<Compacted | undefined> {
     this.wanted = undefined;
     const compacted = await this.service.ask("context/compact", question, { timeoutMs: COMPACT_TIMEOUT_MS, signal });
-    if (compacted === undefined && !signal.aborted && this.service.problem !== undefined) {
-      this.tell(ctx, `pi writes the summary by itself: ${this.service.problem}`);
+    if (compacted !== undefined || signal.aborted || this.service.isClosed) {
+      return compacted;
     }
-    return compacted;
+    if (!this.service.isAway) {
+      this.tell(ctx, `pi writes the summary by itself: ${this.service.problem ?? "it ended"}`);
+    }
+    this.tellIfAway(ctx);
+    return undefined;
   }
 
+  /** Forget the gauge, and give the checkpoint if it may be added now. */
   async afterCompaction(ctx: ExtensionContext): Promise<CheckpointMessage | undefined> {
     this.gaugePercent = undefined;
     this.notes.drop("gauge");
     ctx.ui.setStatus(STATUS_KEY, undefined); // unknown until the next request
-    return this.dueCheckpoint(ctx);
+    // `pi -p` prints the session's last message; there it waits for the next prompt.
+    return ctx.hasUI ? this.dueCheckpoint(ctx) : undefined;
   }
 
   async dueCheckpoint(ctx: ExtensionContext): Promise<CheckpointMessage | undefined> {
@@ -111,6 +114,13 @@ export class Session {
     }
   }
 
+  private async showWindow(ctx: ExtensionContext): Promise<void> {
+    const opened = await this.service.start();
+    if (opened !== undefined) {
+      ctx.ui.setStatus(STATUS_KEY, unknownText(opened.windowTokens));
+    }
+  }
+
   private takeActions({ actions }: Prepared, ctx: ExtensionContext): void {
     for (const action of actions) {
       if (action.type === "compact" || action.type === "askUser") {
@@ -130,6 +140,13 @@ export class Session {
     }
     this.gaugePercent = percent;
     return [...events, { kind: "gauge", text: gaugeLine }];
+  }
+
+  private tellIfAway(ctx: ExtensionContext): void {
+    if (this.service.isAway) {
+      ctx.ui.setStatus(STATUS_KEY, undefined);
+      this.tell(ctx, `pi goes on without it: ${this.service.problem ?? "it ended"}`);
+    }
   }
 
   /** The same thing is said once. */

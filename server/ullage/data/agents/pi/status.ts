@@ -6,11 +6,15 @@ const CIRCLES = "○◔◑◕●";
 /** For instance `◔ 42% · 84k/200k`; `~` stands for an estimate, `?` for what nobody knows. */
 export function statusText({ usedTokens, windowTokens, ratio, source }: GaugeReport): string {
   if (usedTokens === null || ratio === null) {
-    return `◌ ? · ${thousands(windowTokens)}`;
+    return unknownText(windowTokens);
   }
   const circle = CIRCLES.charAt(Math.min(CIRCLES.length - 1, Math.floor(ratio * 4)));
   const about = source === "estimated" ? "~" : "";
   return `${circle} ${about}${Math.round(ratio * 100)}% · ${thousands(usedTokens)}/${thousands(windowTokens)}`;
+}
+
+export function unknownText(windowTokens: number): string {
+  return `◌ ? · ${thousands(windowTokens)}`;
 }
 
 function thousands(nTokens: number): string {

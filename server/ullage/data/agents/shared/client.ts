@@ -14,7 +14,10 @@ import { CANCEL_REQUEST, type Methods, type Open, type Opened, PROTOCOL_VERSION 
 const HERE = dirname(fileURLToPath(import.meta.url));
 /** In a row: an agent that waits in vain at every request is worse off than without us. */
 const MAX_FAILURES = 3;
-const MAX_STARTS = 3;
+const PAUSE_MS = 60_000;
+const MAX_STARTS = 5;
+/** A new interpreter on a cold disk. */
+const OPEN_TIMEOUT_MS = 10_000;
 const END_TIMEOUT_MS = 500;
 
 type Name = keyof Methods;
@@ -26,7 +29,10 @@ type Outcome =
   | { kind: "answer"; result: unknown }
   | { kind: "refusal"; reason: string }
   | { kind: "failure"; reason: string; isFinal: boolean }
-  | { kind: "canceled" };
+  /** The caller gave up, or the service is not there yet. */
+  | { kind: "nothing" };
+
+const NOTHING = { kind: "nothing" } as const;
 
 export interface AskOptions {
   timeoutMs: number;
@@ -50,26 +56,28 @@ export function serviceCommand(): readonly string[] {
 export class Service {
   /** Why the last question had no answer; fit for the user. */
   problem: string | undefined;
+  isClosed = false;
   private readonly command: readonly string[];
   private readonly opening: () => Open;
   private connection: Connection | undefined;
   private nStarts = 0;
   private nFailures = 0;
-  private isClosed = false;
+  private resumesMs = 0;
 
   constructor(command: readonly string[], opening: () => Open) {
     this.command = command;
     this.opening = opening;
   }
 
-  /** Whether it is left alone from now on. */
-  get isGivenUp(): boolean {
-    return this.nFailures >= MAX_FAILURES;
+  /** Whether it is left alone, for a while or for good. */
+  get isAway(): boolean {
+    return Date.now() < this.resumesMs;
   }
 
-  /** Start the process without waiting for it. */
-  start(): void {
-    this.connected();
+  /** Start the process; nobody needs to wait for it. */
+  async start(): Promise<Opened | undefined> {
+    const opened = await this.connected()?.opened;
+    return opened?.kind === "answer" ? (opened.result as Opened) : undefined;
   }
 
   /** Say something that needs no answer. */
@@ -89,12 +97,12 @@ export class Service {
         return undefined;
       case "failure":
         this.problem = outcome.reason;
-        this.nFailures = outcome.isFinal ? MAX_FAILURES : this.nFailures + 1;
-        if (this.isGivenUp) {
-          void this.connection?.close();
+        this.nFailures += 1;
+        if (outcome.isFinal || this.nFailures >= MAX_FAILURES) {
+          this.leave(outcome.isFinal ? Infinity : PAUSE_MS);
         }
         return undefined;
-      case "canceled":
+      case "nothing":
       case undefined:
         return undefined;
     }
@@ -107,30 +115,44 @@ export class Service {
   }
 
   private connected(): Connection | undefined {
-    if (this.isClosed || this.isGivenUp) {
+    if (this.isClosed || this.isAway) {
       return undefined;
     }
-    if (this.connection?.isEnded !== false && this.nStarts < MAX_STARTS) {
-      this.nStarts += 1;
-      try {
-        this.connection = new Connection(this.command, this.opening());
-      } catch (error) {
-        this.problem = `it cannot be started: ${String(error)}`;
-        this.nFailures = MAX_FAILURES;
-        return undefined;
-      }
+    if (this.connection?.isEnded === false) {
+      return this.connection;
     }
-    return this.connection;
+    if (this.nStarts >= MAX_STARTS) {
+      this.leave(Infinity);
+      return undefined;
+    }
+    this.nStarts += 1;
+    try {
+      this.connection = new Connection(this.command, this.opening());
+      return this.connection;
+    } catch (error) {
+      this.problem = `it cannot be started: ${String(error)}`;
+      this.leave(Infinity);
+      return undefined;
+    }
+  }
+
+  private leave(durationMs: number): void {
+    this.resumesMs = Date.now() + durationMs;
+    this.nFailures = 0;
+    void this.connection?.close();
+    this.connection = undefined;
   }
 }
 
 /** One process and the session that was opened in it. */
 class Connection {
   isEnded = false;
+  readonly opened: Promise<Outcome>;
+  private isStarting = true;
+  private isAwaited = false;
   private readonly process: ChildProcess;
   private readonly stdin: Writable;
   private readonly ended: Promise<void>;
-  private readonly opened: Promise<Outcome>;
   private readonly waiting = new Map<unknown, (outcome: Outcome) => void>();
   private lastId = 0;
 
@@ -164,25 +186,27 @@ class Connection {
     for (const held of [process, this.stdin, stdout]) {
       (held as { unref?: () => void }).unref?.(); // pipes have it, too
     }
-    this.opened = this.request("context/open", open).then(checked);
+    this.opened = this.open(open);
   }
 
   async notify(method: string, params: object): Promise<void> {
     const opened = await this.opened;
     if (opened.kind === "answer") {
-      this.send({ method, params: { ...params, session: (opened.result as Opened).session } });
+      this.send({ method, params: inSession(opened, params) });
     }
   }
 
   async ask(method: string, params: object, { timeoutMs, signal }: AskOptions): Promise<Outcome> {
+    if (this.isStarting && this.isAwaited && timeoutMs < OPEN_TIMEOUT_MS) {
+      return NOTHING; // a slow start is waited for once, except by those who have the time
+    }
+    this.isAwaited = true;
     const cut = interruption(timeoutMs, signal);
-    const answered = this.opened.then((opened) => {
-      if (opened.kind !== "answer" || cut.isOver) {
-        return opened;
-      }
-      return this.request(method, { ...params, session: (opened.result as Opened).session }, cut);
-    });
-    const outcome = await Promise.race([answered, cut.outcome]);
+    const opened = await Promise.race([this.opened, cut.outcome.then(() => NOTHING)]);
+    const outcome =
+      opened.kind === "answer"
+        ? await Promise.race([this.request(method, inSession(opened, params), cut), cut.outcome])
+        : opened;
     cut.release();
     return outcome;
   }
@@ -194,9 +218,17 @@ class Connection {
     this.process.kill();
   }
 
-  private request(method: string, params: object, cut?: Interruption): Promise<Outcome> {
+  private async open(open: Open): Promise<Outcome> {
+    const cut = interruption(OPEN_TIMEOUT_MS, undefined);
+    const outcome = await Promise.race([this.request("context/open", open, cut), cut.outcome]);
+    cut.release();
+    this.isStarting = false;
+    return checked(outcome);
+  }
+
+  private request(method: string, params: object, cut: Interruption): Promise<Outcome> {
     const id = (this.lastId += 1);
-    void cut?.outcome.then(() => {
+    void cut.outcome.then(() => {
       if (this.waiting.delete(id)) {
         this.send({ method: CANCEL_REQUEST, params: { id } });
       }
@@ -246,14 +278,14 @@ interface Interruption {
 }
 
 function interruption(timeoutMs: number, signal: AbortSignal | undefined): Interruption {
-  const cut: Interruption = { outcome: Promise.resolve({ kind: "canceled" }), isOver: false, release: () => undefined };
+  const cut: Interruption = { outcome: Promise.resolve(NOTHING), isOver: false, release: () => undefined };
   cut.outcome = new Promise((resolve) => {
     const settle = (outcome: Outcome): void => {
       cut.isOver = true;
       resolve(outcome);
     };
     const cancel = (): void => {
-      settle({ kind: "canceled" });
+      settle(NOTHING);
     };
     const timer = setTimeout(() => {
       settle({ kind: "failure", reason: `it did not answer within ${timeoutMs / 1000} s`, isFinal: false });
@@ -268,6 +300,10 @@ function interruption(timeoutMs: number, signal: AbortSignal | undefined): Inter
     }
   });
   return cut;
+}
+
+function inSession(opened: { result: unknown }, params: object): object {
+  return { ...params, session: (opened.result as Opened).session };
 }
 
 /** A service that refuses the session, or that is of another version, is of no use at all. */

@@ -1,0 +1,128 @@
+/**
+ * Ullage in OpenClaw: it writes the summaries of compactions, each with the session's checkpoint.
+ *
+ * Without an answer OpenClaw writes its own summary. The checkpoint is a part of the summary: so it
+ * is there at the very next request, within a turn too, and OpenClaw keeps it as long. The service
+ * runs for the time of a compaction only; a gateway has many sessions, and few compact at a time.
+ */
+import { homedir } from "node:os";
+import { Service, serviceCommand } from "./client.ts";
+import type { Open } from "./protocol.ts";
+
+/** OpenClaw gives a compaction 180 s in all, its own summary included if ours fails. */
+const COMPACT_TIMEOUT_MS = 120_000;
+const RESUME_TIMEOUT_MS = 5000;
+/** A compaction that did not report its end by then has none. */
+const STALE_MS = 600_000;
+const CHECKPOINT = /\s*<ullage-checkpoint>[^]*?<\/ullage-checkpoint>/g;
+
+/** What we use of OpenClaw's plug-in API, as of 2026.9. */
+interface PluginApi {
+  on: (name: "before_compaction" | "after_compaction", handler: (event: object, ctx: SessionContext) => void) => void;
+  registerCompactionProvider: (provider: CompactionProvider) => void;
+  logger?: { warn?: (message: string) => void };
+}
+
+interface SessionContext {
+  sessionId?: string;
+  sessionKey?: string;
+  workspaceDir?: string;
+}
+
+interface CompactionProvider {
+  id: string;
+  label: string;
+  summarize: (request: SummaryRequest) => Promise<string>;
+}
+
+interface SummaryRequest {
+  messages: object[];
+  signal?: AbortSignal;
+  customInstructions?: string;
+  previousSummary?: string;
+}
+
+interface Running {
+  session: SessionContext;
+  startedMs: number;
+}
+
+const plugin = {
+  id: "ullage",
+  name: "Ullage",
+  description: "Compaction with checked summaries and checkpoints",
+  register(api: PluginApi): void {
+    const running = new Map<string, Running>();
+    api.on("before_compaction", (_event, session) => {
+      if (session.sessionKey !== undefined) {
+        running.set(session.sessionKey, { session, startedMs: Date.now() });
+      }
+    });
+    api.on("after_compaction", (_event, { sessionKey = "" }) => {
+      running.delete(sessionKey);
+    });
+    api.registerCompactionProvider({
+      id: "ullage",
+      label: "Ullage",
+      summarize: async (request) => summarize(request, onlyOne(running), api),
+    });
+  },
+};
+
+export default plugin;
+
+async function summarize(request: SummaryRequest, session: SessionContext | undefined, api: PluginApi): Promise<string> {
+  const { messages, signal, customInstructions, previousSummary } = request;
+  const service = new Service(serviceCommand(), () => opening(session));
+  try {
+    const compacted = await service.ask(
+      "context/compact",
+      {
+        messages,
+        firstKeptIndex: messages.length,
+        previousSummary: previousSummary?.replaceAll(CHECKPOINT, "") ?? null,
+        customInstructions: focusOf(customInstructions),
+      },
+      { timeoutMs: COMPACT_TIMEOUT_MS, signal },
+    );
+    if (compacted === undefined) {
+      api.logger?.warn?.(`Ullage wrote no summary: ${service.problem ?? "canceled"}`);
+      return "";
+    }
+    const resumed =
+      session && (await service.ask("context/resume", {}, { timeoutMs: RESUME_TIMEOUT_MS, signal }));
+    return resumed?.text == null
+      ? compacted.summary
+      : `${compacted.summary}\n\n<ullage-checkpoint>\n${resumed.text}\n</ullage-checkpoint>`;
+  } finally {
+    await service.close();
+  }
+}
+
+/** A provider is not told whose messages it is given: while two sessions compact, it is unknown. */
+function onlyOne(running: Map<string, Running>): SessionContext | undefined {
+  for (const [key, { startedMs }] of running) {
+    if (Date.now() - startedMs > STALE_MS) {
+      running.delete(key);
+    }
+  }
+  const [first, second] = running.values();
+  return second === undefined ? first?.session : undefined;
+}
+
+/** Where the session is not known, nothing is kept of it. */
+function opening(session: SessionContext | undefined): Open {
+  return {
+    agent: "openclaw",
+    cwd: session?.workspaceDir ?? homedir(),
+    sessionKey: session?.sessionKey ?? null,
+    sessionId: session?.sessionId ?? "unknown",
+    isReadOnly: session === undefined,
+  };
+}
+
+/** What the user said behind `/compact`; around it stands how OpenClaw's own summary is to look. */
+function focusOf(instructions = ""): string | null {
+  const [, block = ""] = instructions.split("Additional context from /compact");
+  return /<untrusted-text>\s*([^]*?)\s*<\/untrusted-text>/.exec(block)?.[1] ?? null;
+}
