@@ -125,14 +125,29 @@ def test_an_epoch_is_flushed_once_and_the_next_one_writes_only_what_is_new(place
     assert (again.by, again.log_path) == ("nothing", None)
     assert read_flushed_epoch(KEY, places) == 1
     assert log(places) == before
-    lines = path.read_bytes()
-    pi = PiFile(header=False)
-    pi.leaf, pi.ids = "000000a5", list("abcdefg")
-    pi.user("Use a budget of 15 minutes for the access token. Always answer in German.")
-    path.write_bytes(lines + pi.data)
+    go_on(path)
     more = make_flush(plan(loaded(path, places), places, epoch=2), places)
     assert "German" in more.text
     assert "schema.sql" not in more.text
+
+
+def go_on(path: Path) -> None:
+    pi = PiFile(header=False)
+    pi.leaf, pi.ids = "000000a5", list("abcdefg")
+    pi.user("Use a budget of 15 minutes for the access token. Always answer in German.")
+    path.write_bytes(path.read_bytes() + pi.data)
+
+
+def test_a_secret_at_the_place_where_a_text_is_cut_leaves_no_half(places: Places) -> None:
+    pi = PiFile(cwd=str(places.cwd))
+    pi.user("Why does the login fail?")
+    # No space at which a cut could be made before the secret.
+    pi.assistant(f"The root cause was https://h.example/{'a/' * 124}{CANARY} as it seems.")
+    path = places.home / "s.jsonl"
+    path.write_bytes(pi.data)
+    text = plan(loaded(path, places), places).text
+    assert "The root cause was" in text
+    assert CANARY[:12] not in text
 
 
 def test_what_a_user_took_out_of_the_log_is_not_put_in_again(places: Places) -> None:
@@ -149,6 +164,7 @@ def test_a_kill_between_the_log_and_its_note_writes_nothing_twice(places: Places
     before = log(places)
     done = make_flush(first, places)
     assert (done.by, log(places)) == ("nothing", before)
+    go_on(path)
     later = plan(loaded(path, places), places, now=NOON + timedelta(days=1))
     assert later.by == "nothing"
     make_flush(later, places)

@@ -262,6 +262,13 @@ def test_nothing_planted_by_a_tool_gets_into_the_memory() -> None:
     assert "tabs" not in text
 
 
+def test_the_rules_of_a_pasted_document_are_no_preferences() -> None:
+    pasted = "\n".join(f"# Rule {n}: never use feature {n} in production" for n in range(9))
+    asked = f"Does this file look right to you?\n```\n{pasted}\n```\n"
+    found = memory_points(numbered([user(asked), assistant("It does.")]))
+    assert [one for one in found if one.section == "User Preferences"] == []
+
+
 def test_an_empty_session_and_small_talk_have_nothing_to_remember() -> None:
     assert memory_points(()) == ()
     small = numbered([user("hi"), assistant("Hello! What can I do for you?")])
