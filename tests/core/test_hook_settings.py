@@ -32,7 +32,11 @@ def ours(timeout: int = 10, command: str = COMMAND) -> dict[str, object]:
 EMPTY = st.sampled_from(("hooks", "PreCompact", "PostToolUse", "model"))
 other_hooks = st.lists(st.sampled_from((THEIRS, {"hooks": []}, {}, 3)), max_size=2)
 documents = st.dictionaries(EMPTY, st.integers()) | st.fixed_dictionaries(
-    {"hooks": st.dictionaries(st.sampled_from((*(w.event for w in WANTED), "Stop")), other_hooks)}
+    {
+        "hooks": st.dictionaries(
+            st.sampled_from((*(w.event for w in WANTED[AGENT]), "Stop")), other_hooks
+        )
+    }
 )
 manners = st.sampled_from((None, 0, 2, "\t", 4))
 
@@ -45,7 +49,7 @@ def test_hooks_are_merged_once_and_taken_back_to_the_byte(document, indent, is_c
     before = hooks_before(text, AGENT, None)
     new = installed(text)
     assert installed(new) == new
-    wanted = {hook.event: hook for hook in WANTED}
+    wanted = {hook.event: hook for hook in WANTED[AGENT]}
     expected = json.loads(text)
     for event, hook in wanted.items():
         group = {"matcher": hook.matcher} if hook.matcher else {}
@@ -82,7 +86,7 @@ def test_what_a_user_adds_to_our_group_stays() -> None:
 def test_the_hooks_of_one_agent_are_not_those_of_another() -> None:
     text = with_hooks("{}", "codex", COMMAND.replace(AGENT, "codex"), None)
     assert installed_hooks(text, AGENT) == ()
-    assert len(installed_hooks(text, "codex")) == len(WANTED)
+    assert len(installed_hooks(text, "codex")) == len(WANTED["codex"])
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,17 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: int
 
 
-WANTED = (
+_BOTH = (
     Hook(event="PreCompact", timeout_s=30),
     Hook(event="SessionStart", matcher="compact|resume", timeout_s=10),
     Hook(event="PostToolUse", timeout_s=10),
     Hook(event="UserPromptSubmit", timeout_s=10),
 )
-"""A hook takes less than 0.15 s (SPEC §11); a checkpoint of a long session a few seconds. The
+WANTED: dict[str, tuple[Hook, ...]] = {
+    "claude-code": (*_BOTH, Hook(event="PostToolUseFailure", timeout_s=10)),
+    "codex": _BOTH,
+}
+"""By the agent. A hook takes less than 0.15 s (SPEC §11); a checkpoint of a long session a few seconds. The
 times are chosen so that an agent never waits long for one that hangs: the default is 10 minutes."""
 
 
@@ -72,13 +76,14 @@ def with_hooks(text: str, agent: str, command: str, before: Before | None) -> st
         NotRead: the text is not JSON5.
         NotEditable: the hooks are of another shape than the agent's.
     """
-    while extra := _extra(installed_hooks(text, agent)):
+    wanted = {hook.event for hook in WANTED[agent]}
+    while extra := _extra(installed_hooks(text, agent), wanted):
         text = remove(text, extra.whole_route, before)
     for one in installed_hooks(text, agent):
         if one.command != command:
             text = replace_leaf(text, one.command_route, command)
     there = {one.event for one in installed_hooks(text, agent)}
-    for hook in WANTED:
+    for hook in WANTED[agent]:
         if hook.event not in there:
             text = append_item(text, (HOOKS, hook.event), _group(hook, command))
     return text
@@ -97,7 +102,7 @@ def without_hooks(text: str, agent: str, before: Before | None) -> str:
 
 def hooks_before(text: str, agent: str, before: Before | None) -> Before:
     """Note what must be known to take our hooks back, also where they are there already."""
-    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in WANTED)]
+    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in WANTED[agent])]
     return containers_before(without_hooks(text, agent, before), paths)
 
 
@@ -107,9 +112,8 @@ def _group(hook: Hook, command: str) -> Json:
     return {**matcher, "hooks": [handler]}
 
 
-def _extra(found: tuple[Installed, ...]) -> Installed | None:
+def _extra(found: tuple[Installed, ...], wanted: set[str]) -> Installed | None:
     """Find a hook of ours that is there twice, or at an event that we do not want any more."""
-    wanted = {hook.event for hook in WANTED}
     seen: set[str] = set()
     for one in found:
         if one.event in seen or one.event not in wanted:
