@@ -33,9 +33,9 @@ def fields_of(struct: type[Wire]) -> set[str]:
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_the_page_tells_every_field_of_a_method(method: protocol.Method[Wire, Wire]) -> None:
-    section = re.search(rf"^## `{method.name}`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
+    section = re.search(rf"^## `{method.name}`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert section is not None
-    told = set(re.findall(r"^\| `(\w+)` \|", section[1], re.M))
+    told = set(re.findall(r"^\| `(\w+)` \|", section[1], re.MULTILINE))
     assert fields_of(method.params) | fields_of(method.result) <= told
 
 
@@ -44,7 +44,8 @@ def test_the_page_tells_every_action_event_and_error() -> None:
         for one in getattr(protocol, name).__args__:
             told = one if isinstance(one, str) else one.__struct_config__.tag
             assert f"`{told}`" in PAGE, told
-    for code in re.findall(r"^[A-Z_]+ = (-32\d+)$", Path(protocol.__file__).read_text(), re.M):
+    source = Path(protocol.__file__).read_text("utf-8")
+    for code in re.findall(r"^[A-Z_]+ = (-32\d+)$", source, re.MULTILINE):
         assert f"{code}" in PAGE
 
 

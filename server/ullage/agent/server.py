@@ -44,7 +44,7 @@ from ullage.errors import InputError, ModelError, Refused, StorageError, UllageE
 from ullage.store.own_process import claim_stdout, exit_soon, exit_with_parent
 from ullage.store.places import current_places
 
-WAIT_S = 0.6
+WAIT_S = 0.3
 """What running requests get after the end of the input, to be answered still (chosen)."""
 _KINDS: tuple[tuple[type[UllageError], ErrorKind], ...] = (
     (InputError, "unreadable"),

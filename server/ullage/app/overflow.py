@@ -77,12 +77,15 @@ def on_overflow(attached: Attached, progress: Progress, call: Call) -> tuple[Adv
                 step = Step(what="prune", n_freed=room.prune())
             case Compact():
                 selection = room.selection()
-                if selection is not None:
+                n_freed = (
+                    0 if selection is not None and room.is_enough(selection) else room.rescue()
+                )
+                if selection is not None and n_freed == 0:
                     # What the runtime makes of it is not known here; one compaction is tried.
                     tried = (*situation.tried, Step(what="full"))
                     first = CompactFirst(selection=selection, reason=action.reason)
                     return first, _after(held, room, tried)
-                step = Step(what="full", n_freed=room.rescue())
+                step = Step(what="full", n_freed=n_freed)
             case Retry():
                 tried = (*situation.tried, Step(what="retry"))
                 natives = room.natives(attached)
@@ -121,14 +124,16 @@ class _Room:
         return self._take(plan_rescue(self.items, loaded.policy, count, room_tokens=room))
 
     def selection(self) -> Selection | None:
-        """Select what a full compaction replaces; None where what it keeps is too much alone."""
+        """Select what a full compaction replaces; None where nothing can go."""
         loaded = self._held.loaded
         gauge = loaded.status.gauge
         found = select(loaded.context, gauge, "full", loaded.policy, loaded.count)
-        if not isinstance(found, Selection):
-            return None
+        return found if isinstance(found, Selection) else None
+
+    def is_enough(self, found: Selection) -> bool:
+        """Whether what a compaction keeps fits the window, by what we know of it."""
         n_left = found.n_tokens_hidden + found.cut.n_tokens_kept + found.summary_budget_tokens
-        return found if n_left < gauge.window.n_tokens else None
+        return n_left < self._held.loaded.status.gauge.window.n_tokens
 
     def natives(self, attached: Attached) -> dict[int, JsonObject]:
         items = self._held.loaded.context.items

@@ -1,0 +1,102 @@
+"""The runtime in docs/agent-protocol.md works as it stands there."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+
+from model_server import Asked, ModelServer, Reply, served
+from pi_files import Json
+from running import Place
+
+PAGE = Path(__file__).parents[2] / "docs/agent-protocol.md"
+PROSE = "The parser reads a line at a time and keeps what it cannot read. " * 60
+WINDOW = 8_000
+
+
+class ResponsesServer:
+    """OpenAI's Responses API by a script: output items and the tokens that they report."""
+
+    def __init__(self, script: list[tuple[list[Json], int] | None]) -> None:
+        self.script = script
+        self.inputs: list[list[Json]] = []
+
+    def reply(self, asked: Asked) -> Reply:
+        self.inputs.append(json.loads(asked.body)["input"])
+        step = self.script.pop(0)
+        if step is None:
+            code = "context_length_exceeded"
+            return whole(400, {"error": {"message": "maximum context length", "code": code}})
+        output, n_tokens = step
+        usage = {"input_tokens": n_tokens, "output_tokens": 0, "total_tokens": n_tokens}
+        return whole(200, {"id": "resp_1", "object": "response", "output": output, "usage": usage})
+
+
+def whole(status: int, body: Json) -> Reply:
+    data = json.dumps(body).encode()
+    head = f"HTTP/1.1 {status} OK\r\ncontent-type: application/json\r\n"
+    return (f"{head}content-length: {len(data)}\r\nconnection: close\r\n\r\n".encode() + data,)
+
+
+def said(text: str) -> Json:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}
+
+
+def called(path: str) -> Json:
+    arguments = json.dumps({"path": path})
+    return {"type": "function_call", "call_id": "call_1", "name": "read_file"} | {
+        "arguments": arguments
+    }
+
+
+async def test_it_reads_files_compacts_and_survives_an_overflow(place: Place) -> None:
+    code = re.search(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert code is not None
+    program = place.write("runtime.py", code[1].encode())
+    place.write("a.txt", b"swordfish")
+    api = ResponsesServer(
+        [
+            ([called("a.txt")], 1_000),
+            ([said("It says swordfish. " + PROSE)], 2_000),
+            ([said(f"Noted. {PROSE}")], 5_700),
+            ([said("Yes. " + PROSE)], 7_500),
+            ([said("Compacted before this.")], 2_000),
+            None,
+            ([said("Compacted again.")], 1_500),
+        ]
+    )
+    async with served(ModelServer(api.reply)) as server:
+        process = await asyncio.create_subprocess_exec(
+            *(
+                sys.executable,
+                str(program),
+                "some-model",
+                "Read a.txt.",
+                "Always use tabs. " + PROSE,
+            ),
+            *("Is it clear? " + PROSE, "Then go on. " + PROSE, "And on. " + 4 * PROSE),
+            cwd=place.cwd,
+            env=place.env(
+                OPENAI_BASE_URL=server.base_url,
+                OPENAI_API_KEY="none",
+                ULLAGE_CONTEXT_WINDOW=str(WINDOW),
+            ),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        stdout, stderr = await process.communicate()
+    assert process.returncode == 0, stderr.decode()
+    printed = [line for line in stdout.decode().splitlines() if line]
+    assert printed[-2:] == ["Compacted before this.", "Compacted again."]
+    assert api.script == []
+    output = {"type": "function_call_output", "call_id": "call_1", "output": "swordfish"}
+    assert output in api.inputs[1]
+    # 71 % after the second turn: the line of the gauge is sent, and not kept.
+    assert "[Context: 71% | 6k/8k tokens]" in api.inputs[3][-1]["content"]
+    assert all("71%" not in json.dumps(items) for items in api.inputs[4:])
+    compacted = json.dumps(api.inputs[4])
+    assert "This summary stands for it" in compacted
+    assert "Always use tabs" in compacted
+    assert "[Post-compaction checkpoint restore]" in compacted
