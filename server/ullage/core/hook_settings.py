@@ -46,8 +46,9 @@ WANTED: dict[str, tuple[Hook, ...]] = {
     "claude-code": (*_BOTH, Hook(event="PostToolUseFailure", timeout_s=10)),
     "codex": _BOTH,
 }
-"""By the agent. A hook takes less than 0.15 s (SPEC §11); a checkpoint of a long session a few seconds. The
-times are chosen so that an agent never waits long for one that hangs: the default is 10 minutes."""
+"""By the agent. A hook takes less than 0.15 s (SPEC §11); a checkpoint of a long session a few
+seconds. The times are chosen so that an agent never waits long for one that hangs: the default
+is 10 minutes."""
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
