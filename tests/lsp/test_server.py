@@ -1,5 +1,4 @@
 """The language server, over stdio, in the hands of an editor."""
-# ruff: noqa: ASYNC240  # the tests read small files between requests
 
 import asyncio
 from collections.abc import Callable
