@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 
 import msgspec
 
@@ -117,6 +118,7 @@ def settle_runs(runs: list[RawRun], clean: Callable[[str], str]) -> tuple[Run, .
     return tuple(reversed(kept.values()))
 
 
+@lru_cache(maxsize=512)
 def _reads_failed(tail: str, program: str) -> bool:
     # Plain searches first: most results have none of these words, and patterns are slow.
     edges = tail if len(tail) < 800 else tail[:400] + "\n" + tail[-400:]
@@ -131,6 +133,7 @@ def _reads_failed(tail: str, program: str) -> bool:
     return _COUNT_FAILED.search(end) is not None or _HARD_FAILURE.search(end) is not None
 
 
+@lru_cache(maxsize=512)
 def error_line(tail: str) -> str:
     """Find what a failure's output says went wrong; lines that give orders are left out."""
     lines = [line.strip()[:300] for line in tail.split("\n") if line.strip()]
@@ -146,6 +149,7 @@ def error_line(tail: str) -> str:
     return " | ".join(told)
 
 
+@lru_cache(maxsize=512)
 def _success_line(tail: str) -> str:
     for line in reversed(tail.split("\n")):
         if _OUTCOME_LINE.search(line[:300]) and not is_directive(line):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -57,13 +58,15 @@ _OLD_ONLY = re.compile(
 )
 
 
-_CHANGE_VERBS = re.compile(
-    r"\b(?:chang|switch|bump|rais|lower|updat|upgrad|downgrad|renam|increas|reduc|replac|swap|"
-    r"correct|adjust|shift|rotat|set|mov|änder|erhöh|senk|umstell|wechs|cambi|sub[ei]|baj|pas[as]|remplac|"
-    r"mud|alter|aument|измен|помен|замен|увелич|уменьш|зміни|замін)\w{0,5}\b|[改换調]",
-    re.IGNORECASE,
-)
+_CHANGE_STEMS = (
+    "chang switch bump rais lower updat upgrad downgrad renam increas reduc replac swap correct "
+    "adjust shift rotat set mov änder erhöh senk umstell wechs cambi sube subi baj pasa pass "
+    "remplac mud alter aument измен помен замен увелич уменьш зміни замін"
+).split()
 """Beginnings of the verbs by which somebody changes a value, rather than tells of two."""
+_CHANGE_VERBS = re.compile(rf"\b(?:{'|'.join(_CHANGE_STEMS)})\w{{0,5}}\b|[改换調]", re.IGNORECASE)
+_CHANGE_HEADS = frozenset(stem[:3] for stem in _CHANGE_STEMS)
+_CHANGE_SIGNS = re.compile("[改换調]")
 _EXCHANGES = frozenset("use make take instead actually rather nimm nutze lieber usa mejor".split())
 _SETTERS = (
     r"(?:us(?:e|es|ed|ing)|with|via|on|to|is|are|be|cho(?:o?se|sen)|pick(?:ed)?|nutz\w*|verwend\w*|"
@@ -156,12 +159,19 @@ def _tells_change(sentence: Said) -> bool:
         return False
     if has_marker(ready, CHANGES) or has_marker(ready, CHOICES):
         # "Now" and "new" alone are no change when the agent tells what it did.
-        return sentence.is_user or _CHANGE_VERBS.search(ready.lower) is not None
+        return sentence.is_user or _has_change_verb(ready)
     return sentence.is_user and not ready.words.isdisjoint(_OLD_HEADS)
 
 
 def _exchanges(ready: Worded) -> bool:
-    return not ready.words.isdisjoint(_EXCHANGES) or _CHANGE_VERBS.search(ready.lower) is not None
+    return not ready.words.isdisjoint(_EXCHANGES) or _has_change_verb(ready)
+
+
+def _has_change_verb(ready: Worded) -> bool:
+    # The beginnings of the words spare most searches.
+    is_likely = not _CHANGE_HEADS.isdisjoint(word[:3] for word in ready.words)
+    is_likely = is_likely or (ready.is_unspaced and _CHANGE_SIGNS.search(ready.lower) is not None)
+    return is_likely and _CHANGE_VERBS.search(ready.lower) is not None
 
 
 def _is_remeasured(earlier: Claim, later: Claim) -> bool:
@@ -275,8 +285,9 @@ def _is_revived(item: Retired, said: Sequence[Said]) -> bool:
     if not item.has_digit:
         return False
     pattern = whole_value(item.value)
+    value = item.value.lower()
     for sentence in said[item.n_sentence + 1 :]:
-        if sentence.is_user and pattern.search(sentence.text):
+        if sentence.is_user and value in sentence.ready.lower and pattern.search(sentence.text):
             named = {value.lower() for value in _named_old(sentence.text, sentence.ready)}
             if item.value.lower() not in named:
                 return True
@@ -297,7 +308,8 @@ def resolve(
     effective: list[Retired] = []
     lowers = [sentence.text.lower() for sentence in said]
     for item in retired:
-        holding = [at for at, lower in enumerate(lowers) if item.value.lower() in lower]
+        value = item.value.lower()
+        holding = [at for at, lower in enumerate(lowers) if value in lower]
         pattern = whole_value(item.value)
         if not any(at < item.n_sentence and pattern.search(said[at].text) for at in holding):
             # Nobody had set this value before: the sentence tells a story, not a change.
@@ -321,8 +333,13 @@ def masked(text: str, retired: Sequence[Retired]) -> str:
         # A plain search spares most patterns.
         if item.value in text:
             pattern = whole_value(item.value) if item.is_named else item.pattern
-            text = text if pattern is None else pattern.sub(OLD_VALUE, text)
+            text = text if pattern is None else _masked_value(text, pattern)
     return text
+
+
+@lru_cache(maxsize=1024)
+def _masked_value(text: str, pattern: re.Pattern[str]) -> str:
+    return pattern.sub(OLD_VALUE, text)
 
 
 def _may_change(sentence: Said, item: Retired, at: int) -> bool:

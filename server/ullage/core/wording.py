@@ -7,6 +7,7 @@ list knows is still kept as something that the user said.
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 import msgspec
 
@@ -34,6 +35,8 @@ class Worded(msgspec.Struct, frozen=True, kw_only=True):
 
     lower: str
     words: frozenset[str]
+    marked: frozenset[str]
+    """Those of them that any table knows: mostly a few."""
     first: str
     is_unspaced: bool
     """Whether it holds letters of a script whose words the tables have as fragments."""
@@ -43,9 +46,11 @@ def worded(text: str) -> Worded:
     """Split a sentence into lower-case words."""
     lower = text.lower().replace("’", "'")
     words: list[str] = _WORD.findall(lower)
+    different = frozenset(words)
     return Worded(
         lower=lower,
-        words=frozenset(words),
+        words=different,
+        marked=different & _MARKED,
         # French puts its negation before the verb as n'.
         first="" if not words else "n" if words[0].startswith("n'") else words[0],
         is_unspaced=not lower.isascii() and _UNSPACED.search(lower) is not None,
@@ -87,8 +92,7 @@ def markers(words: str, phrases: str = "", fragments: str = "") -> Markers:
 
 def has_marker(sentence: Worded, table: Markers) -> bool:
     """Tell whether a sentence holds one of the table's words, phrases or fragments."""
-    words: AbstractSet[str] = sentence.words
-    lower = sentence.lower
+    words, lower = sentence.marked, sentence.lower
     if not words.isdisjoint(table.words):
         return True
     if not words.isdisjoint(table.heads):
@@ -262,6 +266,11 @@ CHANGES = markers(
 )
 TOLD = union(CHOICES, OPEN_POINTS, DONE, FINDINGS)
 """What an agent's sentence must have to be anything but a remark."""
+_MARKED = union(
+    STRONG_RULES, WEAK_RULES, NO_RULE, CHOICES, REASONS, OPEN_POINTS, DEFERRALS, DONE, FINDINGS,
+    DEAD_ENDS, CHANGES,
+).words  # fmt: skip
+"""The words of all tables, and those that their phrases begin with."""
 INTENTIONS = (
     "let me ",
     "i'll ",
@@ -321,7 +330,11 @@ def rule_strength(sentence: Worded) -> int:
 
 def is_directive(text: str) -> bool:
     """Tell whether text that nobody with authority wrote speaks to the agent or gives rules."""
-    lower = text[:600].lower()
+    return _is_directive(text[:600].lower())
+
+
+@lru_cache(maxsize=1024)
+def _is_directive(lower: str) -> bool:
     return _TO_AGENT.search(lower) is not None or has_marker(worded(lower), STRONG_RULES)
 
 
