@@ -50,6 +50,9 @@ _OLD_HEADS = frozenset(
     "instead rather longer not anstelle anstatt statt nicht lieu vez lugar invece вместо замість "
     "previously formerly no non".split()
 )
+_NAMING = frozenset[str]().union(_OLD_HEADS, *(heads for heads, _ in _PAIRS))
+_ARROWS = ("->", "→", "=>", "从")
+"""What a sentence has that names an old value: one of these words or signs."""
 _OLD_ONLY = re.compile(
     r"(?:\binstead of|\brather than|\bno longer|(?:,|(?<=\d)) not|, nicht|, no|\banstelle von|"
     r"\banstatt|\bstatt|\bnicht mehr|\bau lieu de|\ben vez de|\ben lugar de|\binvece di|"
@@ -128,7 +131,9 @@ def retired_values(said: Sequence[Said]) -> list[Retired]:
     for at, sentence in enumerate(said):
         if not (sentence.is_user or sentence.is_choice or DIGIT.search(sentence.text)):
             continue
-        own = list(claims(sentence.text))
+        own = claims(sentence.text)
+        if not own and not _may_name_old(sentence.ready):
+            continue
         is_change = _tells_change(sentence)
         old = list(dict.fromkeys(_named_old(sentence.text, sentence.ready))) if is_change else []
         for value in old:
@@ -233,6 +238,10 @@ def _is_replaced(earlier: Claim, source: Said, later: Claim, sentence: Said) -> 
         or earlier.qualifier in sentence.ready.words
         or later.qualifier in source.ready.words
     )
+
+
+def _may_name_old(ready: Worded) -> bool:
+    return not ready.words.isdisjoint(_NAMING) or any(sign in ready.lower for sign in _ARROWS)
 
 
 def _named_old(text: str, ready: Worded) -> Iterator[str]:
