@@ -247,3 +247,12 @@ def test_a_long_decision_is_shown_at_length_where_there_is_room() -> None:
     )
     assert long.strip() in rendered(checkpoint, 800)
     assert "…" in rendered(checkpoint, 150)
+
+
+def test_tokens_that_do_not_add_up_are_counted_in_the_end() -> None:
+    def count(text: str) -> int:
+        return len(text) ** 2 // 400
+
+    text = render_for_agent(EXAMPLE, budget_tokens=400, count=count)
+    assert count(text) <= 400
+    assert text.startswith(FIRST)
