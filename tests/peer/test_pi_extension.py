@@ -198,9 +198,11 @@ def test_old_output_is_pruned_in_what_is_sent_and_not_in_the_session(
             Answer("Once more.", commands=("echo last",), n_tokens=85_000),
             Answer("Hm.", commands=("echo very last",), n_tokens=86_000),
             Answer("Done.", n_tokens=86_500),
+            Answer("Done.", n_tokens=87_000),
         ]
         pi.ask("What is in here?")
         pi.ask("And there?")
+        pi.ask("And then?")
         sent = texts(model.requests[-1], "tool")
         assert sent[0] == PRUNED_OUTPUT
         assert sent[-1].strip() == "very last"

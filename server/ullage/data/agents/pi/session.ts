@@ -26,6 +26,8 @@ export class Session {
   private readonly told = new Set<string>();
   private gaugePercent: number | undefined;
   private wanted: CompactNow | AskUser | undefined;
+  /** A checkpoint that pi adds to the session at the end of the running turn only. */
+  private awaited: CheckpointMessage | undefined;
 
   constructor(ctx: ExtensionContext) {
     const open = opening(ctx);
@@ -50,15 +52,11 @@ export class Session {
     }
     ctx.ui.setStatus(STATUS_KEY, statusText(prepared.gauge));
     this.takeActions(prepared, ctx);
-    const isHeld = holdsCheckpoint(messages);
-    if (isHeld) {
-      this.notes.drop("checkpointRestore");
-    }
     const sent = messages.map((message) => message);
     for (const { index, message } of prepared.replacements) {
       sent[index] = message as Message;
     }
-    return this.notes.insert(withLatestCheckpoint(sent), this.news(prepared, isHeld));
+    return this.notes.insert(withLatestCheckpoint(sent), this.news(prepared, holdsCheckpoint(messages)));
   }
 
   async compact(
@@ -84,7 +82,8 @@ export class Session {
     this.notes.drop("gauge");
     ctx.ui.setStatus(STATUS_KEY, undefined); // unknown until the next request
     // `pi -p` prints the session's last message; there it waits for the next prompt.
-    return ctx.hasUI ? this.dueCheckpoint(ctx) : undefined;
+    this.awaited = ctx.hasUI ? await this.dueCheckpoint(ctx) : undefined;
+    return this.awaited;
   }
 
   async dueCheckpoint(ctx: ExtensionContext): Promise<CheckpointMessage | undefined> {
@@ -132,14 +131,22 @@ export class Session {
   }
 
   /** What the model is to be told from now on; the gauge only where it moved by a percent. */
-  private news({ systemEvents, gauge, gaugeLine }: Prepared, isHeld: boolean): Note[] {
-    const events: Note[] = systemEvents.filter((event) => event.kind !== "checkpointRestore" || !isHeld);
-    const percent = gauge.ratio === null ? undefined : Math.floor(gauge.ratio * 100);
-    if (gaugeLine === null || percent === this.gaugePercent) {
-      return events;
+  private news({ systemEvents, gauge, gaugeLine }: Prepared, isRestored: boolean): Note[] {
+    const notes: Note[] = [...systemEvents];
+    if (this.awaited !== undefined) {
+      notes.unshift({ kind: "checkpointRestore", text: this.awaited.content });
     }
-    this.gaugePercent = percent;
-    return [...events, { kind: "gauge", text: gaugeLine }];
+    this.awaited = undefined;
+    if (isRestored) {
+      this.notes.drop("checkpointRestore");
+    }
+    const percent = gauge.ratio === null ? undefined : Math.floor(gauge.ratio * 100);
+    if (gaugeLine !== null && percent !== this.gaugePercent) {
+      this.gaugePercent = percent;
+      notes.push({ kind: "gauge", text: gaugeLine });
+    }
+    const first = notes.find((note) => note.kind === "checkpointRestore");
+    return notes.filter((note) => note.kind !== "checkpointRestore" || (note === first && !isRestored));
   }
 
   private tellIfAway(ctx: ExtensionContext): void {

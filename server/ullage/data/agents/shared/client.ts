@@ -16,8 +16,8 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const MAX_FAILURES = 3;
 const PAUSE_MS = 60_000;
 const MAX_STARTS = 5;
-/** A new interpreter on a cold disk. */
-const OPEN_TIMEOUT_MS = 10_000;
+/** A new interpreter on a cold disk and a loaded machine. */
+const OPEN_TIMEOUT_MS = 20_000;
 const END_TIMEOUT_MS = 500;
 
 type Name = keyof Methods;
