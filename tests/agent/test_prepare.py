@@ -180,6 +180,9 @@ async def test_memory_is_flushed_by_the_agent_once_in_an_epoch(
     assert turn.log_path.startswith(str(places.cwd / "memory"))
     assert turn.log_path in turn.prompt
     assert kinds(await session.prepare(used=178_000)) == ["compact"]
+    again = await service.open(canTakeTurn=True)
+    again.turn("Please rename the parser.")
+    assert "flushTurn" not in kinds(await again.prepare(used=178_000))
     after = await session.prepare(used=177_000, compactionCount=1)
     assert "flushTurn" in kinds(after)
 
@@ -198,6 +201,16 @@ async def test_memory_is_flushed_by_us_where_no_turn_can_be_had(
     assert flushed.by == "extract"
     assert any("tox" in text for text in texts_below(places.cwd))
     assert kinds(await session.prepare(used=178_000)) == ["compact"]
+
+
+async def test_a_log_that_cannot_be_written_is_noted_once(service: Service, places: Places) -> None:
+    (places.cwd / "MEMORY.md").write_text("We use tabs.\n")
+    (places.cwd / "memory").write_text("no folder")
+    session = await service.open()
+    session.turn("Always run the tests with tox, never with pytest alone.", answer="I will.")
+    first = await session.prepare(used=177_000)
+    assert (len(first.notes), kinds(first)) == (1, ["checkpointWritten", "compact"])
+    assert (await session.prepare(used=178_000)).notes == []
 
 
 async def test_no_memory_is_begun_where_the_workspace_has_none(

@@ -181,6 +181,36 @@ async def test_the_end_of_the_input_ends_it_whatever_runs(place: Place) -> None:
         assert client.exit_code == 0
 
 
+def test_a_thread_that_never_ends_does_not_hold_it_up(place: Place) -> None:
+    """The tokenizer is loaded in a thread when a session is opened; here, forever."""
+    script = (
+        "import threading\n"
+        "from ullage.agent import server, sessions\n"
+        "wait = lambda text, encoding: threading.Event().wait()\n"
+        "server.Sessions = lambda places: sessions.Sessions(places, wait)\n"
+        "server.serve()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=place.env(),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process:
+        try:
+            process.stdin.write(json.dumps(OPEN_LINE).encode() + b"\n")
+            process.stdin.flush()
+            assert b"result" in process.stdout.readline()
+            started = time.monotonic()
+            process.stdin.close()
+            assert process.wait(timeout=10) == 0
+            assert time.monotonic() - started < END_S
+        finally:
+            process.kill()
+
+
 async def test_a_request_that_takes_too_long_is_cancelled(place: Place) -> None:
     async with (
         hanging_model() as (server, _),

@@ -50,3 +50,9 @@ def test_version_and_help_are_printed(place, args: tuple[str, ...]) -> None:
     done = place.run(*args)
     assert (done.returncode, done.stderr) == (0, "")
     assert "version" in done.stdout if args == ("--version",) else "Usage:" in done.stdout
+
+
+def test_the_agents_service_starts_without_the_language_server_or_a_model(place) -> None:
+    script = SCRIPT.format(names=("pygls", "lsprotocol", "openai", "httpx2", "keyring", "watchdog"))
+    done = place.run("agent", program=("-c", script))
+    assert (done.stdout, done.stderr) == ("", "imported: []\n")
