@@ -327,7 +327,7 @@ class Overflow(Wire, frozen=True, kw_only=True):
     entry_ids: list[str] | None = None
     usage: Usage | None = None
     error: str | None = None
-    """The provider's message; its figures are used, it is not kept."""
+    """The provider's message; nothing depends on it yet, and it is not kept."""
     compaction_count: int | None = None
 
 
