@@ -126,10 +126,13 @@ class Pi:
         """Send a command of pi's RPC mode and give its response."""
         self._n_commands += 1
         name = str(self._n_commands)
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(command | {"id": name}).encode() + b"\n")
-        self.process.stdin.flush()
+        self._write(command | {"id": name})
         return self.wait_for("response", lambda event: event.get("id") == name)
+
+    def confirm(self, *, is_wanted: bool) -> None:
+        """Wait for a question of the extension, and answer it."""
+        asked = self.wait_for("extension_ui_request", lambda event: event["method"] == "confirm")
+        self._write({"type": "extension_ui_response", "id": asked["id"], "confirmed": is_wanted})
 
     def wait_for(self, kind: str, fits: Callable[[Json], bool] = lambda _: True) -> Json:
         """Read on until there is such an event."""
@@ -184,6 +187,11 @@ class Pi:
         models = {"providers": {"loopback": provider}}
         (self.agent_folder / "models.json").write_text(json.dumps(models))
         (self.agent_folder / "settings.json").write_text(json.dumps(settings))
+
+    def _write(self, message: Json) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
 
     def _read(self) -> None:
         assert self.process.stdout is not None

@@ -20,6 +20,11 @@ OWN_SUMMARY = "aside"
 """What the model answers to pi, where pi writes the summary itself."""
 LONG_OUTPUT = "seq -s ' ' 1 8000 | fold -w 400"
 """39 kB in 98 lines; pi keeps 50 kB and 2000 lines of an output."""
+ENDS = (sys.executable, "-c", "raise SystemExit(1)")
+SILENT = (sys.executable, "-c", "import sys; sys.stdin.read()")
+BABBLES = (sys.executable, "-c", "while True: print('not JSON', input()[:9], flush=True)")
+NEWER = "0.87.1"
+"""For what depends on our client alone, which is the same in both."""
 N_FULL = 97_000
 """Of a window of 100,000: pi compacts after the turn."""
 
@@ -134,6 +139,26 @@ def test_a_compaction_by_the_user_has_our_summary_with_the_focus(
         assert any(text.startswith(RESTORED) for text in texts(model.requests[-1]))
 
 
+def test_the_user_is_asked_for_a_compaction_after_the_turn(
+    tmp_path: Path, model: LoopbackModel, version: str
+) -> None:
+    with Pi(tmp_path, model, version=version, command=SERVICE, keep_tokens=10) as pi:
+        pi.wait_for_service()
+        work(model, n_tokens=90_000)  # pi itself would wait for 96,000
+        pi.ask("Keep the parcels in SQLite, never in files.")
+        model.answers = [Answer("Not yet.", n_tokens=93_000), Answer("No.", n_tokens=95_500)]
+        pi.ask("Is it done?")
+        pi.confirm(is_wanted=False)
+        pi.ask("Is it done?")
+        pi.ask("Is it done?")
+        pi.confirm(is_wanted=True)
+        pi.wait_for("compaction_end")
+        (compaction,) = compactions(pi)
+        assert "SQLite" in str(compaction["summary"])
+        assert len([event for event in pi.events if event.get("method") == "confirm"]) == 2
+        assert pi.problems == []
+
+
 def test_a_compaction_within_a_turn_is_followed_by_the_checkpoint_at_once(
     tmp_path: Path, model: LoopbackModel, version: str
 ) -> None:
@@ -238,9 +263,9 @@ def test_the_gauge_is_in_the_status_line_and_told_to_the_model_where_it_is_first
 
 
 def test_a_session_that_is_not_kept_leaves_nothing_behind(
-    tmp_path: Path, model: LoopbackModel, version: str
+    tmp_path: Path, model: LoopbackModel
 ) -> None:
-    pi = Pi(tmp_path, model, version=version, command=SERVICE)
+    pi = Pi(tmp_path, model, version=NEWER, command=SERVICE)
     work(model, n_tokens=85_000)
     subprocess.run(
         pi.command("-p", "Look.", "--no-session"),
@@ -255,18 +280,11 @@ def test_a_session_that_is_not_kept_leaves_nothing_behind(
     assert not list(pi.state.rglob("*.yaml"))
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("/nowhere/ullage", "agent"),
-        (sys.executable, "-c", "raise SystemExit(1)"),
-    ],
-    ids=["missing", "ends"],
-)
+@pytest.mark.parametrize("command", [("/nowhere/ullage", "agent"), ENDS], ids=["missing", "ends"])
 def test_without_a_service_pi_works_as_without_us_and_says_it_once(
-    tmp_path: Path, model: LoopbackModel, version: str, command: tuple[str, ...]
+    tmp_path: Path, model: LoopbackModel, command: tuple[str, ...]
 ) -> None:
-    with Pi(tmp_path, model, version=version, command=command, keep_tokens=10) as pi:
+    with Pi(tmp_path, model, version=NEWER, command=command, keep_tokens=10) as pi:
         for number in range(3):
             work(model, n_tokens=20_000)
             pi.ask(f"Look at parcel {number}.")
@@ -282,19 +300,11 @@ def test_without_a_service_pi_works_as_without_us_and_says_it_once(
         assert pi.problems == []
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "import sys; sys.stdin.read()",
-        "for n in range(9): print(f'not JSON {n}', flush=True); input()",
-    ],
-    ids=["silent", "babbles"],
-)
+@pytest.mark.parametrize("command", [SILENT, BABBLES], ids=["silent", "babbles"])
 def test_a_service_that_does_not_answer_is_waited_for_once(
-    tmp_path: Path, model: LoopbackModel, version: str, program: str
+    tmp_path: Path, model: LoopbackModel, command: tuple[str, ...]
 ) -> None:
-    command = (sys.executable, "-c", program)
-    with Pi(tmp_path, model, version=version, command=command) as pi:
+    with Pi(tmp_path, model, version=NEWER, command=command) as pi:
         before = time.monotonic()
         for number in range(6):
             work(model, n_tokens=20_000)

@@ -120,7 +120,9 @@ export class Session {
     }
   }
 
+  /** What was wanted at an earlier request, and is not any more, is not done. */
   private takeActions({ actions }: Prepared, ctx: ExtensionContext): void {
+    this.wanted = undefined;
     for (const action of actions) {
       if (action.type === "compact" || action.type === "askUser") {
         this.wanted = action;
