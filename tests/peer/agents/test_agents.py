@@ -1,7 +1,7 @@
 """The real Claude Code and Codex resume the sessions that we begin, and send what we read there.
 
 Each runs in a home of its own against a model on loopback, without a login; a proxy that nobody
-answers at keeps everything else from leaving the machine. 640 MB of packages, so not part of CI:
+answers at keeps everything else from leaving the machine. It takes 640 MB of packages:
 
     npm --prefix tests/peer/agents ci --ignore-scripts && python -m pytest tests/peer/agents
 """
