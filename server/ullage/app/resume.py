@@ -6,15 +6,12 @@ from ullage.core.checkpoint import Meta
 from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.token_estimate import estimate_tokens
-from ullage.store.checkpoints import Latest, checkpoint_folder, read_latest
+from ullage.store.checkpoints import checkpoint_folder, read_latest
 from ullage.store.places import Places
-from ullage.store.receipts import origin_of
 
 AIM = 0.92
 """Share of the budget that is aimed at: of a checkpoint's text, the estimate was 1 % too low to
 8 % too high (benchmarks/token_estimate.py). Of 800 tokens allowed, 670 to 750 are used then."""
-_MAX_ORIGINS = 20
-"""Sessions made from one another that are looked through; chosen."""
 
 
 class Resume(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,11 +30,11 @@ def resume(
     *,
     max_chars: int | None = None,
 ) -> Resume | None:
-    """Render the latest checkpoint of a session, or of the one that it was made from.
+    """Render the latest checkpoint of a session; None where there is none.
 
-    None where there is none. No tokenizer is loaded.
+    No tokenizer is loaded.
     """
-    latest = _latest(session_key, places)
+    latest = read_latest(checkpoint_folder(session_key, places))
     if latest.checkpoint is None:
         return None
     text = render_for_agent(
@@ -52,19 +49,3 @@ def resume(
         meta=latest.checkpoint.meta,
         problem=latest.problem,
     )
-
-
-def _latest(session_key: str, places: Places) -> Latest:
-    """Read the latest checkpoint of a session that has one, going back from new to old."""
-    problems: list[str] = []
-    key = session_key
-    for _ in range(_MAX_ORIGINS):
-        latest = read_latest(checkpoint_folder(key, places))
-        problems += [latest.problem] if latest.problem else []
-        if latest.checkpoint is not None:
-            return Latest(checkpoint=latest.checkpoint, problem="; ".join(problems) or None)
-        origin = origin_of(key, places)
-        if origin is None:
-            break
-        key = origin
-    return Latest(checkpoint=None, problem=None)

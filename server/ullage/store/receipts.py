@@ -73,26 +73,6 @@ def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
     return tuple(found)
 
 
-def origin_of(session_key: str, places: Places) -> str | None:
-    """Give the key of the session that a new one was made from; None where we made none."""
-    agent, _, session_id = session_key.partition(":")
-    folder = places.state_folder / "context" / "preimages"
-    for file in folder.glob("*/*.json"):
-        try:
-            data = file.read_bytes()
-            # Every agent has the id in the name of the file: most receipts need no reading.
-            receipt = decode(data) if session_id and session_id.encode() in data else None
-        except (OSError, ValueError):
-            continue
-        if receipt is None or receipt.new_path is None or receipt.state == "planned":
-            continue
-        origin = receipt.occasion.session_key
-        name = Path(receipt.new_path).name.removesuffix(".jsonl")
-        if name.endswith(session_id) and origin.partition(":")[0] == agent:
-            return origin
-    return None
-
-
 def add_receipt(receipt: Receipt, places: Places) -> Receipt:
     """Write a receipt under the next number, and delete those that are old and many.
 
