@@ -202,10 +202,10 @@ class Pi:
         self._lines.put(None)
 
 
-def install(folder: Path, command: Sequence[str]) -> None:
-    """Put the extension where `ullage install pi` puts it."""
+def install(folder: Path, command: Sequence[str], *, agent: str = "pi") -> None:
+    """Put the files where `ullage install` puts them, with another command."""
     folder.mkdir(parents=True, exist_ok=True)
-    for part in ("shared", "pi"):
+    for part in ("shared", agent):
         with resources.as_file(AGENT_FILES / part) as files:
             shutil.copytree(files, folder, dirs_exist_ok=True)
     (folder / "command.json").write_text(json.dumps({"command": list(command)}))

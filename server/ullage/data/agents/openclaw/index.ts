@@ -14,6 +14,8 @@ const COMPACT_TIMEOUT_MS = 120_000;
 const RESUME_TIMEOUT_MS = 5000;
 /** A compaction that did not report its end by then has none. */
 const STALE_MS = 600_000;
+/** What stands in the place of the user's words where there are none (2026.9.6). */
+const OPENCLAW_DEFAULT = "Write the summary body in the primary language used in the conversation.";
 const CHECKPOINT = /\s*<ullage-checkpoint>[^]*?<\/ullage-checkpoint>/g;
 
 /** What we use of OpenClaw's plug-in API, as of 2026.9. */
@@ -72,6 +74,10 @@ const plugin = {
 export default plugin;
 
 async function summarize(request: SummaryRequest, session: SessionContext | undefined, api: PluginApi): Promise<string> {
+  if (session === undefined) {
+    api.logger?.warn?.("Ullage wrote no summary: it was not told of which session");
+    return "";
+  }
   const { messages, signal, customInstructions, previousSummary } = request;
   const service = new Service(serviceCommand(), () => opening(session));
   try {
@@ -89,8 +95,7 @@ async function summarize(request: SummaryRequest, session: SessionContext | unde
       api.logger?.warn?.(`Ullage wrote no summary: ${service.problem ?? "canceled"}`);
       return "";
     }
-    const resumed =
-      session && (await service.ask("context/resume", {}, { timeoutMs: RESUME_TIMEOUT_MS, signal }));
+    const resumed = await service.ask("context/resume", {}, { timeoutMs: RESUME_TIMEOUT_MS, signal });
     return resumed?.text == null
       ? compacted.summary
       : `${compacted.summary}\n\n<ullage-checkpoint>\n${resumed.text}\n</ullage-checkpoint>`;
@@ -99,7 +104,7 @@ async function summarize(request: SummaryRequest, session: SessionContext | unde
   }
 }
 
-/** A provider is not told whose messages it is given: while two sessions compact, it is unknown. */
+/** A provider is not told whose messages it is given; while two sessions compact, nobody knows. */
 function onlyOne(running: Map<string, Running>): SessionContext | undefined {
   for (const [key, { startedMs }] of running) {
     if (Date.now() - startedMs > STALE_MS) {
@@ -110,19 +115,18 @@ function onlyOne(running: Map<string, Running>): SessionContext | undefined {
   return second === undefined ? first?.session : undefined;
 }
 
-/** Where the session is not known, nothing is kept of it. */
-function opening(session: SessionContext | undefined): Open {
+function opening({ sessionKey, sessionId, workspaceDir }: SessionContext): Open {
   return {
     agent: "openclaw",
-    cwd: session?.workspaceDir ?? homedir(),
-    sessionKey: session?.sessionKey ?? null,
-    sessionId: session?.sessionId ?? "unknown",
-    isReadOnly: session === undefined,
+    cwd: workspaceDir ?? homedir(),
+    sessionKey: sessionKey ?? null,
+    sessionId: sessionId ?? null,
   };
 }
 
-/** What the user said behind `/compact`; around it stands how OpenClaw's own summary is to look. */
+/** What the user said behind `/compact`; around it, or for it, stands how OpenClaw's own is to look. */
 function focusOf(instructions = ""): string | null {
   const [, block = ""] = instructions.split("Additional context from /compact");
-  return /<untrusted-text>\s*([^]*?)\s*<\/untrusted-text>/.exec(block)?.[1] ?? null;
+  const said = /<untrusted-text>\s*([^]*?)\s*<\/untrusted-text>/.exec(block)?.[1];
+  return said === undefined || said.startsWith(OPENCLAW_DEFAULT) ? null : said;
 }
