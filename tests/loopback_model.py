@@ -20,6 +20,8 @@ class Answer(NamedTuple):
     text: str
     commands: tuple[str, ...] = ()
     """Shell commands that the model asks for, side by side."""
+    reads: tuple[str, ...] = ()
+    """Files that it asks for by pi's own tool, in a chat."""
     n_tokens: int = 20_000
     """Tokens of the request, as the model reports them."""
 
@@ -215,14 +217,16 @@ def responses_events(number: int, answer: Answer) -> Iterator[Json]:
 
 def chat_chunks(number: int, answer: Answer, model: str) -> Iterator[Json]:
     head: Json = {"id": f"chat_{number:04}", "object": "chat.completion.chunk", "model": model}
+    wanted = [("bash", {"command": command}) for command in answer.commands]
+    wanted += [("read", {"path": path}) for path in answer.reads]
     calls: list[Json] = [
         {
             "index": n,
             "id": f"call_{number:04}_{n}",
             "type": "function",
-            "function": {"name": "bash", "arguments": json.dumps({"command": command})},
+            "function": {"name": name, "arguments": json.dumps(arguments)},
         }
-        for n, command in enumerate(answer.commands)
+        for n, (name, arguments) in enumerate(wanted)
     ]
     said: Json = {"role": "assistant", "content": answer.text, "tool_calls": calls}
     delta = {key: value for key, value in said.items() if value}

@@ -123,20 +123,26 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
         assert pi.notices == []
 
 
-def test_a_compaction_by_the_user_has_our_summary_with_the_focus(
+def test_a_compaction_by_the_user_has_our_summary_with_the_focus_and_all_files(
     tmp_path: Path, model: LoopbackModel, version: str
 ) -> None:
     with Pi(tmp_path, model, version=version, command=SERVICE, keep_tokens=10) as pi:
         pi.wait_for_service()
-        for number in range(3):
-            work(model, n_tokens=20_000 + number)
-            pi.ask(f"Look at parcel {number} in src/parcels.py.")
-        done = pi.send({"type": "compact", "customInstructions": "src/parcels.py"})
-        assert done["success"] is True
+        for name in ("parcels.py", "owners.py"):
+            (pi.project / name).write_text("def look(): ...\n")
+            model.answers = [Answer("I read it.", reads=(name,)), Answer("Read.")]
+            pi.ask(f"Read {name}.")
+            work(model, n_tokens=20_000)
+            pi.ask("Look at the parcels.")
+            done = pi.send({"type": "compact", "customInstructions": "the parcels without owners"})
+            assert done["success"] is True
         pi.ask("Go on.")
-        (compaction,) = compactions(pi)
-        assert "src/parcels.py" in str(compaction["summary"])
-        assert any(text.startswith(RESTORED) for text in texts(model.requests[-1]))
+        first, second = compactions(pi)
+        assert "the parcels without owners" in str(second["summary"])
+        assert cast(Json, first["details"])["readFiles"] == ["parcels.py"]
+        assert cast(Json, second["details"])["readFiles"] == ["owners.py", "parcels.py"]
+        restored = [text for text in texts(model.requests[-1]) if text.startswith(RESTORED)]
+        assert len(restored) == 1
 
 
 def test_the_user_is_asked_for_a_compaction_after_the_turn(
