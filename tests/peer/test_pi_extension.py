@@ -12,9 +12,10 @@ from typing import cast
 import pytest
 
 from loopback_model import Answer, Json, LoopbackModel
-from pi_process import PI_PACKAGES, SERVICE, Pi
+from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
 from ullage.core.edit import PRUNED_OUTPUT
 
+HERE = Path(__file__).parent
 RESTORED = "[Post-compaction checkpoint restore]"
 OWN_SUMMARY = "aside"
 """What the model answers to pi, where pi writes the summary itself."""
@@ -156,6 +157,7 @@ def test_the_user_is_asked_for_a_compaction_after_the_turn(
         pi.ask("Is it done?")
         pi.confirm(is_wanted=False)
         pi.ask("Is it done?")
+        pi.send({"type": "bash", "command": "sleep 0.5"})  # by then it would ask
         pi.ask("Is it done?")
         pi.confirm(is_wanted=True)
         pi.wait_for("compaction_end")
@@ -186,6 +188,31 @@ def test_a_compaction_within_a_turn_is_followed_by_the_checkpoint_at_once(
         assert sum(text.startswith(RESTORED) for text in texts(model.requests[-1])) == 1
         pi.ask("And now?")
         assert sum(text.startswith(RESTORED) for text in texts(model.requests[-1])) == 1
+
+
+def test_only_the_latest_checkpoint_is_sent_and_counts_if_it_came_after_the_summary(
+    tmp_path: Path,
+) -> None:
+    summary = {"role": "compactionSummary", "summary": "…", "timestamp": 3}
+    asked = {"role": "user", "content": "Go on.", "timestamp": 2}
+    first, second = (
+        {"role": "custom", "customType": "ullage-checkpoint", "content": text, "timestamp": at}
+        for text, at in (("first", 1), ("second", 4))
+    )
+    install(tmp_path, SERVICE)
+
+    def ask(*messages: Json) -> Json:
+        done = subprocess.run(
+            [NODES["0.73.1"], str(HERE / "pi_checkpoint.mjs"), str(tmp_path)],
+            input=json.dumps(messages).encode(),
+            capture_output=True,
+            timeout=30,
+            check=True,
+        )
+        return cast(Json, json.loads(done.stdout))
+
+    assert ask(summary, first, asked) == {"holds": False, "sent": [summary, first, asked]}
+    assert ask(summary, first, asked, second) == {"holds": True, "sent": [summary, asked, second]}
 
 
 def test_a_session_whose_pi_ended_after_the_compaction_gets_its_checkpoint_when_it_goes_on(
@@ -272,7 +299,7 @@ def test_a_session_that_is_not_kept_leaves_nothing_behind(
     tmp_path: Path, model: LoopbackModel
 ) -> None:
     pi = Pi(tmp_path, model, version=NEWER, command=SERVICE)
-    work(model, n_tokens=85_000)
+    model.answers = [Answer("I look.", commands=("sleep 1",), n_tokens=85_000), Answer("Done.")]
     subprocess.run(
         pi.command("-p", "Look.", "--no-session"),
         cwd=pi.project,
@@ -294,6 +321,7 @@ def test_without_a_service_pi_works_as_without_us_and_says_it_once(
         for number in range(3):
             work(model, n_tokens=20_000)
             pi.ask(f"Look at parcel {number}.")
+        assert len(pi.notices) == 1
         work(model, n_tokens=N_FULL)
         pi.ask("Keep the parcels in SQLite.")
         pi.wait_for("compaction_end")
