@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -292,11 +291,9 @@ def test_an_extension_of_an_older_version_is_replaced(places: Places) -> None:
     assert standing("pi", places).state == "installed"
 
 
-OPENCLAW = resources.files("ullage") / "data" / "agents" / "openclaw"
 CONFIG = b"// mine\n{\n  gateway: { mode: 'local' }, // keep\n}\n"
 
 
-@pytest.mark.skipif(not OPENCLAW.is_dir(), reason="the plug-in is not in the package yet")
 def test_openclaw_gets_a_plug_in_and_its_name_in_the_configuration(places: Places) -> None:
     path = places.home / ".openclaw" / "openclaw.json"
     path.write_bytes(CONFIG)
