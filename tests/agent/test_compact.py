@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from model_server import error_reply, serving
-from pi_files import conversation
+from pi_files import Json, conversation
 from service import RuntimeSession, Service
 from ullage.agent.wire import RpcError
 from ullage.store.places import Places
@@ -147,7 +147,7 @@ async def test_a_full_disk_is_noted(service: Service, places: Places) -> None:
     assert "without a checkpoint" in done.notes[0]
 
 
-@pytest.mark.parametrize("shape", ["openclaw", "claude-code", "codex"])
+@pytest.mark.parametrize("shape", ["openclaw", "claude-code", "codex", "openai-chat"])
 async def test_the_message_of_a_summary_is_known_again(service: Service, shape: str) -> None:
     session = await service.open(agent="mine", messageFormat=shape)
     user = {"role": "user", "content": "Please look at the parser. " + PROSE}
@@ -162,6 +162,65 @@ async def test_the_message_of_a_summary_is_known_again(service: Service, shape: 
     assert [event.kind for event in after.system_events] == ["checkpointRestore"]
     assert after.gauge.source == "estimated"
     assert after.gauge.used_tokens == done.tokens_after
+
+
+SYSTEM = {"role": "system", "content": "You are careful. " * 100}
+RULE = {"role": "developer", "content": "From now on, never push to main."}
+
+
+async def chat(service: Service) -> tuple[RuntimeSession, list[Json]]:
+    session = await service.open(agent="mine", messageFormat="openai-chat")
+    messages: list[Json] = [SYSTEM]
+    for number in range(40):
+        messages.append({"role": "user", "content": f"Look at file {number}. {PROSE}"})
+        messages.append({"role": "assistant", "content": PROSE})
+        messages += [RULE] if number == 3 else []
+    return session, messages
+
+
+async def test_no_summary_stands_for_what_the_system_says(service: Service, places: Places) -> None:
+    session, messages = await chat(service)
+    before = await session.prepare(messages=messages)
+    done = await session.compact(messages=messages)
+    assert done.standing_indexes == [0, 9]
+    assert "never push" not in done.summary
+    head = [messages[at] for at in done.standing_indexes]
+    kept = [*head, done.summary_message, *messages[done.first_kept_index :]]
+    after = await session.prepare(messages=kept)
+    assert [event.kind for event in after.system_events] == ["checkpointRestore"]
+    assert before.gauge.used_tokens == done.tokens_before
+    # With nothing reported, what stands is counted with the rest.
+    recount = await service.open(agent="mine", messageFormat="openai-chat", sessionId="two")
+    counted = await recount.prepare(messages=kept)
+    assert counted.gauge.used_tokens is not None
+    assert abs(counted.gauge.used_tokens - done.tokens_after) < 100
+    latest = next(places.state_folder.rglob("cp_001*")).read_text("utf-8")
+    assert "mine" in latest
+
+
+async def test_a_chosen_cut_counts_all_messages(service: Service) -> None:
+    session, messages = await chat(service)
+    done = await session.compact(messages=messages, firstKeptIndex=18)
+    assert (done.first_kept_index, done.standing_indexes) == (18, [0, 9])
+    assert (await refusal(session.compact(messages=messages, firstKeptIndex=1))).kind == (
+        "nothing_to_compact"
+    )
+
+
+async def test_a_second_compaction_takes_the_summary_before_into_its_own(service: Service) -> None:
+    session, messages = await chat(service)
+    first = await session.compact(messages=messages, firstKeptIndex=30)
+    more = [SYSTEM, RULE, first.summary_message, *messages[30:]]
+    second = await session.compact(messages=more, firstKeptIndex=20)
+    assert second.standing_indexes == [0, 1]
+
+
+async def test_an_overflow_plans_as_the_compaction_cuts(service: Service) -> None:
+    session, messages = await chat(service)
+    advised = await session.overflow(messages=messages, usage={"usedTokens": 210_000})
+    assert advised.plan is not None
+    done = await session.compact(messages=messages, layer="full")
+    assert advised.plan.first_kept_index == done.first_kept_index
 
 
 async def test_compactions_of_a_transcript_count(service: Service, tmp_path: Path) -> None:

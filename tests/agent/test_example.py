@@ -15,22 +15,24 @@ PROSE = "The parser reads a line at a time and keeps what it cannot read. " * 60
 WINDOW = 8_000
 
 
-class ResponsesServer:
-    """OpenAI's Responses API by a script: output items and the tokens that they report."""
+class ChatServer:
+    """OpenAI's chat completions by a script: answers and the tokens that they report."""
 
-    def __init__(self, script: list[tuple[list[Json], int] | None]) -> None:
+    def __init__(self, script: list[tuple[Json, int] | None]) -> None:
         self.script = script
         self.inputs: list[list[Json]] = []
 
     def reply(self, asked: Asked) -> Reply:
-        self.inputs.append(json.loads(asked.body)["input"])
+        self.inputs.append(json.loads(asked.body)["messages"])
         step = self.script.pop(0)
         if step is None:
             code = "context_length_exceeded"
             return whole(400, {"error": {"message": "maximum context length", "code": code}})
-        output, n_tokens = step
-        usage = {"input_tokens": n_tokens, "output_tokens": 0, "total_tokens": n_tokens}
-        return whole(200, {"id": "resp_1", "object": "response", "output": output, "usage": usage})
+        answer, n_tokens = step
+        usage = {"prompt_tokens": n_tokens, "completion_tokens": 0, "total_tokens": n_tokens}
+        choice = {"index": 0, "finish_reason": "stop", "message": answer}
+        head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}
+        return whole(200, head | {"choices": [choice], "usage": usage})
 
 
 def whole(status: int, body: Json) -> Reply:
@@ -40,15 +42,13 @@ def whole(status: int, body: Json) -> Reply:
 
 
 def said(text: str) -> Json:
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}
+    return {"role": "assistant", "content": text}
 
 
 def called(path: str) -> Json:
-    arguments = json.dumps({"path": path})
-    return {"type": "function_call", "call_id": "call_1", "name": "read_file"} | {
-        "arguments": arguments
-    }
+    function = {"name": "read_file", "arguments": json.dumps({"path": path})}
+    call = {"id": "call_1", "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
 async def test_it_reads_files_compacts_and_survives_an_overflow(place: Place) -> None:
@@ -56,15 +56,15 @@ async def test_it_reads_files_compacts_and_survives_an_overflow(place: Place) ->
     assert code is not None
     program = place.write("runtime.py", code[1].encode())
     place.write("a.txt", b"swordfish")
-    api = ResponsesServer(
+    api = ChatServer(
         [
-            ([called("a.txt")], 1_000),
-            ([said("It says swordfish. " + PROSE)], 2_000),
-            ([said(f"Noted. {PROSE}")], 5_700),
-            ([said("Yes. " + PROSE)], 7_500),
-            ([said("Compacted before this.")], 2_000),
+            (called("a.txt"), 1_000),
+            (said("It says swordfish. " + PROSE), 2_000),
+            (said(f"Noted. {PROSE}"), 5_700),
+            (said("Yes. " + PROSE), 7_500),
+            (said("Compacted before this."), 2_000),
             None,
-            ([said("Compacted again.")], 1_500),
+            (said("Compacted again."), 1_500),
         ]
     )
     async with served(ModelServer(api.reply)) as server:
@@ -91,7 +91,7 @@ async def test_it_reads_files_compacts_and_survives_an_overflow(place: Place) ->
     printed = [line for line in stdout.decode().splitlines() if line]
     assert printed[-2:] == ["Compacted before this.", "Compacted again."]
     assert api.script == []
-    output = {"type": "function_call_output", "call_id": "call_1", "output": "swordfish"}
+    output = {"role": "tool", "tool_call_id": "call_1", "content": "swordfish"}
     assert output in api.inputs[1]
     # 71 % after the second turn: the line of the gauge is sent, and not kept.
     assert "[Context: 71% | 6k/8k tokens]" in api.inputs[3][-1]["content"]
@@ -100,3 +100,5 @@ async def test_it_reads_files_compacts_and_survives_an_overflow(place: Place) ->
     assert "This summary stands for it" in compacted
     assert "Always use tabs" in compacted
     assert "[Post-compaction checkpoint restore]" in compacted
+    assert all([m["role"] for m in sent].count("system") == 1 for sent in api.inputs)
+    assert all(sent[0]["role"] == "system" for sent in api.inputs)

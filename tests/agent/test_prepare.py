@@ -325,7 +325,7 @@ async def test_the_order_of_keys_changes_nothing(service: Service) -> None:
     assert all(answer == answers[0] for answer in answers)
 
 
-@pytest.mark.parametrize("shape", ["claude-code", "codex"])
+@pytest.mark.parametrize("shape", ["claude-code", "codex", "openai-chat"])
 async def test_own_runtimes_use_the_messages_of_their_provider(
     service: Service, shape: str
 ) -> None:
@@ -347,6 +347,15 @@ def turn_of(shape: str, call_id: str, output: str) -> list[Json]:
             {"type": "function_call", "call_id": call_id, "name": "read", "arguments": "{}"},
             {"type": "function_call_output", "call_id": call_id, "output": output},
             {"type": "message", "role": "assistant", "content": "Done."},
+        ]
+    if shape == "openai-chat":
+        function = {"name": "read", "arguments": "{}"}
+        call = {"id": call_id, "type": "function", "function": function}
+        return [
+            {"role": "user", "content": "Look at it."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call_id, "content": output},
+            {"role": "assistant", "content": "Done."},
         ]
     call = {"type": "tool_use", "id": call_id, "name": "read", "input": {}}
     result = {"type": "tool_result", "tool_use_id": call_id, "content": output}

@@ -10,16 +10,16 @@ from codex_files import CodexFile
 from pi_files import Json, PiFile, pi_files
 from reading import read_context, read_messages
 from ullage.core.context import Context
-from ullage.core.message import ToolCall, ToolResult
-from ullage.core.transcript import Agent, Header
+from ullage.core.message import Image, MessageFormat, Text, Thinking, ToolCall, ToolResult
+from ullage.core.transcript import Header
 from ullage.formats.in_memory import Known, context_of_messages
 from ullage.formats.registry import IN_MEMORY
 
 
 def held(
-    agent: Agent, messages: list[Json], entry_ids: list[str] | None = None, **known: object
+    agent: MessageFormat, messages: list[Json], entry_ids: list[str] | None = None, **known: object
 ) -> Context:
-    header = Header(agent=agent, session_id="s", version=0, cwd=None)
+    header = Header(agent=None, session_id="s", version=0, cwd=None)
     said = Known(header=header, n_compactions=0, **known)
     return context_of_messages(IN_MEMORY[agent], messages, said, entry_ids)
 
@@ -62,8 +62,63 @@ def test_codexs_items_read_as_its_rollout_does() -> None:
     ]
 
 
+def test_chat_messages_read_as_what_they_are() -> None:
+    url = "data:image/png;base64,iVBORw0KGgo="
+    function = {"name": "read", "arguments": '{"path": "a.py"}'}
+    messages: list[Json] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "developer", "content": [{"type": "text", "text": "Be kind."}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Look."},
+                {"type": "image_url", "image_url": {"url": url}},
+                {"type": "later", "more": 1},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "reasoning_content": "I look.",
+            "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "x = 1"},
+        {"role": "assistant", "content": None, "refusal": "No."},
+        {"role": "user", "content": "[Context: 81% | 162k/200k tokens]"},
+    ]
+    context = held("openai-chat", messages)
+    assert [(item.category, item.message.role, item.message.blocks) for item in context.items] == [
+        ("system", "system", (Text(text="Be brief."),)),
+        ("system", "system", (Text(text="Be kind."),)),
+        (
+            "user",
+            "user",
+            (
+                Text(text="Look."),
+                Image(media_type="image/png", size_bytes=len(url)),
+                Text(text='{"type":"later","more":1}'),
+            ),
+        ),
+        (
+            "assistant",
+            "assistant",
+            (
+                Thinking(text="I look."),
+                ToolCall(call_id="c1", name="read", arguments='{"path": "a.py"}'),
+            ),
+        ),
+        (
+            "tool results",
+            "tool",
+            (ToolResult(call_id="c1", name="read", content=(Text(text="x = 1"),), is_error=False),),
+        ),
+        ("assistant", "assistant", (Text(text="No."),)),
+        ("injected", "user", (Text(text="[Context: 81% | 162k/200k tokens]"),)),
+    ]
+
+
 @pytest.mark.parametrize("agent", IN_MEMORY)
-def test_each_message_has_an_item(agent: Agent) -> None:
+def test_each_message_has_an_item(agent: MessageFormat) -> None:
     strange: list[Json] = [{}, {"type": "ghost_snapshot"}, {"role": 7}, {"content": {"a": []}}]
     assert len(held(agent, strange).items) == len(strange)
 
@@ -101,7 +156,7 @@ def test_what_is_reported_belongs_to_the_last_message() -> None:
 
 
 @pytest.mark.parametrize("agent", IN_MEMORY)
-def test_a_summary_is_read_back_from_its_message(agent: Agent) -> None:
+def test_a_summary_is_read_back_from_its_message(agent: MessageFormat) -> None:
     message = IN_MEMORY[agent].summary_message("We looked.", n_tokens_before=9, at_ms=1)
     context = held(agent, [message, {"role": "user", "content": "Go on."}])
     assert [item.category for item in context.items] == ["summary", "user"]

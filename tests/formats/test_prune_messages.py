@@ -7,6 +7,7 @@ from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.formats.claude_code.prune import prune_message as prune_claude
 from ullage.formats.codex.prune import prune_message as prune_codex
 from ullage.formats.gemini.prune import prune_message as prune_gemini
+from ullage.formats.openai_chat.prune import prune_message as prune_chat
 from ullage.formats.opencode.prune import prune_message as prune_opencode
 from ullage.formats.registry import FORMATS
 
@@ -25,6 +26,10 @@ def codex_result(output: object) -> Json:
     return {"type": "function_call_output", "call_id": "c1", "output": output}
 
 
+def chat_result(content: object) -> Json:
+    return {"role": "tool", "tool_call_id": "c1", "content": content, "later": 1}
+
+
 def gemini_result(response: Json, **fields: object) -> Json:
     answered = {"id": "c1", "name": "ls", "response": response, **fields}
     return {"role": "user", "parts": [{"functionResponse": answered}]}
@@ -38,6 +43,8 @@ CLAUDE_IMAGE = {"type": "image", "source": {"data": PIXEL}}
 CLAUDE_TEXT = {"type": "text", "text": PRUNED_IMAGE}
 CODEX_IMAGE = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"}
 CODEX_TEXT = {"type": "input_text", "text": PRUNED_IMAGE}
+CHAT_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+CHAT_TEXT = {"type": "text", "text": PRUNED_IMAGE}
 GEMINI_IMAGE = {"inlineData": {"mimeType": "image/png", "data": PIXEL}}
 FILE = {"type": "file", "id": "p1", "mime": "image/png", "url": f"data:image/png;base64,{PIXEL}"}
 
@@ -83,6 +90,20 @@ FILE = {"type": "file", "id": "p1", "mime": "image/png", "url": f"data:image/png
             {"type": "message", "role": "user", "content": [CODEX_IMAGE]},
             IMAGES,
             {"type": "message", "role": "user", "content": [CODEX_TEXT]},
+        ),
+        (prune_chat, chat_result("long"), OUTPUT, chat_result(PRUNED_OUTPUT)),
+        (
+            prune_chat,
+            chat_result([CHAT_IMAGE]),
+            OUTPUT,
+            chat_result([{"type": "text", "text": PRUNED_OUTPUT}]),
+        ),
+        (prune_chat, chat_result([CHAT_IMAGE]), RESULT_IMAGES, chat_result([CHAT_TEXT])),
+        (
+            prune_chat,
+            {"role": "user", "content": [CHAT_IMAGE, {"type": "later"}]},
+            IMAGES,
+            {"role": "user", "content": [CHAT_TEXT, {"type": "later"}]},
         ),
         (
             prune_gemini,
@@ -152,6 +173,8 @@ def test_a_placeholder_stands_where_the_agent_reads_the_output(
         (prune_claude, claude_result("long")),
         (prune_claude, {"role": "user", "content": "text"}),
         (prune_codex, codex_result("long")),
+        (prune_chat, chat_result("long")),
+        (prune_chat, {"role": "assistant", "content": None, "refusal": "No."}),
         (prune_gemini, gemini_result({"output": "long"})),
         (prune_opencode, opencode_result(status="completed", output="long")),
     ],

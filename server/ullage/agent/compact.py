@@ -48,6 +48,7 @@ def _compacted(done: HeldCompaction, entry_ids: list[str] | None) -> Compacted:
         summary=done.summary,
         summary_message=done.message,
         first_kept_index=done.first_kept,
+        standing_indexes=list(done.standing),
         first_kept_entry_id=entry_ids[done.first_kept] if entry_ids and is_kept else None,
         details=done.details,
         tokens_before=done.n_tokens_before,

@@ -8,7 +8,6 @@ from ullage.agent.protocol import (
     PROTOCOL_VERSION,
     Close,
     Closed,
-    MessageFormat,
     Open,
     Opened,
     Resume,
@@ -17,20 +16,29 @@ from ullage.agent.protocol import (
 )
 from ullage.agent.sessions import Sessions
 from ullage.agent.wire import RpcError
-from ullage.app.attached import Attached, Call, Progress, Runtime, attach, load_call, set_restored
+from ullage.app.attached import (
+    Attached,
+    Call,
+    HeldAgent,
+    Progress,
+    Runtime,
+    attach,
+    load_call,
+    set_restored,
+)
 from ullage.app.load import Loaded
 from ullage.app.resume import Resume as Found
 from ullage.app.resume import resume
 from ullage.core.policy import ratio_at, reserve_at
 
-_FORMATS: dict[str, MessageFormat] = {
+_AGENTS: dict[str, HeldAgent] = {
     "pi": "openclaw",
     "openclaw": "openclaw",
     "clawdbot": "openclaw",
     "claude-code": "claude-code",
     "codex": "codex",
 }
-"""Shape of the messages of the agents that we know."""
+"""The agents that we know, whose messages have a shape of their own."""
 
 
 async def open_session(sessions: Sessions, params: Open) -> Opened:
@@ -83,7 +91,8 @@ def _found(attached: Attached) -> Found | None:
 
 
 def _runtime(params: Open) -> Runtime:
-    shape = params.message_format or _FORMATS.get(params.agent)
+    known = _AGENTS.get(params.agent)
+    shape = params.message_format or known
     if shape is None:
         raise _wrong(f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages")
     session_id = params.session_id or params.session_key
@@ -94,6 +103,7 @@ def _runtime(params: Open) -> Runtime:
         raise _wrong("cwd: give an absolute path")
     return Runtime(
         agent=params.agent,
+        known_as=known,
         shape=shape,
         cwd=cwd,
         session_id=session_id,

@@ -24,7 +24,7 @@ def _answer(advised: Advised) -> Overflowed:
             selection = advised.selection
             plan = CompactPlan(
                 layer="full",
-                first_kept_index=selection.cut.first_kept,
+                first_kept_index=advised.first_kept,
                 tokens_before=selection.n_tokens_before,
                 tokens_replaced=selection.cut.n_tokens_replaced,
             )

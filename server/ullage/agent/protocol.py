@@ -10,7 +10,7 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from ullage.core.gauge import UsedSource
-from ullage.core.message import JsonObject
+from ullage.core.message import JsonObject, MessageFormat
 from ullage.core.policy import Layer
 from ullage.core.window import WindowSource
 
@@ -26,9 +26,6 @@ FAILED = -32000
 """An error of ours; `data.kind` tells which."""
 CANCELLED = -32800
 """As in the Language Server Protocol."""
-
-MessageFormat: TypeAlias = Literal["openclaw", "claude-code", "codex"]
-"""Shape of the messages: those of pi, of Anthropic's Messages, of OpenAI's Responses (items)."""
 
 ErrorKind: TypeAlias = Literal[
     "not_open",
@@ -304,8 +301,11 @@ class Audit(Wire, frozen=True, kw_only=True):
 class Compacted(Wire, frozen=True, kw_only=True):
     summary: str
     summary_message: JsonObject
-    """A message that holds it, to take the place of those before `firstKeptIndex`."""
+    """A message that holds it, to take the place of those before `firstKeptIndex`, but for
+    `standingIndexes`."""
     first_kept_index: int
+    standing_indexes: list[int]
+    """Messages before `firstKeptIndex` that stay, before `summaryMessage`: those of the system."""
     first_kept_entry_id: str | None
     """Null without `entryIds`, or where nothing is kept."""
     details: JsonObject

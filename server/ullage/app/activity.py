@@ -89,7 +89,7 @@ def _report(session: Session, config: Config, places: Places) -> SessionReport:
     children = subagent_sessions(session, places)
     is_live = is_running(session, places) or time.time() - written_ns / 1e9 < QUIET_S
     return SessionReport(
-        agent=session.header.agent,
+        agent=session.header.known_agent,
         session_id=session.header.session_id,
         path=str(session.path),
         activity="live" if is_live else "idle",

@@ -1,6 +1,7 @@
 """A session whose messages its runtime holds: opened once, measured anew with each call."""
 
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -14,15 +15,16 @@ from ullage.core.config.settings import Config
 from ullage.core.context import Context, ContextItem
 from ullage.core.decision import Step
 from ullage.core.index import EMPTY_INDEX
-from ullage.core.message import JsonObject
+from ullage.core.message import JsonObject, MessageFormat
 from ullage.core.prune import PruneItem, pruned
-from ullage.core.transcript import Agent, Header
+from ullage.core.standing import Conversation, conversation_of
+from ullage.core.transcript import Header
 from ullage.core.turn import still_pruned
 from ullage.core.window import find_row
 from ullage.errors import InputError
 from ullage.formats.format import Reading
 from ullage.formats.in_memory import InMemory, Known, context_of_messages
-from ullage.formats.registry import IN_MEMORY, format_of
+from ullage.formats.registry import IN_MEMORY
 from ullage.store.auto_state import read_auto_state
 from ullage.store.models import model_table
 from ullage.store.places import Places
@@ -30,14 +32,17 @@ from ullage.store.source import NoLines
 from ullage.store.token_counts import CountText, TokenCounts
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
 
+HeldAgent: TypeAlias = Literal["openclaw", "claude-code", "codex"]
+
 
 class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     """What a runtime says of a session when it opens it."""
 
     agent: str
     """Its own name, of ours or not."""
-    shape: Agent
-    """Whose messages its own look like."""
+    known_as: HeldAgent | None = None
+    """Which of the agents that we know it is."""
+    shape: MessageFormat
     cwd: Path
     session_id: str
     session_key: str | None = None
@@ -123,6 +128,10 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     """With placeholders for what was pruned before."""
     progress: Progress
 
+    @property
+    def conversation(self) -> Conversation:
+        return conversation_of(self.loaded.context.items)
+
 
 def attach(
     runtime: Runtime, places: Places, count_text: CountText = count_tokens
@@ -131,11 +140,12 @@ def attach(
     places = msgspec.structs.replace(places, cwd=runtime.cwd)
     session = Session(
         header=Header(
-            agent=runtime.shape, session_id=runtime.session_id, version=0, cwd=str(runtime.cwd)
+            agent=runtime.known_as, session_id=runtime.session_id, version=0, cwd=str(runtime.cwd)
         ),
-        format=format_of(runtime.shape),
+        transcript_format=None,
         lines=NoLines(runtime.session_file or Path(runtime.session_id)),
         key=runtime.session_key or f"{runtime.agent}:{runtime.session_id}",
+        runtime=runtime.agent,
     )
     row = find_row(model_table(), runtime.model)
     attached = Attached(

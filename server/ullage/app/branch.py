@@ -51,7 +51,7 @@ def plan_branch(session: Session, at: str | None, places: Places) -> PlannedBran
     header, lines = session.header, session.lines
     is_plain = header.agent == "openclaw" and header.version == VERSION and not header.dialect
     if not is_plain or not isinstance(lines, FileLines):
-        way = _OWN_WAYS[header.agent].format(header.session_id)
+        way = _OWN_WAYS[header.known_agent].format(header.session_id)
         raise WriteNotSupported(
             f"Ullage branches sessions of pi (version {VERSION}) only; for this one use: {way}"
         )

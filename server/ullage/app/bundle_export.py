@@ -137,7 +137,7 @@ def _origin(loaded: Loaded) -> Origin:
     for line in session.lines.forward():
         digest.update(line.raw)
     return Origin(
-        agent=header.agent,
+        agent=header.known_agent,
         session_id=header.session_id,
         format_version=header.version,
         dialect=header.dialect,

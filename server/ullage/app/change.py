@@ -83,10 +83,10 @@ def changeable(session: Session) -> Changeable:
         WriteNotSupported: this kind of session is not ours to write to.
     """
     header = session.header
-    editor = editor_for(header.agent)
+    editor = editor_for(header.known_agent)
     if editor is None or not isinstance(session.lines, FileLines):
         raise WriteNotSupported(
-            f"Ullage only reads sessions of {header.agent}: {WAYS_OUT[header.agent]}"
+            f"Ullage only reads sessions of {header.agent}: {WAYS_OUT[header.known_agent]}"
         )
     refusal = editor.refuse_edit(header)
     if refusal is not None:

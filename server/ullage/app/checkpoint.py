@@ -181,7 +181,7 @@ def _built(
         n_window_tokens=gauge.window.n_tokens,
         previous_checkpoint=previous.meta.checkpoint_id if previous else None,
         channel="cli",
-        agent_id=loaded.session.header.agent,
+        agent_id=loaded.session.header.agent or loaded.session.runtime,
         is_split_turn=is_split_turn or bool(open_calls(loaded.context.items)),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
         previous=previous,

@@ -158,7 +158,7 @@ def report_checkup(
 ) -> DoctorReport:
     examination = checkup.examination
     return DoctorReport(
-        agent=checkup.patient.header.agent,
+        agent=checkup.patient.header.known_agent,
         session_id=checkup.patient.header.session_id,
         path=str(checkup.patient.lines.path),
         n_lines=examination.n_lines,

@@ -62,7 +62,9 @@ def update(followed: Followed, config: Config, places: Places) -> Followed:
         shown = session.format.extend(whole, (appended.unfinished,), source.size_bytes)
     if whole is None or shown is None:
         return start(path, config, places, count_text)
-    longer = Session(header=session.header, format=session.format, lines=source)
+    longer = Session(
+        header=session.header, transcript_format=session.transcript_format, lines=source
+    )
     loaded = measured(longer, shown, config, followed.loaded.count, followed.loaded.known_secrets)
     return Followed(loaded=loaded, whole=whole, mark=appended.mark)
 

@@ -5,6 +5,7 @@ Nothing is written into a transcript. The checkpoint comes first (S1 §8.1).
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -12,11 +13,10 @@ from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, id
 from ullage.app.auto import change_breaker
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.compact import Request, Summarized, details_of, plan_summary
-from ullage.app.load import Loaded
+from ullage.app.load import Loaded, with_items
 from ullage.app.models import model_use
 from ullage.core.breaker import record_run
 from ullage.core.compaction import Unneeded
-from ullage.core.context import Context
 from ullage.core.loss import Loss
 from ullage.core.message import JsonObject
 from ullage.core.tokens import count_items
@@ -41,6 +41,8 @@ class HeldCompaction(msgspec.Struct, frozen=True, kw_only=True):
     message: JsonObject
     """In the runtime's own shape."""
     first_kept: int
+    standing: tuple[int, ...]
+    """Messages before the first kept one that stay all the same, before the summary."""
     details: JsonObject
     n_tokens_before: int
     n_tokens_after: int
@@ -63,19 +65,25 @@ async def compact_held(
     if summary is not None:
         call, n_added = _with_summary(attached, call, summary), 1
     held = await asyncio.to_thread(load_call, attached, progress, call)
-    first_kept = None if wish.first_kept is None else wish.first_kept + n_added
-    loaded = held.loaded
+    loaded, conversation = held.loaded, held.conversation
+    chosen = None if wish.first_kept is None else wish.first_kept + n_added
     checkpoint_id, notes = await asyncio.to_thread(_save, attached, held, wish)
     model = model_use(attached.config.model, loaded, attached.places)
     planned = await plan_summary(
-        loaded, wish.request, attached.config, attached.places, model, first_kept
+        with_items(loaded, conversation.items),
+        wish.request,
+        attached.config,
+        attached.places,
+        model,
+        None if chosen is None else conversation.position_of(chosen),
     )
     used = _used_tokens(held, planned)
     if isinstance(planned, Unneeded):
         if wish.request.trigger == "auto":
             notes += await asyncio.to_thread(_remember, attached, held, wish.request, used, used)
         return planned, held.progress
-    n_after = _tokens_after(held, planned, used)
+    place = chosen or conversation.place_of(planned.selection.cut.first_kept)
+    n_after = _tokens_after(held, conversation.places, planned, used)
     if wish.request.trigger == "auto":
         notes += await asyncio.to_thread(_remember, attached, held, wish.request, used, n_after)
     done = HeldCompaction(
@@ -83,7 +91,8 @@ async def compact_held(
         message=attached.shape.summary_message(
             planned.summary.text, n_tokens_before=used, at_ms=time.time_ns() // 1_000_000
         ),
-        first_kept=planned.selection.cut.first_kept - n_added,
+        first_kept=place - n_added,
+        standing=tuple(at - n_added for at in conversation.standing_before(place)),
         details=details_of(planned, used, n_after),
         n_tokens_before=used,
         n_tokens_after=n_after,
@@ -138,12 +147,7 @@ def _whole(held: Held) -> Loaded:
     shared = [at for at, item in enumerate(last.items) if item.entry_id in ids]
     if not shared:
         return loaded
-    context: Context = msgspec.structs.replace(
-        loaded.context, items=(*loaded.context.items, *last.items[shared[-1] + 1 :])
-    )
-    return msgspec.structs.replace(
-        loaded, status=msgspec.structs.replace(loaded.status, context=context)
-    )
+    return with_items(loaded, (*loaded.context.items, *last.items[shared[-1] + 1 :]))
 
 
 def _used_tokens(held: Held, planned: Summarized | Unneeded) -> int:
@@ -156,8 +160,8 @@ def _used_tokens(held: Held, planned: Summarized | Unneeded) -> int:
     return 0 if isinstance(planned, Unneeded) else planned.selection.n_tokens_before
 
 
-def _tokens_after(held: Held, planned: Summarized, used: int) -> int:
-    replaced = held.sent.items[: planned.selection.cut.first_kept]
+def _tokens_after(held: Held, places: Sequence[int], planned: Summarized, used: int) -> int:
+    replaced = [held.sent.items[at] for at in places[: planned.selection.cut.first_kept]]
     n_left = max(0, used - count_items(replaced, held.loaded.count))
     return n_left + planned.summary.n_tokens
 

@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.app.session import Session
 from ullage.core.config.settings import Config
-from ullage.core.context import Context
+from ullage.core.context import Context, ContextItem
 from ullage.core.gauge import Gauge, measure
 from ullage.core.index import EMPTY_INDEX
 from ullage.core.policy import Policy
@@ -90,6 +90,13 @@ def measured(
         count=count,
         known_secrets=secrets,
     )
+
+
+def with_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
+    """Give a session with other messages, and how full it was as it is."""
+    context = msgspec.structs.replace(loaded.context, items=items)
+    status = msgspec.structs.replace(loaded.status, context=context)
+    return msgspec.structs.replace(loaded, status=status)
 
 
 def gauge_of(context: Context, config: Config, count: TokenCounts) -> Gauge:

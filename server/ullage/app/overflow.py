@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, load_call
+from ullage.app.load import with_items
 from ullage.app.prune import natives_with_placeholders
 from ullage.core.compaction import Selection, hidden_tokens, select
 from ullage.core.context import ContextItem
@@ -33,6 +34,8 @@ class CompactFirst(msgspec.Struct, frozen=True, kw_only=True):
     """The runtime is to compact, apply it, and send once more."""
 
     selection: Selection
+    first_kept: int
+    """The place of the first message that stays, but for standing ones."""
     reason: str
 
 
@@ -83,7 +86,10 @@ def on_overflow(attached: Attached, progress: Progress, call: Call) -> tuple[Adv
                 if selection is not None and n_freed == 0:
                     # What the runtime makes of it is not known here; one compaction is tried.
                     tried = (*situation.tried, Step(what="full"))
-                    first = CompactFirst(selection=selection, reason=action.reason)
+                    place = held.conversation.place_of(selection.cut.first_kept)
+                    first = CompactFirst(
+                        selection=selection, first_kept=place, reason=action.reason
+                    )
                     return first, _after(held, room, tried)
                 step = Step(what="full", n_freed=n_freed)
             case Retry():
@@ -127,7 +133,8 @@ class _Room:
         """Select what a full compaction replaces; None where nothing can go."""
         loaded = self._held.loaded
         gauge = loaded.status.gauge
-        found = select(loaded.context, gauge, "full", loaded.policy, loaded.count)
+        talked = with_items(loaded, self._held.conversation.items).context
+        found = select(talked, gauge, "full", loaded.policy, loaded.count)
         return found if isinstance(found, Selection) else None
 
     def is_enough(self, found: Selection) -> bool:
@@ -137,7 +144,7 @@ class _Room:
 
     def natives(self, attached: Attached) -> dict[int, JsonObject]:
         items = self._held.loaded.context.items
-        return natives_with_placeholders(items, self.pruned, attached.session.format)
+        return natives_with_placeholders(items, self.pruned, attached.shape.prune_message)
 
     def _take(self, plan: PrunePlan) -> int:
         self.items = pruned(self.items, plan.replacements)

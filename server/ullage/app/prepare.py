@@ -230,7 +230,7 @@ class _Request:
         return Prepared(
             turn=self._turn,
             natives=natives_with_placeholders(
-                self._loaded.context.items, self._turn.pruned, self._attached.session.format
+                self._loaded.context.items, self._turn.pruned, self._attached.shape.prune_message
             ),
             gauge=self._gauge,
             line=gauge_line(self._gauge, is_checkpoint_saved=is_saved) if is_shown else None,

@@ -4,7 +4,8 @@ The plan is made in memory and shows the context that would be sent, for every a
 changes the session on disk, where that is ours to do.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -33,8 +34,10 @@ from ullage.core.prune import (
 )
 from ullage.core.tokens import count_items
 from ullage.errors import UnknownItem, WriteNotSupported
-from ullage.formats.format import Format
 from ullage.store.places import Places
+
+PruneMessage: TypeAlias = Callable[[JsonObject, Sequence[Replacement]], JsonObject]
+"""Puts placeholders into a message of some shape."""
 
 
 class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,13 +105,13 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
 
 def pruned_messages(loaded: Loaded, replacements: Iterable[Replacement]) -> list[JsonObject]:
     """Give the context with placeholders, in the agent's own shape; nothing is written."""
-    known: Format = loaded.session.format
-    items = with_placeholders(loaded.context.items, replacements, known)
+    known = loaded.session.format
+    items = with_placeholders(loaded.context.items, replacements, known.prune_message)
     return known.messages(msgspec.structs.replace(loaded.context, items=items))
 
 
 def with_placeholders(
-    items: Sequence[ContextItem], replacements: Iterable[Replacement], known: Format
+    items: Sequence[ContextItem], replacements: Iterable[Replacement], prune_message: PruneMessage
 ) -> tuple[ContextItem, ...]:
     """Put placeholders into the agent's own messages; an untouched one stays the same object."""
     by_entry: dict[str, list[Replacement]] = {}
@@ -122,16 +125,16 @@ def with_placeholders(
     for item in items:
         wanted = of_native[id(item.native)]
         if id(item.native) not in pruned:
-            native = known.prune_message(item.native, wanted) if wanted else item.native
+            native = prune_message(item.native, wanted) if wanted else item.native
             pruned[id(item.native)] = native
     return tuple(msgspec.structs.replace(item, native=pruned[id(item.native)]) for item in items)
 
 
 def natives_with_placeholders(
-    items: Sequence[ContextItem], pruned: Iterable[PruneItem], known: Format
+    items: Sequence[ContextItem], pruned: Iterable[PruneItem], prune_message: PruneMessage
 ) -> dict[int, JsonObject]:
     """Give the agent's own messages that change by a prune, by their place."""
-    changed = with_placeholders(items, [one.replacement for one in pruned], known)
+    changed = with_placeholders(items, [one.replacement for one in pruned], prune_message)
     return {
         at: item.native for at, item in enumerate(changed) if item.native is not items[at].native
     }

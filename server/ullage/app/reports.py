@@ -91,7 +91,7 @@ def report_status(loaded: Loaded) -> StatusReport:
     gauge, trigger = status.gauge, status.next_trigger
     used = gauge.used_tokens
     return StatusReport(
-        agent=context.header.agent,
+        agent=context.header.known_agent,
         session_id=context.header.session_id,
         path=str(loaded.path),
         cwd=context.header.cwd,

@@ -11,10 +11,20 @@ from ullage.store.source import Source
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
     header: Header
-    format: Format
+    transcript_format: Format | None
+    """None where its runtime holds the messages."""
     lines: Source
     key: str | None = None
     """Names its state on disk, where a runtime says so; else agent and id do."""
+    runtime: str = ""
+    """Name of the runtime that holds the messages."""
+
+    @property
+    def format(self) -> Format:
+        """The format of a session that was read from a transcript."""
+        if self.transcript_format is None:
+            raise AssertionError("a transcript has a format")
+        return self.transcript_format
 
     @property
     def path(self) -> Path:
@@ -26,4 +36,4 @@ def session_of(known: Format, header: Header, lines: Source) -> Session:
     if not header.session_id:
         # Some formats leave the id to the name of the file.
         header = msgspec.structs.replace(header, session_id=lines.path.stem)
-    return Session(format=known, header=header, lines=lines)
+    return Session(transcript_format=known, header=header, lines=lines)

@@ -31,7 +31,7 @@ def status_text(loaded: Loaded) -> str:
     lines = [
         "Context Status",
         RULE,
-        row("Session", f"{AGENT_NAMES[header.agent]} · {header.session_id}"),
+        row("Session", f"{AGENT_NAMES[header.known_agent]} · {header.session_id}"),
         row("Model", context.model or "not named yet"),
         row("Total Tokens", total_text(gauge)),
         *([] if gauge.utilization is None else [row("", bar(gauge.utilization))]),

@@ -116,9 +116,8 @@ def refuse_open_calls(items: Sequence[ContextItem]) -> Unneeded | None:
 
 
 def hidden_tokens(gauge: Gauge, n_counted: int) -> int:
-    """Give what the agent adds to the context unseen by us: its system prompt and tools."""
-    is_known = gauge.used_source in ("reported", "estimated") and gauge.used_tokens is not None
-    return max(0, (gauge.used_tokens or 0) - n_counted) if is_known else 0
+    """Give what is sent beside the messages that were counted: system prompt and tools."""
+    return max(0, (gauge.used_tokens or 0) - n_counted)
 
 
 def refuse_summary(selection: Selection, n_summary_tokens: int, summary: str) -> str | None:

@@ -5,6 +5,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Role: TypeAlias = Literal["user", "assistant", "tool", "system"]
+MessageFormat: TypeAlias = Literal["openclaw", "claude-code", "codex", "openai-chat"]
+"""Shape of the messages that a runtime holds: those of pi, of Anthropic's Messages, of OpenAI's
+Responses (items), of OpenAI's chat completions."""
 JsonObject: TypeAlias = dict[str, object]
 """A JSON object kept as an agent wrote it; only the adapter that made it looks inside."""
 

@@ -59,7 +59,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """What a transcript says of its session as a whole."""
 
-    agent: Agent
+    agent: Agent | None
+    """None where a runtime that we do not know holds the messages, without a transcript of ours."""
     session_id: str
     version: int
     """Version of the agent's format; 0 where the format has none."""
@@ -68,6 +69,13 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The session that this one is a subagent of."""
     dialect: str = ""
     """Which of an agent's formats it is, where there are several; empty for its main one."""
+
+    @property
+    def known_agent(self) -> Agent:
+        """The agent of a session that was read from a transcript."""
+        if self.agent is None:
+            raise AssertionError("a transcript has an agent")
+        return self.agent
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Protocol
 import msgspec
 
 from ullage.core.context import Category, Compaction, Context, ContextItem
+from ullage.core.edit import Replacement
 from ullage.core.index import CompactionRef
 from ullage.core.message import JsonObject, Message, ToolCall, Usage
 from ullage.core.transcript import Header, Line
@@ -35,6 +36,11 @@ class InMemory(Protocol):
     @staticmethod
     def summary_message(summary: str, *, n_tokens_before: int, at_ms: int) -> JsonObject:
         """Make the message that holds a summary."""
+        ...
+
+    @staticmethod
+    def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+        """Put placeholders into a message; the rest stays as it is."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ullage.core.message import MessageFormat
 from ullage.core.transcript import Agent, Header, Lines
 from ullage.formats.claude_code import adapter as claude_code
 from ullage.formats.claude_code import doctor as claude_code_doctor
@@ -16,6 +17,7 @@ from ullage.formats.format import Editor, Format
 from ullage.formats.gemini import adapter as gemini
 from ullage.formats.in_memory import InMemory
 from ullage.formats.json_line import decode_object
+from ullage.formats.openai_chat import in_memory as openai_chat_in_memory
 from ullage.formats.openclaw import adapter as openclaw
 from ullage.formats.openclaw import doctor as openclaw_doctor
 from ullage.formats.openclaw import edit as openclaw_edit
@@ -37,10 +39,11 @@ EDITORS: Mapping[Agent, Editor] = {
     "codex": codex_edit,
 }
 
-IN_MEMORY: Mapping[Agent, InMemory] = {
+IN_MEMORY: Mapping[MessageFormat, InMemory] = {
     "openclaw": openclaw_in_memory,
     "claude-code": claude_code_in_memory,
     "codex": codex_in_memory,
+    "openai-chat": openai_chat_in_memory,
 }
 
 

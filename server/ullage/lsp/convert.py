@@ -44,7 +44,9 @@ def uri_of(path: Path) -> str:
 def gauge_params(loaded: Loaded) -> GaugeParams:
     header, status = loaded.session.header, loaded.status
     return GaugeParams(
-        session=SessionRef(agent=header.agent, sessionId=header.session_id, path=str(loaded.path)),
+        session=SessionRef(
+            agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path)
+        ),
         text=gauge_text(status.gauge),
         tooltip=_tooltip(loaded),
         level="normal"
@@ -93,8 +95,9 @@ def _tooltip(loaded: Loaded) -> str:
     """Write the hover of the gauge; every text that comes from a session is escaped."""
     status, header = loaded.status, loaded.session.header
     model = loaded.context.model or "model not named yet"
+    agent = AGENT_NAMES[header.known_agent]
     rows = [
-        f"**{AGENT_NAMES[header.agent]}** · {_escaped(model)} · {_escaped(header.session_id[:8])}",
+        f"**{agent}** · {_escaped(model)} · {_escaped(header.session_id[:8])}",
         f"{total_text(status.gauge)} tokens  \n{_escaped(used_text(status.gauge))}",
         f"Window: {_escaped(window_text(status.gauge.window))}",
         f"Next: {trigger_text(status)}",

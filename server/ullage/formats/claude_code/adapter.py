@@ -4,6 +4,7 @@ from itertools import islice
 
 from ullage.core.context import Compaction, Context, ContextItem
 from ullage.core.index import CompactionRef, Index, chain
+from ullage.core.injected import PREFACE
 from ullage.core.message import JsonObject
 from ullage.core.transcript import (
     Agent,
@@ -16,7 +17,7 @@ from ullage.core.transcript import (
 from ullage.formats.claude_code.conversation import read_conversation
 from ullage.formats.claude_code.extension import extend
 from ullage.formats.claude_code.items import item_of, items_of
-from ullage.formats.claude_code.notes import PREFACE, own_details, to_prune_record
+from ullage.formats.claude_code.notes import own_details, to_prune_record
 from ullage.formats.claude_code.places import (
     live_folders,
     session_folders,

@@ -11,6 +11,7 @@ import msgspec
 
 from ullage.core.context import Compaction, Context
 from ullage.core.edit import CompactionEdit, LineChange, NewSession, PruneEdit, Replacement
+from ullage.core.injected import PREFACE
 from ullage.core.lines import LinesBefore
 from ullage.core.message import JsonObject
 from ullage.core.transcript import Entry, Header, Lines
@@ -23,7 +24,7 @@ from ullage.formats.claude_code.copying import (
     new_session_id,
 )
 from ullage.formats.claude_code.items import cleared_calls, items_of, sent_entries
-from ullage.formats.claude_code.notes import OWN_KEY, PREFACE, new_prune_note, own_details
+from ullage.formats.claude_code.notes import OWN_KEY, new_prune_note, own_details
 from ullage.formats.claude_code.records import is_boundary_entry, metadata_of, read_entry
 from ullage.formats.claude_code.restore import begin, restore, undo_restore
 from ullage.formats.json_line import text_of

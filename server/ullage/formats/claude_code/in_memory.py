@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from ullage.core.context import Category
-from ullage.core.injected import is_injected
+from ullage.core.injected import PREFACE, is_injected
 from ullage.core.message import JsonObject, Message, ToolResult, plain_text
 from ullage.formats.claude_code.messages import content_of, usage_of
-from ullage.formats.claude_code.notes import PREFACE
+from ullage.formats.claude_code.prune import prune_message
 from ullage.formats.json_line import text_of
+
+__all__ = ["message_of", "prune_message", "summary_message", "summary_of"]
 
 
 def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:

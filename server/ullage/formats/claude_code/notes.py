@@ -11,8 +11,6 @@ PRUNE_NOTE = "ullage-prune"
 """Type of the record behind a prune. It has no uuid, so that it is no part of the thread."""
 OWN_KEY = "ullage"
 """Where our details stand in the metadata of a boundary."""
-PREFACE = "The conversation before this point was compacted. This summary stands for it:\n\n"
-"""Tells the model what our summaries are; no part of the summary itself."""
 
 
 def is_prune_note(stub: Stub) -> bool:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 
 from ullage.core.context import Compaction, ContextItem
+from ullage.core.injected import PREFACE
 from ullage.core.message import JsonObject, ToolCall, plain_text
 from ullage.core.transcript import Entry
 from ullage.formats.codex.messages import is_sent, to_message
-from ullage.formats.codex.notes import BEFORE_KEY, PREFACE, own_note
+from ullage.formats.codex.notes import BEFORE_KEY, own_note
 from ullage.formats.codex.records import payload_of
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of
 

@@ -11,6 +11,7 @@ import msgspec
 
 from ullage.core.context import Compaction, Context
 from ullage.core.edit import CompactionEdit, LineChange, NewSession, PruneEdit, Replacement
+from ullage.core.injected import PREFACE
 from ullage.core.lines import LinesBefore
 from ullage.core.message import plain_text
 from ullage.core.transcript import Entry, Header, Lines
@@ -25,7 +26,7 @@ from ullage.formats.codex.copying import (
     token_count,
 )
 from ullage.formats.codex.messages import to_message
-from ullage.formats.codex.notes import OWN_KEY, PREFACE, new_prune_note, own_note
+from ullage.formats.codex.notes import OWN_KEY, new_prune_note, own_note
 from ullage.formats.codex.records import payload_of, read_entry
 from ullage.formats.codex.restore import begin, restore, undo_restore
 from ullage.formats.json_line import text_of

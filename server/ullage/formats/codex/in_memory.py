@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from ullage.core.context import Category
-from ullage.core.injected import is_injected
+from ullage.core.injected import PREFACE, is_injected
 from ullage.core.message import JsonObject, Message, plain_text
 from ullage.formats.codex import compaction
 from ullage.formats.codex.messages import is_sent, to_message
-from ullage.formats.codex.notes import PREFACE
+from ullage.formats.codex.prune import prune_message
+
+__all__ = ["message_of", "prune_message", "summary_message", "summary_of"]
 
 
 def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:

@@ -10,8 +10,6 @@ from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 OWN_KEY = "ullage"
 """In the payload of a `compacted` line: our details; in that of a `token_count`: a prune."""
 BEFORE_KEY = "tokensBefore"
-PREFACE = "The conversation before this point was compacted. This summary stands for it:\n\n"
-"""Tells the model what our summaries are; no part of the summary itself."""
 
 
 def own_note(payload: JsonObject) -> JsonObject | None:

@@ -7,6 +7,9 @@ from ullage.core.injected import is_injected
 from ullage.core.message import JsonObject, Message, plain_text
 from ullage.formats.json_line import text_of
 from ullage.formats.openclaw.messages import to_message
+from ullage.formats.openclaw.prune import prune_message
+
+__all__ = ["message_of", "prune_message", "summary_message", "summary_of"]
 
 
 def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:

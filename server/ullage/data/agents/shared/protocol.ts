@@ -13,7 +13,7 @@ export interface Open {
   sessionKey?: string | null;
   sessionId?: string | null;
   sessionFile?: string | null;
-  messageFormat?: "openclaw" | "claude-code" | "codex" | null;
+  messageFormat?: "openclaw" | "claude-code" | "codex" | "openai-chat" | null;
   model?: string | null;
   provider?: string | null;
   windowTokens?: number | null;
@@ -181,6 +181,7 @@ export interface Compacted {
   summary: string;
   summaryMessage: object;
   firstKeptIndex: number;
+  standingIndexes: number[];
   firstKeptEntryId: string | null;
   details: object;
   tokensBefore: number;
