@@ -96,7 +96,7 @@ def test_chat_messages_read_as_what_they_are() -> None:
             (
                 Text(text="Look."),
                 Image(media_type="image/png", size_bytes=len(url)),
-                Text(text='{"type":"later","more":1}'),
+                Text(text='{"more":1,"type":"later"}'),
             ),
         ),
         (
