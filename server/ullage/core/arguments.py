@@ -63,13 +63,18 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_call(call: ToolCall) -> CallFacts:
     """Read what a call does from its name and its arguments."""
-    arguments = _decode(call.arguments)
-    name = call.name.rsplit("__", 1)[-1].lower()
+    return _read_call(call.name, call.arguments)
+
+
+@lru_cache(maxsize=4096)
+def _read_call(full_name: str, call_arguments: str) -> CallFacts:
+    arguments = _decode(call_arguments)
+    name = full_name.rsplit("__", 1)[-1].lower()
     if name in SHELLS:
         command = _command_text(arguments) or ""
         return CallFacts(touches=tuple(_shell_touches(command)), command=command, plan=())
     if name in ("apply_patch", "applypatch"):
-        patch = _command_text(arguments) or call.arguments
+        patch = _command_text(arguments) or call_arguments
         return CallFacts(touches=tuple(_patch_touches(patch)), command=None, plan=())
     if "todo" in name or name == "update_plan":
         return CallFacts(touches=(), command=None, plan=tuple(_plan_steps(arguments)))

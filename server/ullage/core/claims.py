@@ -112,6 +112,7 @@ def is_same_kind(one: str, other: str) -> bool:
     return one.strip("0123456789._,-") == other.strip("0123456789._,-")
 
 
+@lru_cache(maxsize=256)
 def whole_value(value: str) -> re.Pattern[str]:
     """Match a value as a whole, not as a part of a longer number or name."""
     # Chinese puts no space before a value, so its letters are no part of a Latin one.

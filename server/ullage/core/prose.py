@@ -9,7 +9,10 @@ MAX_SENTENCE_CHARS = 600
 """Longest piece kept verbatim; chosen: longer "sentences" are data without punctuation."""
 _FEW_LINES = 3
 """A message of so few lines is taken as typed, even where it looks like a log; chosen."""
-_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]*`]{0,3}\s|[。！？؟][”」』）]?")
+_SENTENCE_END = re.compile(
+    # All marks first: an expression that knows how a match begins passes over the rest.
+    r"[.!?。！？؟](?:(?<=[.!?])[\"'”’)\]*`]{0,3}\s|(?<=[。！？؟])[”」』）]?)"
+)
 _ABBREVIATIONS = (
     "e.g.",
     "i.e.",
@@ -41,6 +44,7 @@ _CODE_LINE = re.compile(
     r"[(){}=;:\"']|[})\];]|<\/?\w",
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
+_NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FOREIGN_TAGS = (
@@ -167,6 +171,8 @@ def is_sentence(text: str) -> bool:
 
 
 def _count_letters(text: str) -> int:
+    if text.isascii():
+        return len(text.encode("ascii").translate(None, _NO_LETTERS))
     return len("".join(_LETTERS.findall(text)))
 
 

@@ -8,7 +8,7 @@ follows is taken possessively, and a rule that can fail late begins at the begin
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -189,19 +189,15 @@ RULES: tuple[Rule, ...] = (
 )
 
 _HEADS = tuple(dict.fromkeys(head for rule in RULES for head in rule.heads))
-_SIGNS = tuple(
-    dict.fromkeys(sign for rule in RULES for sign in ((rule.sign,) if rule.sign else rule.heads))
-)
-"""Texts one of which is in every secret, label included."""
 _SHORT_CHARS = 20_000
-"""Up to this, to look for each takes less time than to compile the rules (1 ms to 33, measured)."""
+"""Up to this, to look for each sign takes less time than to compile an expression of all rules."""
 
 
 def find_by_rules(text: str) -> Iterator[tuple[int, int, str]]:
     """Give start, end and kind of each secret, in order."""
-    if len(text) <= _SHORT_CHARS and not any(sign in text for sign in _SIGNS):
+    rules = _compiled_for(text)
+    if rules is None:
         return
-    rules = _compiled()
     match = rules.anywhere.search(text)
     while match is not None:
         yield rules.read(match)
@@ -210,12 +206,25 @@ def find_by_rules(text: str) -> Iterator[tuple[int, int, str]]:
 
 def find_by_rules_at(text: str, start: int) -> Iterator[tuple[int, int, str]]:
     """Give the secrets that stand one after the other from a place on."""
-    if not text.startswith(_HEADS, start):
+    rules = _compiled_for(text) if text.startswith(_HEADS, start) else None
+    if rules is None:
         return
-    rules = _compiled()
     while (match := rules.here.match(text, start)) is not None:
         yield rules.read(match)
         start = match.end()
+
+
+def _compiled_for(text: str) -> "_Compiled | None":
+    """Compile the rules that a text may have a match of: mostly none, else one or two."""
+    if len(text) > _SHORT_CHARS:
+        return _compiled(RULES)
+    rules = tuple(rule for rule in RULES if any(sign in text for sign in _signs_of(rule)))
+    return _compiled(rules) if rules else None
+
+
+def _signs_of(rule: Rule) -> tuple[str, ...]:
+    """Give texts one of which is in every secret of a rule, label included."""
+    return (rule.sign,) if rule.sign else rule.heads
 
 
 def may_hold(text: str) -> bool:
@@ -262,11 +271,11 @@ class _Compiled(msgspec.Struct, frozen=True, kw_only=True):
         return match.start(group) if is_labelled else match.start(), match.end(), kind
 
 
-@cache
-def _compiled() -> _Compiled:
-    """Compile the rules when they are needed first: it takes 20 ms."""
+@lru_cache(maxsize=64)
+def _compiled(rules: tuple[Rule, ...]) -> _Compiled:
+    """Compile rules when they are needed first: all of them take 20 ms."""
     kinds: dict[str, tuple[str, bool]] = {}
-    heads = [(rule, head) for rule in RULES for head in rule.heads]
+    heads = [(rule, head) for rule in rules for head in rule.heads]
     for n, (rule, _) in enumerate(heads):
         kinds[f"g{n}"] = rule.kind, rule.label is not None
     return _Compiled(anywhere=_join(heads), here=_join(heads, has_boundaries=False), kinds=kinds)

@@ -28,6 +28,7 @@ _MIN_FRAME = 3
 _PAIRS = (
     (
         frozenset("from von vom de da с із з".split()),
+        (),
         re.compile(
             r"\b(?:from|von|vom|de|da|с|із|з) (.{1,60}?) "
             r"(?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})",
@@ -36,22 +37,27 @@ _PAIRS = (
     ),
     (
         frozenset("replace replaced replacing swap swapped rename renamed ersetze ersetzt".split()),
+        (),
         re.compile(
             r"\b(?:replaced?|replacing|swap(?:ped)?|renamed?|ersetze|ersetzt) (.{1,60}?) "
             r"(?:with|by|to|for|durch|as) (.{1,60})",
             re.IGNORECASE,
         ),
     ),
-    (frozenset[str](), re.compile(r"(?<!\S)(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})")),
-    (frozenset[str](), re.compile(r"从(.{1,30}?)(?:改成|改为|换成|到|改到)(.{1,30})")),
+    (
+        frozenset[str](),
+        ("->", "→", "=>"),
+        re.compile(r"(?<!\S)(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})"),
+    ),
+    (frozenset[str](), ("从",), re.compile(r"从(.{1,30}?)(?:改成|改为|换成|到|改到)(.{1,30})")),
 )
-"""Words that such a sentence has, and how it names the old value and the new one."""
+"""Words or signs that such a sentence has, and how it names the old value and the new one."""
 _OLD_HEADS = frozenset(
     "instead rather longer not anstelle anstatt statt nicht lieu vez lugar invece вместо замість "
     "previously formerly no non".split()
 )
-_NAMING = frozenset[str]().union(_OLD_HEADS, *(heads for heads, _ in _PAIRS))
-_ARROWS = ("->", "→", "=>", "从")
+_NAMING = frozenset[str]().union(_OLD_HEADS, *(heads for heads, _, _ in _PAIRS))
+_ARROWS = tuple(sign for _, signs, _ in _PAIRS for sign in signs)
 """What a sentence has that names an old value: one of these words or signs."""
 _OLD_ONLY = re.compile(
     r"(?:\binstead of|\brather than|\bno longer|(?:,|(?<=\d)) not|, nicht|, no|\banstelle von|"
@@ -107,10 +113,13 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
         if self.is_distinct:
             return whole_value(self.value)
         if self.has_digit and self.unit:
-            return re.compile(
-                rf"(?<![\w.,]){re.escape(self.value)}[ -]?{re.escape(self.unit)}", re.IGNORECASE
-            )
+            return _with_unit(self.value, self.unit)
         return None
+
+
+@lru_cache(maxsize=256)
+def _with_unit(value: str, unit: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.,]){re.escape(value)}[ -]?{re.escape(unit)}", re.IGNORECASE)
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,9 +256,9 @@ def _may_name_old(ready: Worded) -> bool:
 def _named_old(text: str, ready: Worded) -> Iterator[str]:
     """Find the values that a sentence itself calls old."""
     head = text[:1000]
-    for heads, pattern in _PAIRS:
-        # The words spare most searches; an arrow and Chinese have none.
-        if heads and ready.words.isdisjoint(heads):
+    for heads, signs, pattern in _PAIRS:
+        # Words and signs spare most searches.
+        if ready.words.isdisjoint(heads) and not any(sign in head for sign in signs):
             continue
         for match in pattern.finditer(head):
             old, new = _value_in(match[1], is_last=True), _value_in(match[2], is_last=False)
