@@ -15,7 +15,7 @@ from ullage.core.checkpoint_build import build
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
-from ullage.core.secrets import mask_said, mask_value
+from ullage.core.secrets import mask_said, mask_value, may_change, texts_of
 from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
@@ -194,6 +194,9 @@ def _built(
 def _masked(checkpoint: Checkpoint, known: tuple[str, ...]) -> Checkpoint:
     """Mask secrets in every text of a checkpoint but its metadata, which is ours."""
     fields = cast(dict[str, object], msgspec.to_builtins(checkpoint))
+    # One look over all texts spares one for each.
+    if not may_change("\0".join(texts_of(fields)), known):
+        return checkpoint
     masked = {
         name: value if name == "meta" else mask_value(value, known)
         for name, value in fields.items()

@@ -158,12 +158,12 @@ def _path_touches(name: str, arguments: dict[str, object]) -> Iterator[Touch]:
             continue
         for path in _strings(value):
             # A search's path is mostly a folder; only a file counts as touched.
-            is_file = _HAS_SUFFIX.search(path[-40:]) is not None
-            if is_writer or is_reader or (is_file and "://" not in path):
-                if name in _SEARCHERS and not is_file:
-                    continue
-                if cleaned := _clean(path):
-                    yield Touch(cleaned, is_writer)
+            is_sure = (is_writer or is_reader) and name not in _SEARCHERS
+            if not is_sure and _HAS_SUFFIX.search(path[-40:]) is None:
+                continue
+            is_path = is_writer or is_reader or "://" not in path
+            if is_path and (cleaned := _clean(path)):
+                yield Touch(cleaned, is_writer)
 
 
 @lru_cache(maxsize=256)

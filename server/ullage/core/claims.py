@@ -118,4 +118,8 @@ def whole_value(value: str) -> re.Pattern[str]:
     # Chinese puts no space before a value, so its letters are no part of a Latin one.
     before, after = ("[A-Za-z0-9_]" if end.isascii() else r"\w" for end in (value[:1], value[-1:]))
     behind = "" if _HAN.match(value[-1:]) else rf"(?!{after}|\.\d)"
-    return re.compile(rf"(?<!{before})(?<!\d\.){re.escape(value)}{behind}", re.IGNORECASE)
+    # The value first, and then a look back over it: an expression passes quickly to a digit.
+    over = f".{{{len(value)}}}"
+    return re.compile(
+        rf"{re.escape(value)}{behind}(?<!{before}{over})(?<!\d\.{over})", re.IGNORECASE
+    )

@@ -144,11 +144,12 @@ def split_sentences(line: str) -> Iterator[str]:
     start = 0
     for end in _SENTENCE_END.finditer(line):
         sentence = line[start : end.end()].strip()
-        if sentence.lower().endswith(_ABBREVIATIONS) or sentence[:-1].isdecimal():
+        if sentence[-10:].lower().endswith(_ABBREVIATIONS) or sentence[:-1].isdecimal():
             continue
-        yield from _bounded(sentence)
+        yield from (sentence,) if len(sentence) <= MAX_SENTENCE_CHARS else _bounded(sentence)
         start = end.end()
-    yield from _bounded(line[start:].strip())
+    if rest := line[start:].strip():
+        yield from (rest,) if len(rest) <= MAX_SENTENCE_CHARS else _bounded(rest)
 
 
 def _bounded(sentence: str) -> Iterator[str]:

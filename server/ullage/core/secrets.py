@@ -74,7 +74,7 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     told for one only when that is gone.
     """
     values = tuple(known)
-    if not may_hold(text) and not (values and any(_known_forms(values).find(text))):
+    if not may_change(text, values):
         return text
     for _ in range(MAX_PASSES):
         masked = _mask_once(text, values)
@@ -82,6 +82,11 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
             break
         text = masked
     return text
+
+
+def may_change(text: str, known: tuple[str, ...]) -> bool:
+    """Tell whether a text, or one of several joined by NUL, may hold a secret."""
+    return may_hold(text) or (bool(known) and any(_known_forms(known).find(text)))
 
 
 @lru_cache(maxsize=4096)
@@ -109,6 +114,19 @@ def mask_value(value: object, known: Iterable[str] = ()) -> object:
     if isinstance(value, list | tuple):
         return [mask_value(item, known) for item in cast(list[object], value)]
     return value
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Give every text in a value of JSON, keys of objects included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in cast(dict[str, object], value).items():
+            yield key
+            yield from texts_of(item)
+    elif isinstance(value, list | tuple):
+        for item in cast(list[object], value):
+            yield from texts_of(item)
 
 
 def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:

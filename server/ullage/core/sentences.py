@@ -165,8 +165,9 @@ _AGENT_KINDS: tuple[tuple[Markers, Kind], ...] = (
 
 def _agent_kind(ready: Worded) -> Kind:
     lower = ready.lower
-    is_reasoned = "because" in ready.words or "instead of" in lower or "rather than" in lower
-    if is_intention(lower) and not is_reasoned:
+    if is_intention(lower) and not (
+        "because" in ready.words or "instead of" in lower or "rather than" in lower
+    ):
         return "other"
     if lower.startswith(("[ ]", "[x]")):
         return "done" if lower[1] == "x" else "open"

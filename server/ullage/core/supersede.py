@@ -119,7 +119,8 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=256)
 def _with_unit(value: str, unit: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.,]){re.escape(value)}[ -]?{re.escape(unit)}", re.IGNORECASE)
+    before = rf"(?<![\w.,].{{{len(value)}}})"
+    return re.compile(rf"{re.escape(value)}{before}[ -]?{re.escape(unit)}", re.IGNORECASE)
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ class Markers(msgspec.Struct, frozen=True, kw_only=True):
     """For scripts that put no spaces between words."""
 
 
-class Worded(msgspec.Struct, frozen=True, kw_only=True):
+class Worded(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A sentence made ready for the questions below."""
 
     lower: str
