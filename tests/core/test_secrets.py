@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
 from ullage.core.secret_rules import RULES, find_by_rules, may_hold
-from ullage.core.secrets import find_secrets, known_secrets, mask, mask_value
+from ullage.core.secrets import find_secrets, known_secrets, mask, mask_value, may_change, texts_of
 
 PLACES = (
     "{}",
@@ -269,6 +269,18 @@ def test_keys_of_objects_are_masked_too() -> None:
     masked = mask_value(value, KNOWN)
     assert "plain-value-1" not in json.dumps(masked)
     assert json.dumps(masked).count("REDACTED") == 2
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", "plain-", "value-1", ":", "@", "://", "sk-", "1a" * 12, "TOKEN="])
+        | st.sampled_from([sample.text for sample in SAMPLES.values()])
+    )
+)
+def test_one_look_over_all_texts_overlooks_none_of_them(parts: list[str]) -> None:
+    value = {"at": parts, "with": {"key": "".join(parts)}}
+    masked = mask_value(value, KNOWN)
+    assert masked == value or may_change("\0".join(texts_of(value)), KNOWN)
 
 
 # Time

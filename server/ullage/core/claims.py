@@ -120,6 +120,4 @@ def whole_value(value: str) -> re.Pattern[str]:
     behind = "" if _HAN.match(value[-1:]) else rf"(?!{after}|\.\d)"
     # The value first, and then a look back over it: an expression passes quickly to a digit.
     over = f".{{{len(value)}}}"
-    return re.compile(
-        rf"{re.escape(value)}{behind}(?<!{before}{over})(?<!\d\.{over})", re.IGNORECASE
-    )
+    return re.compile(rf"(?i:{re.escape(value)}){behind}(?<!{before}{over})(?<!\d\.{over})")

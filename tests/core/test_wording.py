@@ -1,0 +1,24 @@
+"""Words are parted alike by the table for ASCII and by the pattern for every script."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.core.prose import looks_like_data
+from ullage.core.wording import worded
+
+_TEXTS = st.text(alphabet=st.sampled_from("aB9_'’-.` \n\t\x1c(é用й")) | st.text()
+
+
+@given(_TEXTS)
+def test_words_are_runs_of_letters_and_digits_with_one_apostrophe_within(text: str) -> None:
+    found = re.findall(r"[^\W_]+(?:'[^\W_]+)?", text.lower().replace("’", "'"))
+    assert worded(text).words == frozenset(found)
+
+
+def test_letters_of_every_script_make_a_line_prose() -> None:
+    assert not looks_like_data("the queue keeps two old jobs")
+    assert not looks_like_data("очередь держит два старых задания")
+    assert looks_like_data("|12|34|56|78| a")
+    assert looks_like_data("|12|34|56|78| й")
