@@ -36,6 +36,12 @@ STORIES = [
     ("Ticket INV-2291 is about refunds.", "Now look at ticket INV-2300 please."),
     ("The proxy timeout is 30 seconds.", "The database timeout is 60 seconds."),
     ("Stand-up is at 9.", "Why is the new pool 14 and not 9?"),
+    ("Never rename file1.py, it is imported.", "Never rename file2.py, it is imported."),
+    ("Do not open port 8080.", "Do not open port 9090."),
+    ("Do not open port 8080. Do not open port 9090.", "Don't open port 7070."),
+    ("Do not touch server 10.0.0.5.", "Do not touch server 10.0.0.6."),
+    ("Rühr Server 10.0.0.5 nicht an.", "Rühr Server 10.0.0.6 nicht an."),
+    ("Nunca toques el puerto 8080.", "Nunca toques el puerto 9090."),
 ]
 
 
@@ -45,6 +51,7 @@ def test_what_was_only_told_of_is_not_retired(first: str, second: str) -> None:
 
 
 CHANGES = [
+    ("Do not go above 400 MB.", "Change that: do not go above 600 MB.", "400 MB"),
     ("Keep logs for 30 days.", "Bump the retention from 30 days to 75 days.", "30 days"),
     ("The batch size is 250.", "The batch size is 400.", "250"),
     ("The deadline is 2027-02-01.", "The deadline is 2027-03-15.", "2027-02-01"),

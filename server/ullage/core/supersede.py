@@ -82,6 +82,10 @@ _SETTERS = (
     r"auf|mit|utilis\w*|usa\w*|uso|con|avec|использу\w*|на|через) (?:the |a |an |die |das |den )?"
 )
 """What stands before a plain word that was chosen; any other word of its like stays."""
+_FORBIDS = re.compile(
+    r"\b(?:never|not|don['’]?t|mustn['’]?t|shouldn['’]?t|nicht|nie|niemals|kein\w*|jamais|ne|nunca|"
+    r"não|non|mai|niet|nooit|aldrig|inte|ikke|никогда|не|ніколи|nigdy)\b|[不勿别別]|禁止|ない"
+)
 _COPULA = re.compile(
     r"\b(?:is|are|be|equals|ist|sind|es|son|est|sont|é|são|è|sono)\b|[=:：为是]|設定|设",
 )
@@ -157,6 +161,7 @@ def retired_values(said: Sequence[Said]) -> list[Retired]:
                 for earlier, source in list(current.get(name, {}).items()):
                     is_allowed = is_change and (sentence.is_user or not source.is_user)
                     is_allowed = is_allowed or (sentence.is_user and _is_remeasured(earlier, claim))
+                    is_allowed = is_allowed and not _are_both_forbidden(source, sentence)
                     if is_allowed and _is_replaced(earlier, source, claim, sentence):
                         found.append(_retired(earlier.value, earlier, at, sentence))
                         current[name].pop(earlier)
@@ -187,6 +192,19 @@ def _has_change_verb(ready: Worded) -> bool:
     is_likely = not _CHANGE_HEADS.isdisjoint(word[:3] for word in ready.words)
     is_likely = is_likely or (ready.is_unspaced and _CHANGE_SIGNS.search(ready.lower) is not None)
     return is_likely and _CHANGE_VERBS.search(ready.lower) is not None
+
+
+def _are_both_forbidden(earlier: Said, later: Said) -> bool:
+    """Tell whether two sentences each forbid something: the second forbids one thing more.
+
+    Unless it begins with a change: "Change that: do not go above 600 MB."
+    """
+    if not (earlier.is_user and later.is_user):
+        return False
+    found = [_FORBIDS.search(sentence.ready.lower) for sentence in (earlier, later)]
+    if found[0] is None or found[1] is None:
+        return False
+    return not has_marker(worded(later.ready.lower[: found[1].start()]), CHANGES)
 
 
 def _is_remeasured(earlier: Claim, later: Claim) -> bool:
