@@ -113,3 +113,9 @@ def test_what_else_a_sentence_tells_of_a_retired_value_stays() -> None:
     text = summarize(items, focus=None, budget_tokens=2000, count=len)
     assert "[old value] collides with Oslo" in text
     assert "10.61" not in text
+
+
+def test_what_replaces_a_value_is_settled_though_it_reads_as_a_request() -> None:
+    said = ("Use port 8080 for the proxy.", "Change the port to 9443.")
+    items = [item for text in said for item in (user(text), assistant("Done."))]
+    assert [one.text for one in gather(numbered(items)).choices][-1] == said[1]

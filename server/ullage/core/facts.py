@@ -261,7 +261,7 @@ def _see_results(seen: _Gathering, item: ContextItem, n_item: int) -> None:
 
 
 def _settle(seen: _Gathering, n_items: int) -> Facts:
-    spoken, retired = _without_replaced(seen)
+    spoken, retired, successors = _without_replaced(seen)
     rules = tuple(s for s in spoken if s.is_user and s.kind == "rule")
     choices = [
         Choice(
@@ -272,7 +272,7 @@ def _settle(seen: _Gathering, n_items: int) -> Facts:
             at_ms=seen.times[s.n_item],
         )
         for s in spoken
-        if s.kind == "choice"
+        if s.kind == "choice" or any(s is successor for successor in successors)
     ]
     choices = sorted(choices + seen.replies, key=lambda choice: choice.n_item)
     kept: dict[tuple[int, bool], list[Sentence]] = {}
@@ -333,8 +333,14 @@ def _turn(
     )
 
 
-def _without_replaced(seen: _Gathering) -> tuple[list[Sentence], list[Retired]]:
-    """Drop or mask the values that were replaced since, in all that was said or carried."""
+def _without_replaced(
+    seen: _Gathering,
+) -> tuple[list[Sentence], list[Retired], list[Sentence]]:
+    """Drop or mask the values that were replaced since, in all that was said or carried.
+
+    The third list are the user's sentences that replaced one, rules aside: what holds instead
+    is settled by them, though they read as a request.
+    """
     carried = [
         (at, section, line)
         for at, earlier in enumerate(seen.carried)
@@ -373,10 +379,13 @@ def _without_replaced(seen: _Gathering) -> tuple[list[Sentence], list[Retired]]:
             is_ours=earlier.is_ours, lines={name: tuple(found) for name, found in lines.items()}
         )
     spoken = seen.sentences[: len(seen.sentences) - len(fresh)]
+    successors: list[Sentence] = []
+    replacing = {item.n_sentence for item in retired if item.is_by_user}
     for n_said, sentence in enumerate(fresh, len(carried)):
         text = changed.get(n_said, sentence.text)
-        if text == sentence.text:
-            spoken.append(sentence)
-        elif text:
-            spoken.append(reworded(sentence, text))
-    return spoken, retired
+        if not text:
+            continue
+        spoken.append(sentence if text == sentence.text else reworded(sentence, text))
+        if n_said in replacing and sentence.kind not in ("rule", "choice"):
+            successors.append(spoken[-1])
+    return spoken, retired, successors
