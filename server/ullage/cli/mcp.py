@@ -1,5 +1,7 @@
 """`ullage mcp`: tools for agents that have no hooks."""
 
+import sys
+
 import click
 
 from ullage.store.places import current_places
@@ -14,6 +16,6 @@ def mcp() -> None:
         if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
             raise
         raise click.ClickException(
-            "MCP is an optional part: install it with `pip install 'ullage[mcp]'`"
+            f"MCP is an optional part: `{sys.executable} -m pip install 'mcp>=2.3,<3'` adds it"
         ) from None
     mcp_server(current_places()).run("stdio")
