@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from ullage.core.checkpoint import Checkpoint, Decision
-from ullage.core.prose import gist, one_line
+from ullage.core.prose import gist
+from ullage.core.quoting import as_data
 from ullage.core.wording import rule_strength, worded
 
 _DEATH_SPIRAL = 3
@@ -26,13 +27,6 @@ _SHARE = 0.88
 _SHARE_OF_DECISIONS = 0.94
 _CLEAR_RULE = 2
 _TIME = re.compile(r"\d\d:\d\d")
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?|])")
-_BRACKET = re.compile(
-    r"\[(?=\s*/?\s*(?:post-compaction|context\s*:|inst\b|sys(?:tem)?\b))", re.IGNORECASE
-)
-"""What could pass for our own heading, for the line of the gauge, or for a role."""
-_INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-"""Marks without a width, which hide or reorder text; the joiners of emoji and of Persian stay."""
 
 
 class _Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,9 +188,3 @@ def _line(label: str, text: str, end: str = "", *, worth: float) -> _Point:
         full=f"{label}{gist(flat, _LONG_CHARS)}{end}",
         worth=worth,
     )
-
-
-def as_data(text: str) -> str:
-    """Bring text onto one line that no reader can take for markup, a heading or a role."""
-    text = _INVISIBLE.sub("", one_line(text))
-    return _BRACKET.sub("(", _MARKUP.sub("‹", text))

@@ -7,8 +7,8 @@ agent's model reads it once more, and the working state itself comes back with t
 from collections.abc import Iterator, Sequence
 
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.checkpoint_text import as_data
 from ullage.core.prose import gist
+from ullage.core.quoting import as_data
 from ullage.core.wording import rule_strength, worded
 
 _HEAD = (
