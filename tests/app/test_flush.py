@@ -160,7 +160,7 @@ def test_what_a_user_took_out_of_the_log_is_not_put_in_again(places: Places) -> 
 def test_a_kill_between_the_log_and_its_note_writes_nothing_twice(places: Places) -> None:
     path = session_file(places)
     first = plan(loaded(path, places), places)
-    append_block(first.workspace, first.day, first.text, first.marker, places)
+    append_block(first.workspace, first.day, lambda _: first.text, places)
     before = log(places)
     done = make_flush(first, places)
     assert (done.by, log(places)) == ("nothing", before)

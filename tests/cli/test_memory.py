@@ -1,6 +1,7 @@
 """`ullage memory flush`, and the flush before a compaction: shown first, then written."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,24 @@ def test_a_compaction_whose_log_cannot_be_written_says_so_and_is_made(
     assert done.returncode == 0
     assert "Note: memory is not written down: " in done.stdout
     assert "✓ Compacted" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["compact", "memory flush"])
+@pytest.mark.parametrize("name", ["conftest.py", ".git/hooks/post-checkout"])
+def test_no_file_of_a_repository_is_written_through_a_planted_link(
+    place: Place, session: Path, command: str, name: str
+) -> None:
+    target = place.cwd / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text("theirs\n", "utf-8")
+    (place.cwd / "memory").mkdir()
+    now = datetime.now().astimezone()
+    try:
+        for day in (now, now + timedelta(days=1)):
+            (place.cwd / "memory" / f"{day:%Y-%m-%d}.md").symlink_to(target)
+    except OSError:
+        pytest.skip("the system lets us make no links")
+    done = place.run(*command.split(), "--yes", "--session", session, *WINDOW)
+    assert target.read_text("utf-8") == "theirs\n"
+    assert "is a link" in done.stdout + done.stderr
+    assert done.returncode == (0 if command == "compact" else 4)

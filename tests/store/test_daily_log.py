@@ -31,7 +31,10 @@ def places(tmp_path: Path) -> Places:
 
 
 def add(places: Places, block: str = BLOCK, marker: str = MARKER) -> bool:
-    return append_block(places.cwd, DAY, block, marker, places)
+    def compose(log: str) -> str:
+        return "" if marker and marker in log else block
+
+    return bool(append_block(places.cwd, DAY, compose, places))
 
 
 def log_of(places: Places) -> Path:
@@ -157,34 +160,73 @@ def link(path: Path, target: Path) -> None:
         pytest.skip("the system lets us make no links")
 
 
-def test_a_link_out_of_the_workspace_is_not_followed(places: Places, tmp_path: Path) -> None:
+LINKED_TO = ("conftest.py", "AGENTS.md", ".git/hooks/post-checkout", "../theirs.md", "not-there.md")
+
+
+@pytest.mark.parametrize("name", LINKED_TO)
+def test_nothing_is_written_through_a_linked_log(places: Places, name: str) -> None:
+    target = places.cwd / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if name != "not-there.md":
+        target.write_text("theirs\n", "utf-8")
+    log_of(places).parent.mkdir()
+    link(log_of(places), target)
+    with pytest.raises(LogRefused, match="is a link"):
+        add(places)
+    with pytest.raises(LogRefused, match="is a link"):
+        read_logs(places.cwd, DAY)
+    assert not target.exists() if name == "not-there.md" else target.read_text() == "theirs\n"
+
+
+@pytest.mark.parametrize("name", ["../outside", "notes", ".git/hooks", "not-there"])
+def test_nothing_is_written_through_a_linked_folder(places: Places, name: str) -> None:
+    target = places.cwd / name
+    if name != "not-there":
+        target.mkdir(parents=True)
+    link(places.cwd / "memory", target)
+    with pytest.raises(LogRefused, match="is a link"):
+        add(places)
+    with pytest.raises(LogRefused, match="is a link"):
+        read_logs(places.cwd, DAY)
+    assert not target.exists() or list(target.iterdir()) == []
+
+
+def test_a_linked_log_of_an_earlier_day_is_not_read(places: Places) -> None:
+    (places.cwd / ".env").write_text("KEY=x\n", "utf-8")
+    path = given_log(places, b"today\n")
+    link(path.with_name("2026-11-20.md"), places.cwd / ".env")
+    assert read_logs(places.cwd, DAY) == ("today\n", "")
+
+
+def test_a_workspace_that_is_reached_by_a_link_keeps_its_log(
+    places: Places, tmp_path: Path
+) -> None:
+    link(tmp_path / "here", places.cwd)
+    assert append_block(tmp_path / "here", DAY, lambda _: BLOCK, places) == BLOCK
+    assert BLOCK in log_of(places).read_text("utf-8")
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_a_link_that_comes_after_the_look_is_not_followed(
+    places: Places, tmp_path: Path, *, is_folder: bool
+) -> None:
+    log = given_log(places, b"mine\n")
     outside = tmp_path / "outside"
     outside.mkdir()
-    link(places.cwd / "memory", outside)
-    with pytest.raises(LogRefused, match="out of the workspace"):
-        add(places)
-    with pytest.raises(LogRefused):
-        read_logs(places.cwd, DAY)
-    assert list(outside.iterdir()) == []
+    (outside / log.name).write_text("theirs\n", "utf-8")
 
+    def planted(_: str) -> str:
+        if is_folder:
+            log.parent.rename(tmp_path / "away")
+            link(log.parent, outside)
+        else:
+            log.unlink()
+            link(log, outside / log.name)
+        return BLOCK
 
-def test_a_linked_log_out_of_the_workspace_is_not_followed(places: Places, tmp_path: Path) -> None:
-    (tmp_path / "theirs.md").write_text("theirs\n", "utf-8")
-    (places.cwd / "memory").mkdir()
-    for target in (tmp_path / "theirs.md", tmp_path / "not-there.md"):
-        link(log_of(places), target)
-        with pytest.raises(LogRefused, match="out of the workspace"):
-            add(places)
-        log_of(places).unlink()
-    assert (tmp_path / "theirs.md").read_text("utf-8") == "theirs\n"
-    assert not (tmp_path / "not-there.md").exists()
-
-
-def test_a_link_within_the_workspace_is_followed(places: Places) -> None:
-    (places.cwd / "notes").mkdir()
-    link(places.cwd / "memory", places.cwd / "notes")
-    assert add(places)
-    assert BLOCK in (places.cwd / "notes" / f"{DAY}.md").read_text("utf-8")
+    with pytest.raises((LogRefused, StorageError)):
+        append_block(places.cwd, DAY, planted, places)
+    assert (outside / log.name).read_text("utf-8") == "theirs\n"
 
 
 def test_a_loop_of_links_is_one_line(places: Places) -> None:
@@ -197,7 +239,7 @@ def test_a_loop_of_links_is_one_line(places: Places) -> None:
 @pytest.mark.parametrize("workspace", [Path("relative"), Path("/not/there/at/all")])
 def test_a_workspace_that_is_not_here_is_refused(places: Places, workspace: Path) -> None:
     with pytest.raises(LogRefused, match="no folder here"):
-        append_block(workspace, DAY, BLOCK, MARKER, places)
+        append_block(workspace, DAY, lambda _: BLOCK, places)
 
 
 @pytest.mark.skipif(

@@ -181,8 +181,12 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
         SessionLive: another Ullage is writing to the same log.
         StorageError: the disk or the state folder does not take it.
     """
-    is_written = bool(plan.text) and append_block(
-        plan.workspace, plan.day, plan.text, plan.marker, places
+
+    def compose(log: str) -> str:
+        return "" if plan.marker and plan.marker in log else plan.text
+
+    is_written = (
+        bool(append_block(plan.workspace, plan.day, compose, places)) if plan.text else False
     )
     if is_written or plan.epoch is not None:
         record_flush(plan.session_key, places, epoch=plan.epoch, digests=plan.digests)

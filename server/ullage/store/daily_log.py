@@ -9,6 +9,8 @@ wrote behind it. Where a kill came before that, the next flush does it, by a not
 import os
 import re
 import stat
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,49 +61,51 @@ def read_logs(workspace: Path, day: str) -> tuple[str, str]:
         LogRefused: the log of the day is not one that may be added to.
         StorageError: it cannot be read.
     """
-    path = _inside(workspace, log_path(workspace, day))
+    path = _unlinked(workspace, day)
     today = _read(path)
     with suppress(OSError, LogRefused, StorageError):
         names = [one.name for one in path.parent.iterdir() if _NAME.match(one.name)]
         earlier = [name for name in names if name < path.name]
         if earlier:
-            return today, _read(_inside(workspace, path.with_name(max(earlier))))
+            return today, _read(path.with_name(max(earlier)))
     return today, ""
 
 
-def append_block(workspace: Path, day: str, block: str, marker: str, places: Places) -> bool:
-    """Add a block to the log of a day; False where its marker stands in the log already.
+def append_block(workspace: Path, day: str, compose: Callable[[str], str], places: Places) -> str:
+    """Add a block to the log of a day and give it; empty where there was nothing to add.
 
-    Without a marker it is added whatever stands there. `block` has LF and ends with one.
+    `compose` makes it of what stands in the log by then (the end of it, with LF), while no other
+    Ullage writes there. A block has LF and ends with one.
 
     Raises:
-        LogRefused: the log leads out of the workspace, or is no text file.
+        LogRefused: the log is no file of the workspace's own folder, or is no text.
         SessionLive: another Ullage is writing to the same log.
         StorageError: the disk or the folder does not take it; a part of the block that is left
             goes with the next flush.
     """
-    path = _inside(workspace, log_path(workspace, day))
+    path = _unlinked(workspace, day)
     intent_path = places.state_folder / "context" / "logs" / f"{path_digest(path)}.json"
     with session_lock(path, places):
         try:
             _settle(path, intent_path)
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        block = compose(_read(path))
+        if not block:
+            return ""
+        try:
             # Not `parents`: a workspace that went away is not made anew.
             path.parent.mkdir(exist_ok=True)
             fd = _open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            try:
+                _append(fd, path, _joined(_tail(fd, path), block, day), intent_path)
+            finally:
+                with suppress(OSError):
+                    os.close(fd)
         except OSError as error:
             raise _unwritable(path, error) from None
-        try:
-            tail = _tail(fd, path)
-            if marker and marker.encode() in tail:
-                return False
-            _append(fd, path, _joined(tail, block, day), intent_path)
-        except OSError as error:
-            raise _unwritable(path, error) from None
-        finally:
-            with suppress(OSError):
-                os.close(fd)
         sync_folder(path.parent)
-    return True
+    return block
 
 
 class _Intent(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,56 +197,89 @@ def _tail(fd: int, path: Path) -> bytes:
 
 
 def _open(path: Path, flags: int) -> int:
-    """Open a log that is a regular file.
+    """Open a log that is a regular file of a real folder: neither of them may be a link.
+
+    A repository may bring links, by which a block would go into a file of its code or its hooks.
 
     Raises:
         LogRefused: it is something else, which is not touched.
         OSError: the system does not let us, or there is none.
     """
     with suppress(FileNotFoundError):
-        _refuse_other(path, path.lstat().st_mode)
-    # Without O_NONBLOCK a pipe that comes in the log's place would hold us for ever.
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
-        flags |= getattr(os, name, 0)
-    fd = os.open(path, flags, 0o666)
+        _refuse_other(path, path.lstat())
+    fd = _open_unfollowed(path, flags)
     try:
-        _refuse_other(path, os.fstat(fd).st_mode)
+        _refuse_other(path, os.fstat(fd))
     except BaseException:
         os.close(fd)
         raise
     return fd
 
 
-def _refuse_other(path: Path, mode: int) -> None:
-    if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+if sys.platform == "win32":
+
+    def _open_unfollowed(path: Path, flags: int) -> int:
+        fd = os.open(path, flags | os.O_BINARY | os.O_NOINHERIT, 0o666)
+        # No flag keeps links out here: what was opened must be what has the name.
+        if not os.path.samestat(os.fstat(fd), path.lstat()) or path.parent.resolve() != path.parent:
+            os.close(fd)
+            raise _linked(path)
+        return fd
+
+else:
+
+    def _open_unfollowed(path: Path, flags: int) -> int:
+        of_folder = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        folder = os.open(path.parent, of_folder)
+        try:
+            # Without O_NONBLOCK a pipe that comes in the log's place would hold us for ever.
+            flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            return os.open(path.name, flags, 0o666, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _refuse_other(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise _linked(path)
+    if not stat.S_ISREG(status.st_mode):
+        what = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
         raise LogRefused(f"{path} is {what}, so that no log can be kept there: move it away")
 
 
-def _inside(workspace: Path, path: Path) -> Path:
-    """Follow links, but not out of the workspace.
+def _unlinked(workspace: Path, day: str) -> Path:
+    """Give the path of a day's log, by which links lead to the workspace and none on from there.
 
     Raises:
-        LogRefused: there is no such folder, or they lead elsewhere.
+        LogRefused: there is no such workspace, or its `memory` is no folder of its own.
     """
     if not workspace.is_absolute() or not is_folder(workspace):
         raise LogRefused(
             f"the session's workspace {workspace} is no folder here, so that no log can be kept"
             " in it"
         )
+    folder = workspace.resolve() / FOLDER
     try:
-        root, real = workspace.resolve(), path.resolve()
-        is_in_folder = path.parent.is_dir() or not path.parent.exists()
-    except (OSError, RuntimeError) as error:  # a loop of links
-        raise LogRefused(f"{path} cannot be followed ({type(error).__name__}): mend it") from None
-    if not real.is_relative_to(root):
-        raise LogRefused(
-            f"{path} leads out of the workspace, to {real}: nothing is written there; make"
-            f" {FOLDER} a folder of the workspace"
-        )
-    if not is_in_folder:
-        raise LogRefused(f"{path.parent} is no folder, so that no log can be kept there: move it")
-    return real
+        # A junction of Windows is no link by its mode, but leads elsewhere.
+        is_linked = folder.is_symlink() or folder.resolve() != folder
+        is_other = os.path.lexists(folder) and not folder.is_dir()
+    except (OSError, RuntimeError) as error:
+        raise LogRefused(f"{folder} cannot be entered ({type(error).__name__}): mend it") from None
+    if is_linked:
+        raise _linked(folder)
+    if is_other:
+        raise LogRefused(f"{folder} is no folder, so that no log can be kept there: move it")
+    path = log_path(folder.parent, day)
+    if path.is_symlink():
+        raise _linked(path)
+    return path
+
+
+def _linked(path: Path) -> LogRefused:
+    return LogRefused(
+        f"{path} is a link, and memory is written through none: put a folder or file of the"
+        " workspace's own in its place"
+    )
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:
