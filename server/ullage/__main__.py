@@ -1,7 +1,8 @@
 """Run Ullage as `ullage` or `python -m ullage`.
 
 A hook runs at every tool call of an agent, so it does not go through the command line, whose
-import alone takes longer than a hook may.
+import alone takes longer than a hook may, and which ends with 2 for wrong arguments: to an agent,
+that is a hook which stops the user's work.
 """
 
 import sys
@@ -9,10 +10,10 @@ import sys
 
 def main() -> None:
     match sys.argv[1:]:
-        case ["hook", agent] if not agent.startswith("-"):
+        case ["hook", *arguments] if arguments != ["--help"]:
             from ullage.agent.hook import run_hook
 
-            run_hook(agent)
+            run_hook(arguments)
         case _:
             from ullage.cli.main import main as run_command
 

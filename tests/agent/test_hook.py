@@ -20,10 +20,10 @@ KEY = f"claude-code:{SESSION_ID}"
 CANARY = "a sentence of the transcript"
 
 
-def run(place: Place, stdin: bytes, agent: str = "claude-code", **env: str) -> str:
+def run(place: Place, stdin: bytes, *arguments: str, **env: str) -> str:
     """Run a hook; give what it printed on both streams, the second in brackets."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "ullage", "hook", agent],
+        [sys.executable, "-P", "-m", "ullage", "hook", *(arguments or ("claude-code",))],
         cwd=place.cwd,
         env=place.env(**env),
         input=stdin,
@@ -64,13 +64,40 @@ def test_what_is_no_event_of_ours_is_passed_over_in_silence(place: Place, stdin:
     assert not place.state.exists()
 
 
-def test_an_agent_that_we_do_not_know_is_told_of_and_not_stopped(place: Place) -> None:
-    assert run(place, b"{}", "other") == (
-        "[ullage: this agent has no hook of ours: name claude-code or codex]"
+@pytest.mark.parametrize(
+    "arguments",
+    [("other",), ("claude-code", "--x"), ("--x",), ("codex", "codex"), ("--help", "x"), ("",)],
+)
+def test_wrong_arguments_are_told_of_and_stop_nothing(
+    place: Place, arguments: tuple[str, ...]
+) -> None:
+    """An exit code of 2 would stop the user's prompt."""
+    assert run(place, b"{}", *arguments) == (
+        "[ullage: a hook takes one argument, its agent: claude-code or codex]"
     )
 
 
-@pytest.mark.parametrize("kind", ["missing", "folder", "empty", "other", "binary", "dangling"])
+def test_a_hook_without_an_argument_stops_nothing(place: Place) -> None:
+    done = place.run("hook", stdin="{}")
+    assert done.returncode == 0
+    assert "claude-code or codex" in done.stderr
+
+
+def test_a_closed_input_is_told_of(place: Place) -> None:
+    script = (
+        "import os, sys\n"
+        "os.close(0)\n"
+        "os.execv(sys.executable, [sys.executable, '-P', '-m', 'ullage', 'hook', 'codex'])\n"
+    )
+    done = place.run(program=("-c", script))
+    assert done.returncode == 0
+    assert done.stderr.startswith("ullage: a hook is run by its agent")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["missing", "folder", "empty", "other", "binary", "dangling", "loop", "long", "null"]
+)
 def test_a_transcript_that_cannot_be_read_stops_nothing(place: Place, kind: str) -> None:
     path = place.cwd / "session.jsonl"
     match kind:
@@ -81,10 +108,18 @@ def test_a_transcript_that_cannot_be_read_stops_nothing(place: Place, kind: str)
             path.write_bytes(content[kind])
         case "dangling":
             path.symlink_to(place.cwd / "nowhere")
+        case "loop":
+            path.symlink_to(path)
+        case "long":
+            path = place.cwd / ("session.jsonl" * 400)
+        case "null":
+            path = place.cwd / "session.jsonl\0"
         case _:
             pass
     output = run(place, data(told(place, path)))
-    assert output == "" or "session.jsonl" in output
+    assert output.startswith("[ullage: ")
+    assert "session.jsonl" in output
+    assert "report it" not in output
     assert not (place.state / "context").exists()
 
 
@@ -93,7 +128,9 @@ def test_a_pipe_in_place_of_a_transcript_is_not_waited_for(place: Place) -> None
     path = place.cwd / "session.jsonl"
     os.mkfifo(path)
     began = time.monotonic()
-    assert run(place, data(told(place, path))) == ""
+    assert run(place, data(told(place, path))) == (
+        "[ullage: the transcript session.jsonl: it is no file]"
+    )
     assert time.monotonic() - began < 10
 
 
@@ -159,12 +196,16 @@ def test_a_writer_that_never_ends_is_left_within_the_time_limit(place: Place) ->
         env=place.env(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
-    output, _ = process.stdout, process.stdin
+    output, error = process.stdout, process.stderr
     assert output is not None
+    assert error is not None
     assert output.read() == b""
+    assert error.read().startswith(b"ullage: a hook took more than 2 s")
     assert process.wait(timeout=20) == 0
     output.close()
+    error.close()
     assert process.stdin is not None
     process.stdin.close()
 

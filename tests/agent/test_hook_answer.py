@@ -18,7 +18,7 @@ from ullage.agent.hook_event import InstalledAgent, parse_event
 from ullage.agent.hook_output import MAX_CONTEXT_CHARS
 from ullage.app.capture import read_working_state
 from ullage.core.working_state import WorkingState
-from ullage.errors import NotATranscript
+from ullage.errors import NotATranscript, Unreadable
 from ullage.store.checkpoints import checkpoint_folder, list_ids, read_latest
 from ullage.store.places import Places
 
@@ -258,7 +258,8 @@ def test_a_transcript_of_another_session_is_not_read(lab: Lab) -> None:
 
 def test_a_session_that_has_no_transcript_yet_is_normal(lab: Lab) -> None:
     assert lab.ask(claude("UserPromptSubmit", prompt="Hello.")) == ""
-    assert lab.ask(claude("PreCompact", trigger="auto")) == ""
+    with pytest.raises(Unreadable, match="is not there"):
+        lab.ask(claude("PreCompact", trigger="auto"))
 
 
 def make_older(lab: Lab) -> None:

@@ -7,15 +7,19 @@ event is known.
 
 import os
 import sys
+from collections.abc import Sequence
 from threading import Timer
-from typing import NoReturn
+from typing import BinaryIO, Literal, NoReturn, TextIO, cast
 
 # msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
 # that it takes from there. It is 12 of the 75 ms that a tool call costs.
 sys.modules.setdefault("typing_extensions", None)  # pyright: ignore[reportArgumentType] None is how an import is refused
 
-TIME_LIMIT_S = 2.0
-"""The user waits for the agent, which waits for us (chosen)."""
+INPUT_TIME_LIMIT_S = 2.0
+"""Who runs a hook has the event at hand (chosen)."""
+TIME_LIMIT_S = 5.0
+"""The user waits for the agent, which waits for us; half of what `core/hook_settings.py` allows, so
+that we say ourselves that it was too long (chosen)."""
 COMPACTION_TIME_LIMIT_S = 10.0
 """Before a compaction, which takes a model a minute, a large session may be read (chosen)."""
 MAX_INPUT_BYTES = 64 * 1024 * 1024
@@ -23,59 +27,66 @@ MAX_INPUT_BYTES = 64 * 1024 * 1024
 _BLOCK_BYTES = 1024 * 1024
 
 
-def run_hook(agent: str) -> NoReturn:
-    """Answer one event of an agent; exit code 0 in any case."""
-    limit = _end_after(TIME_LIMIT_S)
+def run_hook(arguments: Sequence[str]) -> NoReturn:
+    """Answer one event of an agent; exit code 0 in any case, whatever the arguments are."""
     output = b""
     try:
-        output = _answer_to_input(agent, limit)
+        match arguments:
+            case ["claude-code" | "codex" as agent]:
+                output = _answer_to_input(agent)
+            case _:
+                _print_note("a hook takes one argument, its agent: claude-code or codex")
     except KeyboardInterrupt:
         # The user stops the agent, and the terminal tells all of its children.
         pass
     except Exception as error:
         _note(error)
-    limit.cancel()
     _end(output)
 
 
-def _answer_to_input(agent: str, limit: Timer) -> bytes:
+def _answer_to_input(agent: Literal["claude-code", "codex"]) -> bytes:
+    # Its types do not say so, but it is None where the standard input is closed.
+    stream = cast(TextIO | None, sys.stdin)
+    if stream is None or stream.isatty():
+        _print_note("a hook is run by its agent, with an event; `ullage install` registers it")
+        return b""
+    limit = _end_after(INPUT_TIME_LIMIT_S)
+    data = _read_whole(stream.buffer)
+    limit.cancel()
     from ullage.agent.hook_event import CompactionAhead, parse_event
 
-    if agent != "claude-code" and agent != "codex":  # noqa: PLR1714 narrows the type
-        _print_note("this agent has no hook of ours: name claude-code or codex")
-        return b""
-    if sys.stdin.isatty():
-        _print_note("a hook is run by its agent; `ullage install` registers it")
-        return b""
-    event = parse_event(_input(), agent)
+    event = parse_event(data, agent)
     if event is None:
         return b""
+    is_long = isinstance(event, CompactionAhead)
+    limit = _end_after(COMPACTION_TIME_LIMIT_S if is_long else TIME_LIMIT_S)
     from ullage.agent.hook_answer import answer
 
-    if not isinstance(event, CompactionAhead):
-        return answer(event)
-    limit.cancel()
-    limit = _end_after(COMPACTION_TIME_LIMIT_S)
     output = answer(event)
     limit.cancel()
     return output
 
 
-def _input() -> bytes:
-    """Read standard input to its end, or the writer would fail; too much of it counts as none."""
-    data = sys.stdin.buffer.read(MAX_INPUT_BYTES)
+def _read_whole(stream: BinaryIO) -> bytes:
+    """Read the input to its end, or the writer would fail; too much of it counts as none."""
+    data = stream.read(MAX_INPUT_BYTES)
     if len(data) < MAX_INPUT_BYTES:
         return data
-    while sys.stdin.buffer.read(_BLOCK_BYTES):
+    while stream.read(_BLOCK_BYTES):
         pass
     return b""
 
 
 def _end_after(seconds: float) -> Timer:
-    timer = Timer(seconds, os._exit, (0,))
+    timer = Timer(seconds, _give_up, (seconds,))
     timer.daemon = True
     timer.start()
     return timer
+
+
+def _give_up(seconds: float) -> NoReturn:
+    _print_note(f"a hook took more than {seconds:g} s and was ended; what it was to do is not done")
+    os._exit(0)
 
 
 def _note(error: Exception) -> None:
@@ -91,17 +102,21 @@ def _note(error: Exception) -> None:
 
 def _print_note(text: str) -> None:
     line = f"ullage: {' '.join(text.split())}\n"
-    _write(2, line.encode("utf-8", "replace"))
+    _write(sys.stderr, line.encode("utf-8", "replace"))
 
 
 def _end(output: bytes) -> NoReturn:
     """Print and leave at once: taking the interpreter down would cost more than the hook."""
-    _write(1, output)
+    _write(sys.stdout, output)
     os._exit(0)
 
 
-def _write(descriptor: int, data: bytes) -> None:
+def _write(stream: TextIO | None, data: bytes) -> None:
+    if stream is None:
+        # It was closed at the start: its number may be that of a file of ours by now.
+        return
     try:
+        descriptor = stream.fileno()
         while data:
             data = data[os.write(descriptor, data) :]
     except OSError:

@@ -4,6 +4,7 @@ Each event imports what it needs: a tool call must not pay for what a compaction
 """
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -12,7 +13,7 @@ from ullage.agent.hook_event import CompactionAhead, GoesOn, HookEvent, Origin, 
 from ullage.agent.hook_output import MAX_CONTEXT_CHARS, context_output
 from ullage.app.config import load_config
 from ullage.core.config.settings import Config
-from ullage.errors import StorageError
+from ullage.errors import StorageError, Unreadable
 from ullage.store.places import Places, state_folder
 
 if TYPE_CHECKING:
@@ -24,10 +25,7 @@ STEERING_CHARS = 4_000
 """Claude Code takes 10,000; after `/compact` the model reads the text once more (chosen)."""
 NEW_S = 60.0
 """Between the event before a compaction and those after it the model writes a summary (chosen)."""
-ADVICE = (
-    "[Context advice] The context window is nearly full: finish the step that you are at, and"
-    " write down what must outlast a compaction."
-)
+_MAX_NAME_CHARS = 100
 
 
 def answer(event: HookEvent) -> bytes:
@@ -95,6 +93,9 @@ def _before_prompt(event: Prompted, config: Config, places: Places) -> bytes:
     """Tell how full the window is from 70 % on, and save a checkpoint from 80 % on (S1 §6.3)."""
     if event.origin.agent == "copilot":
         return _heard(event, config, places)
+    if not os.path.lexists(event.origin.transcript or ""):
+        # A session begins before its transcript does.
+        return b""
     live = _read(event.origin, config, places)
     if live is None or live.gauge.utilization is None:
         return b""
@@ -102,6 +103,7 @@ def _before_prompt(event: Prompted, config: Config, places: Places) -> bytes:
     if live.gauge.utilization < policy.gauge_ratio:
         return b""
     from ullage.core.gauge import gauge_line
+    from ullage.core.injected import advice_text
 
     if live.gauge.utilization < policy.checkpoint_ratio:
         return context_output("UserPromptSubmit", gauge_line(live.gauge, is_checkpoint_saved=False))
@@ -109,7 +111,7 @@ def _before_prompt(event: Prompted, config: Config, places: Places) -> bytes:
         event.origin.session_key, live, config, places
     )
     line = gauge_line(live.gauge, is_checkpoint_saved=is_saved)
-    return context_output("UserPromptSubmit", f"{line}\n{ADVICE}")
+    return context_output("UserPromptSubmit", f"{line}\n{advice_text(live.gauge.utilization)}")
 
 
 def _heard(event: Prompted, config: Config, places: Places) -> bytes:
@@ -213,13 +215,29 @@ def _age_s(created_at: str) -> float:
 
 
 def _read(origin: Origin, config: Config, places: Places) -> "Live | None":
-    """Read the session's transcript; None where there is none that we can read."""
+    """Read the session's transcript; None where the agent has none that we know.
+
+    Raises:
+        Unreadable: it names one that is not there, or is no file.
+        NotATranscript: it is not this agent's, or of another session.
+    """
     if origin.transcript is None or origin.agent == "copilot":
         return None
+    path = Path(origin.transcript)
+    problem = _problem_with(path)
+    if problem is not None:
+        raise Unreadable(f"the transcript {path.name[:_MAX_NAME_CHARS]}: {problem}")
     from ullage.app.live import read_live
 
-    path = Path(origin.transcript)
-    if not path.is_file():
-        # A session begins before its transcript does.
-        return None
     return read_live(origin.agent, origin.session_id, path, config, places)
+
+
+def _problem_with(path: Path) -> str | None:
+    """Say why a path is none to open: a pipe would never let us go."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return "it is not there"
+    except (OSError, ValueError) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return None if stat.S_ISREG(mode) else "it is no file"

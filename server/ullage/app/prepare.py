@@ -33,7 +33,7 @@ from ullage.core.breaker import record_warning
 from ullage.core.decision import Ask, Compact, Situation, Warn
 from ullage.core.flush import flush_prompt, is_flush_due
 from ullage.core.gauge import Gauge, gauge_line
-from ullage.core.injected import ADVICE_OPENING, WARNING_OPENING
+from ullage.core.injected import WARNING_OPENING, advice_text
 from ullage.core.message import JsonObject
 from ullage.core.policy import ratio_at
 from ullage.core.session_events import events_of
@@ -41,12 +41,6 @@ from ullage.core.turn import Turn, plan_turn
 from ullage.errors import UllageError
 from ullage.store.auto_state import AutoState, read_auto_state
 from ullage.store.daily_log import log_path
-
-ADVICE = (
-    "The context is {percent} full, and the working state is saved in a checkpoint. Bring the step"
-    " at hand to an end, and say plainly what is decided and what is open. Old output of tools may"
-    " be replaced by placeholders now, and old messages by a summary: read again what you need."
-)
 
 
 class FlushTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,8 +168,8 @@ class _Request:
             and self._progress.checkpoint_tokens is not None
             and not self._progress.is_advised
         ):
-            percent = f"{(self._turn.used_tokens or 0) / window:.0%}"
-            self._told.append(Advice(text=ADVICE_OPENING + ADVICE.format(percent=percent)))
+            share = (self._turn.used_tokens or 0) / window
+            self._told.append(Advice(text=advice_text(share)))
             self._set(is_advised=True)
 
     async def flush(self) -> None:

@@ -12,4 +12,4 @@ def hook(agent: str) -> None:
 
     The exit code is always 0: a fault of ours never stops the agent.
     """
-    run_hook(agent)
+    run_hook((agent,))
