@@ -124,6 +124,20 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
         assert pi.notices == []
 
 
+def test_a_prompt_that_follows_at_once_makes_no_second_compaction(
+    tmp_path: Path, model: LoopbackModel
+) -> None:
+    # 0.73.1 takes a prompt while it compacts, and looks again whether a compaction is due.
+    with Pi(tmp_path, model, version="0.73.1", command=SERVICE, keep_tokens=10) as pi:
+        pi.wait_for_service()
+        work(model, n_tokens=N_FULL)
+        pi.ask("Keep the parcels in SQLite, never in files.")
+        pi.ask("Go on.")
+        pi.ask("And on.")
+        assert len(compactions(pi)) == 1
+        assert sum(text.startswith(RESTORED) for text in texts(model.requests[-1])) == 1
+
+
 def test_a_compaction_by_the_user_has_our_summary_with_the_focus_and_all_files(
     tmp_path: Path, model: LoopbackModel, version: str
 ) -> None:

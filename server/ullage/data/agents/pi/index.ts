@@ -5,7 +5,12 @@
  * pi's results. Where it has no answer, pi does what it does without us. The types are of both
  * pi 0.73 and the one that has moved to another name; nothing of either is imported at run time.
  */
-import type { ExtensionAPI, ToolResultEvent } from "@mariozechner/pi-coding-agent";
+import type {
+  ExtensionAPI,
+  ExtensionContext,
+  SessionBeforeCompactEvent,
+  ToolResultEvent,
+} from "@mariozechner/pi-coding-agent";
 import { compactionAnswer, compactionQuestion } from "./compaction.ts";
 import type { ToolResult } from "./protocol.ts";
 import { Session } from "./session.ts";
@@ -27,10 +32,23 @@ export default function ullage(pi: ExtensionAPI): void {
   pi.on("tool_result", (event) => {
     session?.service.notify("context/event", { events: [toolResult(event)] });
   });
-  pi.on("session_before_compact", async (event, ctx) => {
+  const compact = async (event: SessionBeforeCompactEvent, ctx: ExtensionContext) => {
     const { signal, preparation, branchEntries } = event;
     const compacted = await session?.compact(compactionQuestion(event), signal, ctx);
     return compacted && { compaction: compactionAnswer(compacted, preparation, branchEntries) };
+  };
+  let running: ReturnType<typeof compact> | undefined;
+  pi.on("session_before_compact", async (event, ctx) => {
+    if (running !== undefined) {
+      // 0.73 takes a prompt while it compacts, and would compact the same once more for it.
+      return (await running) === undefined ? undefined : { cancel: true };
+    }
+    running = compact(event, ctx);
+    try {
+      return await running;
+    } finally {
+      running = undefined;
+    }
   });
   pi.on("session_compact", async (_event, ctx) => {
     try {
