@@ -2,6 +2,8 @@
 
 import json
 import multiprocessing
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,13 +15,21 @@ from codex_files import CodexFile
 from pi_files import PiFile
 from planning import SMALL, compacted, loaded, restored, undone
 from ullage.app.capture import capture, read_working_state
-from ullage.app.checkpoint import Trigger, Written, session_key, write_checkpoint
+from ullage.app.checkpoint import (
+    Trigger,
+    Written,
+    build_checkpoint,
+    session_key,
+    write_checkpoint,
+)
 from ullage.app.checkpoints import compare, find_checkpoint, list_checkpoints
 from ullage.app.load import read
 from ullage.app.restore import NewPlan, plan_restore, restore
+from ullage.app.resume import resume
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.message import plain_text
+from ullage.core.pins import Pin
 from ullage.core.policy import Policy
 from ullage.core.working_state import ToolEvent, has_news
 from ullage.errors import (
@@ -28,10 +38,12 @@ from ullage.errors import (
     CorruptCheckpoint,
     Refused,
     StateUnwritable,
+    StorageError,
     WriteNotSupported,
 )
-from ullage.store.checkpoints import checkpoint_folder, list_ids
+from ullage.store.checkpoints import checkpoint_folder, list_ids, save
 from ullage.store.demo import make_idle
+from ullage.store.pins import change_pins, pins_path, read_pins
 from ullage.store.places import Places, session_folder
 
 SETTINGS = CheckpointSettings()
@@ -227,6 +239,42 @@ def test_a_new_session_begins_with_a_checkpoint(path: Path, places: Places) -> N
     assert find_checkpoint(new, None, places).checkpoint == plan.checkpoint
     another = restored(path, places, "new")
     assert another.path_after != plan.path_after
+
+
+def test_a_new_session_has_the_checkpoint_that_it_was_made_from_and_the_pins(
+    path: Path, places: Places
+) -> None:
+    first = write(path, places).checkpoint
+    changed = msgspec.structs.replace(
+        first,
+        meta=msgspec.structs.replace(first.meta, checkpoint_id="cp_002"),
+        working=msgspec.structs.replace(first.working, topic="the later thing"),
+    )
+    key = session_key(open_session(path))
+    save(changed, checkpoint_folder(key, places), n_kept=5)
+    pin = Pin(text="Never touch main.")
+    change_pins(pins_path(key, places), lambda _: (pin,), places)
+    plan = plan_restore(loaded(path, places), first, "new", SMALL)
+    restore(plan, SMALL, places)
+    new = session_key(open_session(plan.path_after))
+    given = resume(new, SETTINGS, places)
+    assert given is not None
+    assert (given.checkpoint_id, given.text) == ("cp_001", plan.text)
+    assert read_pins(pins_path(new, places)).pins == (pin,)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+@pytest.mark.parametrize("kind", ["checkpoints", "state"])
+def test_a_checkpoint_is_built_where_our_folders_cannot_be_read(
+    kind: str, path: Path, places: Places
+) -> None:
+    folder = session_folder(kind, session_key(open_session(path)), places)
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(folder.name)
+    with pytest.raises(StorageError, match=re.escape(str(folder))):
+        write(path, places)
+    built = build_checkpoint(loaded(path, places), places, trigger="compaction")
+    assert built.working.topic.startswith("Look at module")
 
 
 def test_a_session_that_another_one_began_from_can_be_compacted(

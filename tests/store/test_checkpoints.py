@@ -12,15 +12,17 @@ import pytest
 from factories import assistant, context_of, user
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.checkpoint_build import build
-from ullage.errors import StateUnwritable
-from ullage.store.checkpoint_yaml import load
+from ullage.errors import CorruptCheckpoint, StateUnwritable, StorageError
+from ullage.store.checkpoint_yaml import dump, load
 from ullage.store.checkpoints import (
     POINTER_NAME,
+    carry,
     carry_latest,
     checkpoint_folder,
     list_ids,
     next_id,
     point_to_newest,
+    read_checkpoint,
     read_latest,
     save,
 )
@@ -285,6 +287,58 @@ def test_the_latest_goes_along_to_another_session(folder: Path, places: Places) 
     assert (other / POINTER_NAME).is_file()
     carry_latest(checkpoint_folder("openclaw:none", places), other)
     assert list_ids(other) == ("cp_002",)
+
+
+def test_a_checkpoint_goes_along_once(folder: Path) -> None:
+    carry(checkpoint("cp_003", "one"), folder)
+    carry(checkpoint("cp_003", "other"), folder)
+    assert newest_id(folder) == "cp_003"
+    assert (folder / POINTER_NAME).is_file()
+    assert read_checkpoint(folder / "cp_003.yaml").working.topic == "one"
+
+
+@pytest.mark.parametrize("found", ["../../../victim", "/victim", "cp_777", "cp_002", ""])
+def test_a_file_that_names_itself_otherwise_is_damaged(
+    found: str, folder: Path, places: Places
+) -> None:
+    save_several(folder, 2)
+    path = folder / "cp_002.yaml"
+    path.write_bytes(dump(checkpoint(found)) if found != "cp_002" else path.read_bytes())
+    if found == "cp_002":
+        path = path.rename(folder / "cp_003.yaml")
+    with pytest.raises(CorruptCheckpoint, match="is damaged: its id is not that of its file"):
+        read_checkpoint(path)
+    assert newest_id(folder) == "cp_001"
+    other = checkpoint_folder("openclaw:s2", places)
+    carry_latest(folder, other)
+    assert list_ids(other) == ("cp_001",)
+    written = places.state_folder.parent.rglob("*victim*")
+    assert not list(written)
+
+
+def test_only_regular_files_with_names_of_ours_are_checkpoints(folder: Path) -> None:
+    save_several(folder, 1)
+    data = (folder / "cp_001.yaml").read_bytes()
+    for name in ("cp_٠٠٩.yaml", "cp_0009.yaml", "cp_02.yaml", "cp_003.yaml.bak", "xcp_004.yaml"):
+        (folder / name).write_bytes(data)
+    (folder / "cp_002.yaml").mkdir()
+    assert list_ids(folder) == ("cp_001",)
+    assert next_id(folder) == "cp_003"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_a_folder_that_cannot_be_listed_is_named(folder: Path) -> None:
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(folder.name)
+    for look in (list_ids, next_id):
+        with pytest.raises(StorageError, match="cannot list") as raised:
+            look(folder)
+        assert str(folder) in str(raised.value)
+    latest = read_latest(folder)
+    assert latest.checkpoint is None
+    assert str(folder) in (latest.problem or "")
+    with pytest.raises(StateUnwritable):
+        save(checkpoint("cp_001"), folder, n_kept=5)
 
 
 def newest_id(folder: Path) -> str | None:

@@ -1,5 +1,6 @@
 """Write a checkpoint of a session: its working state, before anything is forgotten."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from ullage.core.secrets import mask_said, mask_value, may_change, texts_of
 from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
+    FIRST_ID,
     Latest,
     checkpoint_folder,
     next_id,
@@ -136,11 +138,18 @@ def _joined(*problems: str | None) -> str | None:
 def build_checkpoint(
     loaded: Loaded, places: Places, *, trigger: Trigger | Literal["export"]
 ) -> Checkpoint:
-    """Build the checkpoint that would be written now, without its secrets."""
+    """Build the checkpoint that would be written now, without its secrets.
+
+    Where the state folder cannot be read, it is built from the context alone.
+    """
     key = session_key(loaded.session)
     folder = checkpoint_folder(key, places)
-    state = read_working_state(key, places)
-    return _built(loaded, next_id(folder), read_latest(folder), state, places, trigger=trigger)
+    checkpoint_id, state = FIRST_ID, WorkingState()
+    with suppress(StorageError):
+        checkpoint_id = next_id(folder)
+    with suppress(StorageError):
+        state = read_working_state(key, places)
+    return _built(loaded, checkpoint_id, read_latest(folder), state, places, trigger=trigger)
 
 
 def _says_the_same(

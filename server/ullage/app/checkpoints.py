@@ -45,7 +45,11 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_checkpoints(session: Session, places: Places) -> Listing:
-    """Read all checkpoints of a session."""
+    """Read all checkpoints of a session.
+
+    Raises:
+        StorageError: the system does not list their folder.
+    """
     key = session_key(session)
     folder = checkpoint_folder(key, places)
     found: list[Found] = []

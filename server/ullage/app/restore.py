@@ -32,8 +32,9 @@ from ullage.core.edit import NewSession, RestoreEdit
 from ullage.core.token_estimate import estimate_tokens
 from ullage.core.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
-from ullage.store.checkpoints import carry_latest, checkpoint_folder
+from ullage.store.checkpoints import carry, checkpoint_folder
 from ullage.store.places import Places
+from ullage.store.session_state import carry_state
 
 Target: TypeAlias = Literal["session", "new"]
 AS_TEXT = "`ullage checkpoint restore --into text` prints it for you to give to the agent"
@@ -152,9 +153,10 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
             f"the workspace is read-only (`sandbox.readOnly`), nothing is written; {AS_TEXT}"
         )
     write_session(new.path, new.session.data)
-    loaded = load(open_session(new.path), config, places, plan.loaded.count.count_text)
-    keys = (session_key(one.session) for one in (plan.loaded, loaded))
-    carry_latest(*(checkpoint_folder(key, places) for key in keys))
+    session = open_session(new.path)
+    carry_state(session_key(plan.loaded.session), session_key(session), places)
+    carry(plan.checkpoint, checkpoint_folder(session_key(session), places))
+    loaded = load(session, config, places, plan.loaded.count.count_text)
     if loaded.context.items != new.context_after.items:
         raise NotAsPlanned(
             f"{new.path} was written, but does not read as it was previewed:"

@@ -7,13 +7,14 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.checkpoint import Checkpoint
-from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.checkpoint_yaml import dump, load
 from ullage.store.files import create_file, remove_stale_temporaries, replace_file
 from ullage.store.places import Places, make_folder, session_folder, unwritable
 
 POINTER_NAME = "_latest.json"
-_FILE_NAME = re.compile(r"cp_(\d{3,})\.yaml\Z")
+FIRST_ID = "cp_001"
+_FILE_NAME = re.compile(r"cp_([0-9]{3}|[1-9][0-9]{3,})\.yaml\Z")
 
 
 class Pointer(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +30,7 @@ class Latest(msgspec.Struct, frozen=True, kw_only=True):
 
     checkpoint: Checkpoint | None
     problem: str | None
-    """Which newer files are damaged or of a newer Ullage, in one line for the user."""
+    """Why there is none, or a newer one is passed over, in one line for the user."""
 
 
 def checkpoint_folder(session_key: str, places: Places) -> Path:
@@ -37,18 +38,44 @@ def checkpoint_folder(session_key: str, places: Places) -> Path:
 
 
 def list_ids(folder: Path) -> tuple[str, ...]:
-    """List the ids of the checkpoints in a folder, oldest first."""
-    try:
-        names = [path.name for path in folder.iterdir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
-    numbers = sorted(int(found[1]) for name in names if (found := _FILE_NAME.match(name)))
-    return tuple(f"cp_{number:03}" for number in numbers)
+    """List the ids of the checkpoints in a folder, oldest first.
+
+    Raises:
+        StorageError: the system does not list the folder.
+    """
+    return tuple(_id(number) for number, is_file in _numbered(folder) if is_file)
 
 
 def next_id(folder: Path) -> str:
-    ids = list_ids(folder)
-    return f"cp_{int(ids[-1].removeprefix('cp_')) + 1:03}" if ids else "cp_001"
+    """Give the id after all of a folder, whatever has their names.
+
+    Raises:
+        StorageError: the system does not list the folder.
+    """
+    taken = _numbered(folder)
+    return _id(taken[-1][0] + 1) if taken else FIRST_ID
+
+
+def _id(number: int) -> str:
+    return f"cp_{number:03}"
+
+
+def _numbered(folder: Path) -> list[tuple[int, bool]]:
+    """Give the numbers that are taken, in order, and whether a regular file has them."""
+    try:
+        return sorted(
+            (int(found[1]), path.is_file())
+            for path in folder.iterdir()
+            if (found := _FILE_NAME.match(path.name))
+        )
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StorageError(
+            f"cannot list {folder}: {reason}. Make it readable, or set ULLAGE_STATE_DIR to a"
+            " folder that is"
+        ) from None
 
 
 def save(checkpoint: Checkpoint, folder: Path, *, n_kept: int) -> Path:
@@ -58,6 +85,13 @@ def save(checkpoint: Checkpoint, folder: Path, *, n_kept: int) -> Path:
         FileExistsError: another checkpoint has this id; it is untouched.
         StateUnwritable: the disk does not take it; the earlier checkpoints are intact.
     """
+    path = _create(checkpoint, folder)
+    _delete_old(folder, n_kept)
+    remove_stale_temporaries(folder)
+    return path
+
+
+def _create(checkpoint: Checkpoint, folder: Path) -> Path:
     make_folder(folder)
     path = folder / f"{checkpoint.meta.checkpoint_id}.yaml"
     try:
@@ -67,29 +101,28 @@ def save(checkpoint: Checkpoint, folder: Path, *, n_kept: int) -> Path:
     except OSError as error:
         raise unwritable(path, error) from None
     point_to_newest(folder)
-    _delete_old(folder, n_kept)
-    remove_stale_temporaries(folder)
     return path
 
 
+def carry(checkpoint: Checkpoint, folder: Path) -> None:
+    """Save a checkpoint, under its id, for the session that goes on from it.
+
+    Raises:
+        StateUnwritable: the state folder does not take it.
+    """
+    with suppress(FileExistsError):
+        _create(checkpoint, folder)
+
+
 def carry_latest(old: Path, new: Path) -> None:
-    """Copy the latest intact checkpoint of a session to the one that goes on from it.
+    """Save the latest intact checkpoint of a session for the one that goes on from it.
 
     Raises:
         StateUnwritable: the state folder does not take it.
     """
     latest = read_latest(old).checkpoint
-    if latest is None:
-        return
-    make_folder(new)
-    name = f"{latest.meta.checkpoint_id}.yaml"
-    try:
-        create_file(new / name, (old / name).read_bytes())
-    except (FileExistsError, FileNotFoundError):
-        return
-    except OSError as error:
-        raise unwritable(new / name, error) from None
-    point_to_newest(new)
+    if latest is not None:
+        carry(latest, new)
 
 
 def point_to_newest(folder: Path) -> None:
@@ -121,7 +154,11 @@ def read_latest(folder: Path) -> Latest:
     behind.
     """
     problems: list[str] = []
-    for checkpoint_id in reversed(list_ids(folder)):
+    try:
+        ids = list_ids(folder)
+    except StorageError as error:
+        return Latest(checkpoint=None, problem=str(error))
+    for checkpoint_id in reversed(ids):
         path = folder / f"{checkpoint_id}.yaml"
         try:
             checkpoint = read_checkpoint(path)
@@ -141,11 +178,14 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
     Raises:
         FileNotFoundError: there is none; retention may have taken it.
-        CorruptCheckpoint: it cannot be read, or is not one.
+        CorruptCheckpoint: it cannot be read, is not one, or has the id of another file.
         NewerCheckpoint: a later version of Ullage wrote it.
     """
     try:
-        return load(path.read_bytes())
+        found = load(path.read_bytes())
+        if found.meta.checkpoint_id != path.stem:
+            raise CorruptCheckpoint("its id is not that of its file")
+        return found
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -6,9 +6,8 @@ from typing import cast
 
 import msgspec
 
-from ullage.errors import CorruptCheckpoint, NewerCheckpoint
-from ullage.store.checkpoint_yaml import load
-from ullage.store.checkpoints import list_ids
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
+from ullage.store.checkpoints import list_ids, read_checkpoint
 from ullage.store.journal import RewriteIntent, read_entry
 from ullage.store.places import Places
 
@@ -51,14 +50,16 @@ def _is_settled(journal: Path) -> bool:
 
 
 def _damaged_checkpoints(folder: Path) -> list[Leftover]:
+    try:
+        ids = list_ids(folder)
+    except StorageError:
+        return [Leftover(code="unreadable-state", path=folder)]
     found: list[Leftover] = []
-    for path in (folder / f"{checkpoint_id}.yaml" for checkpoint_id in list_ids(folder)):
+    for path in (folder / f"{checkpoint_id}.yaml" for checkpoint_id in ids):
         try:
-            load(path.read_bytes())
-        except NewerCheckpoint:
+            read_checkpoint(path)
+        except (FileNotFoundError, NewerCheckpoint):
             continue
         except CorruptCheckpoint:
             found.append(Leftover(code="corrupt-checkpoint", path=path))
-        except OSError:
-            found.append(Leftover(code="unreadable-state", path=path))
     return found
