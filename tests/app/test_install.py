@@ -130,7 +130,7 @@ def test_a_second_installation_by_another_interpreter_leaves_no_trace_of_the_fir
     path = put(places, "claude-code", SETTINGS["empty lists of our events"])
     make(plan_install("claude-code", places))
     ours = path.read_bytes()
-    older = re.sub(rb'"[^"]* -P -m ullage', b'"/old/bin/python -m ullage', ours)
+    older = re.sub(rb'"[^"]* -P -m ullage', b'"/old/bin/python -P -m ullage', ours)
     path.write_bytes(older)
     found = standing("claude-code", places)
     assert (found.state, found.detail) == ("other", "/old/bin/python")
@@ -138,6 +138,25 @@ def test_a_second_installation_by_another_interpreter_leaves_no_trace_of_the_fir
     assert path.read_bytes() == ours
     make(plan_uninstall("claude-code", places))
     assert path.read_bytes() == SETTINGS["empty lists of our events"]
+
+
+def test_a_number_of_any_length_is_no_fault(places: Places) -> None:
+    data = b'{"number": ' + b"9" * 5000 + b"}"
+    path = put(places, "claude-code", data)
+    make(plan_install("claude-code", places))
+    assert standing("claude-code", places).state == "installed"
+    make(plan_uninstall("claude-code", places))
+    assert path.read_bytes() == data
+
+
+def test_without_a_receipt_the_containers_that_held_our_hooks_alone_go(places: Places) -> None:
+    """Nothing tells whether they were there before."""
+    path = put(places, "claude-code", b'{"hooks": {"PreCompact": []}, "model": "opus"}')
+    make(plan_install("claude-code", places))
+    for receipt in (places.state_folder / "agents").iterdir():
+        receipt.unlink()
+    make(plan_uninstall("claude-code", places))
+    assert json.loads(path.read_bytes()) == {"model": "opus"}
 
 
 REFUSED: list[tuple[AgentName, bytes, str]] = [

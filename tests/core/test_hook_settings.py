@@ -17,7 +17,7 @@ from ullage.core.hook_settings import (
 
 AGENT = "claude-code"
 COMMAND = "/opt/u/bin/python -P -m ullage hook claude-code"
-OLDER = "/old/bin/python3 -m ullage hook claude-code"
+OLDER = "/old/bin/python3 -P -m ullage hook claude-code"
 THEIRS = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
 
 
@@ -94,11 +94,14 @@ def test_the_hooks_of_one_agent_are_not_those_of_another() -> None:
     [
         COMMAND,
         OLDER,
-        "'/a b/python' -m ullage hook claude-code",
+        "'/a b/python' -P -m ullage hook claude-code",
+        "/opt/bin/python3.13t -P -m ullage hook claude-code",
+        "/Library/Frameworks/Python.app/Contents/MacOS/Python -P -m ullage hook claude-code",
         '"C:/Program Files/Python/python.exe" -P -m ullage hook claude-code',
         "C:\\venv\\Scripts\\python.exe -P -m ullage hook claude-code",
         "ullage hook claude-code",
         "/home/u/.local/bin/ullage hook claude-code",
+        '"C:\\Program Files\\Python\\pythonw.exe" -P -m ullage hook claude-code',
         "C:\\venv\\Scripts\\ullage.exe hook claude-code",
     ],
 )
@@ -118,7 +121,17 @@ def test_our_commands_are_recognized(command: str) -> None:
         "echo -m ullage hook claude-code done",
         "other hook claude-code",
         "python -m other hook claude-code",
-        "python 'torn -m ullage hook claude-code",
+        "python 'torn -P -m ullage hook claude-code",
+        "/home/u/bin/my-ullage hook claude-code",
+        "C:\\bin\\my-ullage.exe hook claude-code",
+        "perl -m ullage hook claude-code",
+        "perl -P -m ullage hook claude-code",
+        "/usr/bin/my-python -P -m ullage hook claude-code",
+        "python -m ullage hook claude-code",
+        "python -X dev -P -m ullage hook claude-code",
+        "python -I -P -m ullage hook claude-code",
+        "ullage -P -m ullage hook claude-code",
+        "python hook claude-code",
     ],
 )
 def test_a_command_that_a_user_made_of_ours_is_the_users(command: str) -> None:
@@ -129,11 +142,11 @@ def test_a_command_that_a_user_made_of_ours_is_the_users(command: str) -> None:
     ("python", "agent", "is_windows", "expected"),
     [
         ("/v/bin/python", AGENT, False, "/v/bin/python -P -m ullage hook claude-code"),
-        ("/a b/py", "codex", False, "'/a b/py' -P -m ullage hook codex"),
-        ("/$(x)/py", "codex", False, "'/$(x)/py' -P -m ullage hook codex"),
+        ("/a b/python", "codex", False, "'/a b/python' -P -m ullage hook codex"),
+        ("/$(x)/python", "codex", False, "'/$(x)/python' -P -m ullage hook codex"),
         ("C:\\v\\python.exe", AGENT, True, "C:/v/python.exe -P -m ullage hook claude-code"),
         ("C:\\v\\python.exe", "codex", True, "C:\\v\\python.exe -P -m ullage hook codex"),
-        ("C:\\a b\\py.exe", AGENT, True, '"C:/a b/py.exe" -P -m ullage hook claude-code'),
+        ("C:\\a b\\python.exe", AGENT, True, '"C:/a b/python.exe" -P -m ullage hook claude-code'),
     ],
 )
 def test_a_command_is_quoted_for_the_shell_of_its_agent(

@@ -150,7 +150,8 @@ def _codex_notes(agent: Agent) -> tuple[str, ...]:
 
 def _require_json(agent: Agent, file: AgentFile, text: str) -> None:
     try:
-        value = cast(object, json.loads(text.removeprefix(_BOM)))
+        # Python makes no number of more than 4,300 digits; agents do, and we need none.
+        value = cast(object, json.loads(text.removeprefix(_BOM), parse_int=str))
     except json.JSONDecodeError as error:
         raise _unusable(
             file,

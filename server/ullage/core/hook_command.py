@@ -2,10 +2,14 @@
 
 import re
 import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 OPTIONS = ("-P", "-m", "ullage")
 """Without `-P`, Python would look for modules in the project's folder first, where a hook runs."""
 _PROGRAMS = ("ullage", "ullage.exe")
+_PYTHON = re.compile(r"(?:python|pypy)w?[\d.]*(?:t|d|_d)?(?:\.exe)?")
+"""By the names that `sys.executable` has: also `python3.13t`, which has no global lock."""
 _PLAIN_PATH = re.compile(r"[\w.:/\\+~-]+\Z", re.ASCII)
 
 
@@ -25,14 +29,27 @@ def hook_command(python: str, agent: str, *, is_windows: bool) -> str:
 
 
 def is_ours(command: str, agent: str) -> bool:
-    """Whether a command is one that we install: nothing but our program and its arguments."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return False
-    if len(words) < 3 or words[-2:] != ["hook", agent]:
-        return False
-    program, *options = words[:-2]
-    if not options:
-        return program.endswith(_PROGRAMS)
-    return options[-2:] == ["-m", "ullage"] and all(one.startswith("-") for one in options[:-2])
+    """Whether a command is ours and nothing beside it: `ullage`, or a Python with `OPTIONS`."""
+    return any(_runs_hook(words, agent) for words in _readings(command))
+
+
+def _runs_hook(words: Sequence[str], agent: str) -> bool:
+    match words:
+        case [program, "hook", named]:
+            is_known = _name(program) in _PROGRAMS
+        case [program, *options, "hook", named] if tuple(options) == OPTIONS:
+            is_known = _PYTHON.fullmatch(_name(program)) is not None
+        case _:
+            return False
+    return is_known and named == agent
+
+
+def _readings(command: str) -> Iterator[list[str]]:
+    """Part a command into words, as a shell of Unix does and as those of Windows do."""
+    with suppress(ValueError):
+        yield shlex.split(command)
+        yield [word.strip('"') for word in shlex.split(command, posix=False)]
+
+
+def _name(program: str) -> str:
+    return re.split(r"[/\\]", program)[-1].lower()

@@ -72,10 +72,6 @@ def without_plugin(text: str, folder: str, before: Before | None) -> str:
     return text
 
 
-def has_plugin(text: str, folder: str) -> bool:
-    return next(_plugin_routes(text, folder), None) is not None
-
-
 def plugin_before(text: str, folder: str, before: Before | None) -> Before:
     """Note what must be known to take our plug-in back, also where it is there already."""
     paths = [
