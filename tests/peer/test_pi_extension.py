@@ -13,7 +13,10 @@ import pytest
 
 from loopback_model import Answer, Json, LoopbackModel
 from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
+from ullage.app.checkpoint import session_key
+from ullage.app.sessions import open_session
 from ullage.core.edit import PRUNED_OUTPUT
+from ullage.core.session_key import folder_name
 
 HERE = Path(__file__).parent
 RESTORED = "[Post-compaction checkpoint restore]"
@@ -120,6 +123,11 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
 
         pi.ask("And now?")
         assert sum(text.startswith(RESTORED) for text in texts(model.requests[-1])) == 1
+        # The command line reads pi's session file, and has to find what its extension saved.
+        (transcript,) = pi.agent_folder.rglob("sessions/**/*.jsonl")
+        (saved,) = {path.parent for path in pi.state.rglob("cp_*.yaml")}
+        session = open_session(transcript)
+        assert saved.name == folder_name(session_key(session))
         assert pi.problems == []
         assert pi.notices == []
 

@@ -144,7 +144,8 @@ def attach(
         ),
         transcript_format=None,
         lines=NoLines(runtime.session_file or Path(runtime.session_id)),
-        key=runtime.session_key or f"{runtime.agent}:{runtime.session_id}",
+        # The same key as of its transcript: the command line finds what the runtime saved.
+        key=runtime.session_key or f"{runtime.known_as or runtime.agent}:{runtime.session_id}",
         runtime=runtime.agent,
     )
     row = find_row(model_table(), runtime.model)
