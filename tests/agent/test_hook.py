@@ -13,6 +13,7 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from hook_inputs import claude, copilot, data, tool_call
 from pi_files import Json
 from running import Place
+from ullage.app.capture import read_working_state
 from ullage.store.checkpoints import checkpoint_folder, list_ids
 from ullage.store.places import Places
 
@@ -167,6 +168,18 @@ def test_two_hooks_at_once_write_one_checkpoint(place: Place, path: Path) -> Non
     assert len(set(outputs)) == 1
     places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
     assert list_ids(checkpoint_folder(KEY, places)) == ("cp_001",)
+
+
+def test_tool_calls_at_once_are_all_captured(place: Place, path: Path) -> None:
+    names = [f"/work/shop/{at}.py" for at in range(24)]
+    inputs = [
+        data(told(place, path, "PostToolUse", **tool_call(name, tool_input={"file_path": name})))
+        for name in names
+    ]
+    with ThreadPoolExecutor(len(inputs)) as pool:
+        assert set(pool.map(lambda stdin: run(place, stdin), inputs)) == {""}
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    assert set(read_working_state(KEY, places).resources.files_modified) == set(names)
 
 
 def test_an_agent_that_does_not_listen_any_more_is_no_fault(place: Place, path: Path) -> None:

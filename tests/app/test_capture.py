@@ -6,9 +6,10 @@ import sys
 import msgspec
 import pytest
 
-from ullage.app.capture import bundling, capture, read_working_state, reset_working_state
-from ullage.core.working_state import MessageEvent, ToolEvent, has_news
+from ullage.app.capture import bundling, capture, read_working_state
+from ullage.core.working_state import MessageEvent, ToolEvent
 from ullage.store.places import Places, session_folder
+from working_states import has_news
 
 KEY = "claude-code:one"
 READ = ToolEvent(call_id="call_00000001", name="Read", arguments='{"path": "a.py"}', at_ms=1)
@@ -18,9 +19,9 @@ HEAVY = ("yaml", "asyncio", "filelock", "ssl", "ullage.formats", "tiktoken", "py
 
 def test_the_same_event_counts_once_across_a_checkpoint(places: Places) -> None:
     capture(KEY, [READ], places)
-    bundled = read_working_state(KEY, places)
-    capture(KEY, [EDIT], places)
-    reset_working_state(KEY, bundled, places)
+    with bundling(KEY, places):
+        # The lock is held: what happens now waits beside the state.
+        capture(KEY, [EDIT], places)
     capture(KEY, [READ, EDIT], places)
     state = read_working_state(KEY, places)
     assert state.resources.tools_used == ("Edit",)

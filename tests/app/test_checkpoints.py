@@ -31,7 +31,7 @@ from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.message import plain_text
 from ullage.core.pins import Pin
 from ullage.core.policy import Policy
-from ullage.core.working_state import ToolEvent, has_news
+from ullage.core.working_state import ToolEvent
 from ullage.errors import (
     AlreadyChanged,
     CheckpointNotFound,
@@ -41,10 +41,11 @@ from ullage.errors import (
     StorageError,
     WriteNotSupported,
 )
-from ullage.store.checkpoints import checkpoint_folder, list_ids, save
+from ullage.store.checkpoints import POINTER_NAME, checkpoint_folder, list_ids, save
 from ullage.store.demo import make_idle
 from ullage.store.pins import change_pins, pins_path, read_pins
 from ullage.store.places import Places, session_folder
+from working_states import has_news
 
 SETTINGS = CheckpointSettings()
 N_TURNS = 20
@@ -430,6 +431,8 @@ def test_what_is_bundled_twice_stands_once(path: Path, places: Places) -> None:
     folder = session_folder("state", session_key(session), places)
     kept = {one: one.read_bytes() for one in folder.glob("*.json")}
     first = write(path, places).checkpoint
+    # As by a process that is killed before it points to its checkpoint.
+    (checkpoint_folder(session_key(session), places) / POINTER_NAME).unlink()
     for one, data in kept.items():
         one.write_bytes(data)
     assert has_news(read_working_state(session_key(session), places))

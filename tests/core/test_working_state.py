@@ -17,10 +17,10 @@ from ullage.core.working_state import (
     MessageEvent,
     ToolEvent,
     WorkingState,
-    has_news,
     merge,
     without,
 )
+from working_states import has_news
 
 GITHUB_TOKEN = SAMPLES["github"].secret
 START_MS = 1_770_000_000_000

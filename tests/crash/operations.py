@@ -13,6 +13,7 @@ from crash.state_operations import (
     bundle,
     capture,
     capture_before,
+    capture_beside,
     check_bundle,
     check_capture,
 )
@@ -330,6 +331,13 @@ OPERATIONS = (
     Operation(
         name="working state captured",
         run=capture,
+        check=check_capture,
+        prepare=capture_before,
+        leaf=None,
+    ),
+    Operation(
+        name="working state captured while another writes",
+        run=capture_beside,
         check=check_capture,
         prepare=capture_before,
         leaf=None,

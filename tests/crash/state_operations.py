@@ -13,19 +13,22 @@ from ullage.core.working_state import (
     MessageEvent,
     ToolEvent,
     WorkingState,
-    has_news,
     merge,
+    take,
     without,
 )
 from ullage.store.files import replace_file
 from ullage.store.places import session_folder
+from ullage.store.quick_lock import quick_lock
 from ullage.store.reader import Fingerprint
 from ullage.store.working_state import (
     LATEST_NAME,
-    change_working_state,
+    LOCK_NAME,
+    add_to_working_state,
     held_working_state,
     read_working_state,
 )
+from working_states import has_news
 
 KEY = "claude-code:one"
 PLAN = "I would copy the table in steps and switch the readers last. " * 10
@@ -63,7 +66,7 @@ PARTS = ("decisions", "thread", "resources", "open_items")
 
 
 def _capture(root: Path, events: tuple[Event, ...]) -> None:
-    change_working_state(KEY, lambda state: merge(state, events, now_ms=0), places_of(root))
+    add_to_working_state(KEY, take(events, now_ms=0), places_of(root))
 
 
 def _read(root: Path) -> WorkingState:
@@ -82,6 +85,11 @@ def capture_before(root: Path) -> None:
 
 def capture(root: Path, _: Fingerprint) -> None:
     _capture(root, SECOND)
+
+
+def capture_beside(root: Path, _: Fingerprint) -> None:
+    with quick_lock(session_folder("state", KEY, places_of(root)) / LOCK_NAME):
+        _capture(root, SECOND)
 
 
 def check_capture(seen: Seen) -> list[str]:
@@ -107,7 +115,7 @@ def _pointer(root: Path) -> Path:
 def bundle(root: Path, _: Fingerprint) -> None:
     with held_working_state(KEY, places_of(root)) as state:
         if state == BEFORE:
-            replace_file(_pointer(root), b"{}")
+            replace_file(_pointer(root), b'{"checkpoint_id": "cp_001"}')
 
 
 def check_bundle(seen: Seen) -> list[str]:

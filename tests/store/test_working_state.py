@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.core.working_state import Event, MessageEvent, ToolEvent, WorkingState, has_news, merge
+from ullage.core.working_state import Event, MessageEvent, ToolEvent, WorkingState, merge, take
 from ullage.errors import StateBusy, StorageError
 from ullage.store.checkpoints import POINTER_NAME
 from ullage.store.places import Places, make_folder, session_folder
@@ -17,10 +17,11 @@ from ullage.store.quick_lock import quick_lock
 from ullage.store.working_state import (
     LATEST_NAME,
     LOCK_NAME,
-    change_working_state,
+    add_to_working_state,
     held_working_state,
     read_working_state,
 )
+from working_states import has_news
 
 KEY = "claude-code:one"
 NAMES = {"decisions.json", "thread.json", "resources.json", "open_items.json"}
@@ -38,7 +39,7 @@ STATE = merge(WorkingState(), EVENTS, now_ms=0)
 
 
 def capture(places: Places, *events: Event) -> tuple[str, ...]:
-    return change_working_state(KEY, lambda state: merge(state, events, now_ms=0), places)
+    return add_to_working_state(KEY, take(events, now_ms=0), places)
 
 
 def read(places: Places) -> WorkingState:
@@ -49,11 +50,26 @@ def folder_of(places: Places) -> Path:
     return session_folder("state", KEY, places)
 
 
-def write_pointer(places: Places, *, age_s: float) -> None:
-    """Let a checkpoint be written so long before the state files, which are an hour old."""
+def point_to(places: Places, checkpoint_id: str) -> Path:
+    """Let a checkpoint be the latest, as a process that is killed then leaves it."""
     path = session_folder("checkpoints", KEY, places) / LATEST_NAME
     make_folder(path.parent)
-    path.write_bytes(b"{}")
+    path.write_text(json.dumps({"checkpoint_id": checkpoint_id}))
+    return path
+
+
+def remove_marks(places: Places) -> None:
+    """Make the files those of an older Ullage, which did not say what the latest checkpoint was."""
+    for path in folder_of(places).glob("*.json"):
+        content = json.loads(path.read_bytes())
+        del content["latest"]
+        path.write_text(json.dumps(content))
+
+
+def write_pointer(places: Places, *, age_s: float) -> None:
+    """Let a checkpoint be written so long before the state files, which are an hour old."""
+    path = point_to(places, "cp_001")
+    remove_marks(places)
     then = time.time() - 3600
     os.utime(path, (then - age_s, then - age_s))
     for one in folder_of(places).glob("*.json"):
@@ -169,6 +185,73 @@ def test_a_checkpoint_of_a_time_to_come_says_nothing(places: Places) -> None:
     assert read(places) == STATE
 
 
+def test_what_a_checkpoint_bundled_is_told_by_its_id_whatever_the_clock_says(
+    places: Places,
+) -> None:
+    capture(places, *EVENTS)
+    pointer = point_to(places, "cp_001")
+    os.utime(pointer, (1, 1))
+    assert not has_news(read(places))
+    new = ToolEvent(call_id="call_00000009", name="Grep", arguments="{}", at_ms=9)
+    capture(places, new)
+    # The clock was set back while it was captured, and is right again.
+    os.utime(pointer)
+    for path in folder_of(places).glob("*.json"):
+        os.utime(path, (1, 1))
+    assert read(places).resources.tools_used == ("Grep",)
+    point_to(places, "cp_002")
+    assert not has_news(read(places))
+
+
+@pytest.mark.parametrize("checkpoint_id", ["cp_001", "", "other"])
+def test_a_pointer_that_goes_back_bundles_nothing(places: Places, checkpoint_id: str) -> None:
+    """The user deleted the newest checkpoints, say."""
+    point_to(places, "cp_007")
+    capture(places, *EVENTS)
+    point_to(places, checkpoint_id)
+    assert read(places) == STATE
+
+
+def test_what_is_captured_while_another_writes_waits_and_counts_once(places: Places) -> None:
+    new = ToolEvent(call_id="call_00000009", name="Grep", arguments="{}", at_ms=9)
+    make_folder(folder_of(places))
+    holder = start(HOLDER, str(folder_of(places) / LOCK_NAME))
+    try:
+        for _ in range(2):
+            assert capture(places, *EVENTS) == ()
+        waiting = [path.name for path in folder_of(places).iterdir()]
+        assert sum(name.startswith("waiting-") for name in waiting) == 2
+        assert read(places) == STATE
+    finally:
+        holder.kill()
+        holder.communicate(timeout=60)
+    capture(places, new)
+    assert {path.name for path in folder_of(places).iterdir()} == NAMES | {LOCK_NAME}
+    assert read(places) == merge(STATE, [new], now_ms=0)
+
+
+def test_a_checkpoint_bundles_what_waits(places: Places) -> None:
+    with quick_lock(folder_of(places) / LOCK_NAME):
+        capture(places, *EVENTS)
+    with held_working_state(KEY, places) as bundled:
+        assert bundled == STATE
+    assert not has_news(read(places))
+    capture(places, *EVENTS)
+    assert not has_news(read(places))
+
+
+def test_what_waits_and_cannot_be_read_stops_nothing(places: Places) -> None:
+    make_folder(folder_of(places))
+    (folder_of(places) / "waiting-1.json").write_bytes(b"{")
+    (folder_of(places) / "waiting-2.json").write_bytes(b'{"version": 2}')
+    (told,) = capture(places, *EVENTS)
+    assert told.endswith("it was moved to waiting-1.json.corrupt-1")
+    (problem,) = read_working_state(KEY, places).problems
+    assert "newer version" in problem
+    assert read(places) == STATE
+    assert (folder_of(places) / "waiting-2.json").exists()
+
+
 def test_the_pointer_is_the_one_of_the_checkpoints() -> None:
     assert LATEST_NAME == POINTER_NAME
 
@@ -193,9 +276,9 @@ RACER = """
 import sys
 import time
 from pathlib import Path
-from ullage.core.working_state import ToolEvent, merge
+from ullage.core.working_state import ToolEvent, take
 from ullage.store.places import Places
-from ullage.store.working_state import change_working_state
+from ullage.store.working_state import add_to_working_state
 
 folder, name = Path(sys.argv[1]), sys.argv[2]
 places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "state")
@@ -203,7 +286,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 for at in range(20):
     event = ToolEvent(call_id=f"call_{name}_{at:08}", name=f"{name}{at}", arguments="{}", at_ms=1)
-    change_working_state("KEY", lambda state: merge(state, [event], now_ms=0), places)
+    add_to_working_state("KEY", take([event], now_ms=0), places)
 """
 
 

@@ -5,7 +5,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from ullage.app.secrets import secrets_in
-from ullage.core.working_state import Event, WorkingState, merge, without
+from ullage.core.working_state import Event, WorkingState, take
 from ullage.store import working_state as store
 from ullage.store.places import Places
 
@@ -20,34 +20,23 @@ def capture(
     """Add events to the working state; the same event counts once, however often it arrives.
 
     `known_secrets` are those of the session, by default those of the environment and the current
-    folder. Gives what was wrong with a file that had to be moved aside, in words for the user.
+    folder. While another process writes the state, they are kept beside it and added soon. Gives
+    what was wrong with a file that had to be moved aside, in words for the user.
 
     Raises:
-        StateBusy: another process writes it, for a second already.
         StorageError: the state folder does not take it; each file is old or new.
     """
     if not events:
         return ()
     known = secrets_in((places.cwd,), places) if known_secrets is None else known_secrets
     now_ms = time.time_ns() // 1_000_000
-    return store.change_working_state(
-        session_key, lambda state: merge(state, events, now_ms=now_ms, known=known), places
-    )
+    taken = take(events, now_ms=now_ms, known=known)
+    return store.add_to_working_state(session_key, taken, places)
 
 
 def read_working_state(session_key: str, places: Places) -> WorkingState:
     """Read what was captured and no checkpoint holds; of a damaged file, nothing."""
     return store.read_working_state(session_key, places).state
-
-
-def reset_working_state(session_key: str, bundled: WorkingState, places: Places) -> None:
-    """Take away what a checkpoint holds now; what came since `bundled` was read stays.
-
-    Raises:
-        StateBusy: another process writes it, for a second already.
-        StorageError: the state folder does not take it; the next reading finds it bundled.
-    """
-    store.change_working_state(session_key, lambda state: without(state, bundled), places)
 
 
 @contextmanager

@@ -53,10 +53,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 def message_id(*, is_user: bool, text: str) -> str:
     """Name a message by what it says, so that it has one name on every way."""
     said = f"{'user' if is_user else 'agent'}\0{' '.join(text.split())}"
-    return digest(said)
+    return content_id(said)
 
 
-def digest(text: str) -> str:
+def content_id(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

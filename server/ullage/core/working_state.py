@@ -16,7 +16,7 @@ import msgspec
 from ullage.core.arguments import CallFacts, read_call, sorted_json
 from ullage.core.heard import (
     Heard,
-    digest,
+    content_id,
     forget,
     grouped,
     heard,
@@ -96,7 +96,7 @@ class CapturedDecision(msgspec.Struct, frozen=True, kw_only=True):
     message_id: str
 
 
-class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+class CapturedExchange(msgspec.Struct, frozen=True, kw_only=True):
     role: Literal["user", "agent"]
     gist: str
     at_ms: int
@@ -117,7 +117,7 @@ class Decisions(msgspec.Struct, frozen=True, kw_only=True):
 class CapturedThread(msgspec.Struct, frozen=True, kw_only=True):
     topic: str = ""
     """What the user said last."""
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: tuple[CapturedExchange, ...] = ()
     errors: tuple[CapturedError, ...] = ()
     counted: Counted = Counted()
     """Failed calls."""
@@ -162,51 +162,99 @@ class WorkingState(msgspec.Struct, frozen=True, kw_only=True):
     open_items: OpenItems = OpenItems()
 
 
-def has_news(state: WorkingState) -> bool:
-    """Tell whether there is anything that no checkpoint holds."""
-    return state != without(state, state)
+class TakenCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What is counted of a tool call."""
+
+    name: str
+    """Of the call, made of its id."""
+    at_ms: int
+    tool: str
+    read: tuple[str, ...]
+    modified: tuple[str, ...]
+    error: str | None
+    """One line, where it failed."""
+    steps: tuple[str, ...] | None
+    """What is left of the agent's to-do list, where the call wrote it."""
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """What is counted of events, without the secrets in them: all that is ever written."""
+
+    calls: tuple[TakenCall, ...] = ()
+    said: tuple[Heard, ...] = ()
 
 
 def merge(
     state: WorkingState, events: Sequence[Event], *, now_ms: int, known: Sequence[str] = ()
 ) -> WorkingState:
-    """Add events; those that were counted before change nothing.
+    """Add events; those that were counted before change nothing."""
+    return add(state, take(events, now_ms=now_ms, known=known))
+
+
+def take(events: Sequence[Event], *, now_ms: int, known: Sequence[str] = ()) -> Taken:
+    """Read what is counted of events.
 
     An event without a time happened now. Secrets are masked, `known` ones too, before anything
     is cut or kept.
     """
-    calls: list[_Call] = []
+    calls: list[TakenCall] = []
     said: list[Heard] = []
     for event in events:
         at_ms = now_ms if event.at_ms is None else event.at_ms
         if isinstance(event, ToolEvent):
-            calls.append(_read_event(event, at_ms))
+            calls.append(_take_call(event, at_ms, known))
         elif one := _hear(event, at_ms, known):
             said.append(one)
+    return Taken(calls=tuple(calls), said=tuple(said))
+
+
+def add(state: WorkingState, taken: Taken) -> WorkingState:
     # Decisions are found before anything is forgotten of many messages that arrive at once.
-    remembered = remember(state.thread.heard, said, state.thread.floor_ms)
-    thread = _with_errors(_with_messages(state.thread, remembered), calls, known)
+    remembered = remember(state.thread.heard, taken.said, state.thread.floor_ms)
     return WorkingState(
         decisions=_with_replies(state.decisions, remembered),
-        thread=thread,
-        resources=_with_calls(state.resources, calls, known),
-        open_items=_with_lists(state.open_items, calls, known),
+        thread=_with_errors(_with_messages(state.thread, remembered), taken.calls),
+        resources=_with_calls(state.resources, taken.calls),
+        open_items=_with_lists(state.open_items, taken.calls),
     )
 
 
-class _Call(msgspec.Struct, frozen=True):
-    event: ToolEvent
-    at_ms: int
-    name: str
-    facts: CallFacts
-
-
-def _read_event(event: ToolEvent, at_ms: int) -> _Call:
-    call = ToolCall(call_id=event.call_id, name=event.name, arguments=event.arguments)
+def _take_call(event: ToolEvent, at_ms: int, known: Sequence[str]) -> TakenCall:
+    facts = read_call(ToolCall(call_id=event.call_id, name=event.name, arguments=event.arguments))
     is_number = len(event.call_id) < _LONG_ID_CHARS
     arguments = sorted_json(event.arguments) if is_number else ""
     told = (event.call_id, event.name, arguments) if is_number else (event.call_id,)
-    return _Call(event, at_ms, digest("\0".join(told)), read_call(call))
+    left = [step for step, is_done in facts.plan if not is_done]
+    steps = dict.fromkeys(gist(one_line(mask(step, known)), _STEP_CHARS) for step in left)
+    return TakenCall(
+        name=content_id("\0".join(told)),
+        at_ms=at_ms,
+        tool=_clean(event.name, known),
+        read=_paths(facts, known, is_modified=False),
+        modified=_paths(facts, known, is_modified=True),
+        error=_error(event, facts, known) if event.is_error else None,
+        steps=tuple(steps)[:MAX_OPEN_ITEMS] if facts.plan else None,
+    )
+
+
+def _paths(facts: CallFacts, known: Sequence[str], *, is_modified: bool) -> tuple[str, ...]:
+    touched = (touch.path for touch in facts.touches if touch.is_modified is is_modified)
+    return tuple(_clean(path, known) for path in touched)
+
+
+def _error(event: ToolEvent, facts: CallFacts, known: Sequence[str]) -> str:
+    # The patterns of errors take longer to compile than a hook may need for a call that worked.
+    from ullage.core.runs import error_line
+
+    touched = ", ".join(touch.path for touch in facts.touches)
+    done = gist(one_line(mask(facts.command or touched, known)), 120)
+    told = one_line(error_line(mask(event.error[-_MAX_OUTPUT_CHARS:], known)))
+    head = f"{_clean(event.name, known)} {done}".strip()
+    return f"{head}: {told}" if told else head
+
+
+def _clean(name: str, known: Sequence[str]) -> str:
+    return one_line(mask(name, known))[:_MAX_NAME_CHARS]
 
 
 def _hear(event: MessageEvent, at_ms: int, known: Sequence[str]) -> Heard | None:
@@ -225,7 +273,7 @@ def _with_messages(thread: CapturedThread, remembered: Sequence[Heard]) -> Captu
 def _retold(thread: CapturedThread) -> CapturedThread:
     """Say anew what follows from the messages remembered."""
     exchanges = tuple(
-        Exchange(role="user" if one.is_user else "agent", gist=one.gist, at_ms=one.at_ms)
+        CapturedExchange(role="user" if one.is_user else "agent", gist=one.gist, at_ms=one.at_ms)
         for one in turns_of(thread.heard)[-MAX_EXCHANGES:]
     )
     return msgspec.structs.replace(thread, topic=topic_of(thread.heard), exchanges=exchanges)
@@ -246,78 +294,55 @@ def _with_replies(decisions: Decisions, remembered: Sequence[Heard]) -> Decision
     return msgspec.structs.replace(decisions, made=tuple(made[-MAX_DECISIONS:]))
 
 
-def _with_errors(
-    thread: CapturedThread, calls: Sequence[_Call], known: Sequence[str]
-) -> CapturedThread:
-    new, counted = _uncounted(thread.counted, [call for call in calls if call.event.is_error])
+def _with_errors(thread: CapturedThread, calls: Sequence[TakenCall]) -> CapturedThread:
+    failed = [call for call in calls if call.error is not None]
+    new, counted = _uncounted(thread.counted, failed)
     if not new:
         return thread
-    errors = [*thread.errors, *(_error(call, known) for call in new)]
-    errors.sort(key=lambda one: (one.at_ms, one.call))
+    added = (CapturedError(text=call.error or "", at_ms=call.at_ms, call=call.name) for call in new)
+    errors = sorted((*thread.errors, *added), key=lambda one: (one.at_ms, one.call))
     return msgspec.structs.replace(thread, errors=tuple(errors[-MAX_ERRORS:]), counted=counted)
 
 
-def _error(call: _Call, known: Sequence[str]) -> CapturedError:
-    # The patterns of errors take longer to compile than a hook may need for a call that worked.
-    from ullage.core.runs import error_line
-
-    touched = ", ".join(touch.path for touch in call.facts.touches)
-    done = gist(one_line(mask(call.facts.command or touched, known)), 120)
-    told = one_line(error_line(mask(call.event.error[-_MAX_OUTPUT_CHARS:], known)))
-    head = f"{_clean(call.event.name, known)} {done}".strip()
-    return CapturedError(text=f"{head}: {told}" if told else head, at_ms=call.at_ms, call=call.name)
-
-
-def _with_calls(
-    resources: CapturedResources, calls: Sequence[_Call], known: Sequence[str]
-) -> CapturedResources:
+def _with_calls(resources: CapturedResources, calls: Sequence[TakenCall]) -> CapturedResources:
     new, counted = _uncounted(resources.counted, calls)
     if not new:
         return resources
-    tools = [(call.event.name, call.at_ms) for call in new if call.event.name]
-    touched = [(touch, call.at_ms) for call in new for touch in call.facts.touches]
-    read = [(touch.path, at_ms) for touch, at_ms in touched if not touch.is_modified]
-    modified = [(touch.path, at_ms) for touch, at_ms in touched if touch.is_modified]
+    tools = [(call.tool, call.at_ms) for call in new if call.tool]
+    read = [(path, call.at_ms) for call in new for path in call.read]
+    modified = [(path, call.at_ms) for call in new for path in call.modified]
     return CapturedResources(
-        read=_with_used(resources.read, read, known)[-MAX_FILES:],
-        modified=_with_used(resources.modified, modified, known)[-MAX_FILES:],
-        tools=_with_used(resources.tools, tools, known)[-MAX_TOOLS:],
+        read=_with_used(resources.read, read)[-MAX_FILES:],
+        modified=_with_used(resources.modified, modified)[-MAX_FILES:],
+        tools=_with_used(resources.tools, tools)[-MAX_TOOLS:],
         counted=counted,
     )
 
 
-def _with_used(
-    used: Sequence[Used], new: Sequence[tuple[str, int]], known: Sequence[str]
-) -> tuple[Used, ...]:
+def _with_used(used: Sequence[Used], new: Sequence[tuple[str, int]]) -> tuple[Used, ...]:
     last = {one.name: one.at_ms for one in used}
-    for text, at_ms in new:
-        name = _clean(text, known)
+    for name, at_ms in new:
         last[name] = max(at_ms, last.get(name, 0))
     found = [Used(name=name, at_ms=at_ms) for name, at_ms in last.items()]
     return tuple(sorted(found, key=lambda one: (one.at_ms, one.name)))
 
 
-def _clean(name: str, known: Sequence[str]) -> str:
-    return one_line(mask(name, known))[:_MAX_NAME_CHARS]
-
-
-def _with_lists(open_items: OpenItems, calls: Sequence[_Call], known: Sequence[str]) -> OpenItems:
+def _with_lists(open_items: OpenItems, calls: Sequence[TakenCall]) -> OpenItems:
     """Take up the newest to-do list."""
-    new, counted = _uncounted(open_items.counted, [call for call in calls if call.facts.plan])
+    lists = [call for call in calls if call.steps is not None]
+    new, counted = _uncounted(open_items.counted, lists)
     if not new:
         return open_items
     newest = max(new, key=lambda call: (call.at_ms, call.name))
     if counted.calls[-1] != (newest.at_ms, newest.name):
         return msgspec.structs.replace(open_items, counted=counted)
-    left = [step for step, is_done in newest.facts.plan if not is_done]
-    steps = dict.fromkeys(gist(one_line(mask(step, known)), _STEP_CHARS) for step in left)
-    return OpenItems(steps=tuple(steps)[:MAX_OPEN_ITEMS], counted=counted)
+    return OpenItems(steps=newest.steps or (), counted=counted)
 
 
-def _uncounted(counted: Counted, calls: Sequence[_Call]) -> tuple[list[_Call], Counted]:
+def _uncounted(counted: Counted, calls: Sequence[TakenCall]) -> tuple[list[TakenCall], Counted]:
     """Part off the calls that were not counted yet, each once."""
     names = {name for _, name in counted.calls}
-    new: list[_Call] = []
+    new: list[TakenCall] = []
     for call in calls:
         if call.name not in names and call.at_ms > counted.floor_ms:
             names.add(call.name)

@@ -2,9 +2,14 @@
 
 A file that was last written before the session's latest checkpoint was bundled by it, and its
 process was killed before it could say so: what it holds is counted, and not told again (S1 §12).
-Each file is judged by itself.
+Each file is judged by itself: by the checkpoint that it names as the latest one when it was
+written, and where that is not known by the times of the files.
+
+What cannot be added at once, because another process writes, is laid beside them in a file of its
+own. Whoever holds the lock next adds it; that an event counts once makes it safe to add it twice.
 """
 
+import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -18,22 +23,30 @@ from ullage.core.working_state import (
     CapturedThread,
     Decisions,
     OpenItems,
+    Taken,
     WorkingState,
+    add,
     decisions_without,
     open_items_without,
     resources_without,
     thread_without,
     without,
 )
-from ullage.errors import StorageError
-from ullage.store.places import Places, session_folder
-from ullage.store.quick_lock import quick_lock
-from ullage.store.state_file import StateFile, read_state, replace_state
+from ullage.errors import StateBusy, StorageError
+from ullage.store.files import create_file, remove_quietly
+from ullage.store.places import Places, session_folder, unwritable
+from ullage.store.quick_lock import TIMEOUT_S, quick_lock
+from ullage.store.state_file import StateFile, read_state, replace_state, set_aside
 
 VERSION = 1
 LOCK_NAME = "capture.lock"
 LATEST_NAME = "_latest.json"
 """The pointer of `store/checkpoints.py`, which a hook does not import: it needs YAML."""
+
+WAIT_S = 0.05
+"""A hook stands in the way of the agent's work; who writes is done in less than that (chosen)."""
+_WAITING = "waiting-"
+_MAX_DIGITS = 20
 
 P = TypeVar("P", Decisions, CapturedThread, CapturedResources, OpenItems)
 
@@ -43,6 +56,29 @@ class PartFile(msgspec.Struct, Generic[P], frozen=True, kw_only=True):
 
     version: int
     state: P
+    latest: str | None = None
+    """The checkpoint that was the latest when this was written, empty where there was none."""
+
+
+class WaitingFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a file that waits to be added."""
+
+    version: int
+    taken: Taken
+
+
+class _Pointer(msgspec.Struct, frozen=True):
+    """What we read of a checkpoint's pointer."""
+
+    checkpoint_id: str | None = None
+
+
+class _Latest(msgspec.Struct, frozen=True):
+    """The latest checkpoint."""
+
+    checkpoint_id: str | None
+    """Empty where there is none, None where it is not known."""
+    written_ns: int
 
 
 class ReadWorkingState(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +101,7 @@ class _Found(msgspec.Struct, Generic[P], frozen=True):
 
 
 class _Parts(msgspec.Struct, frozen=True):
+    latest: _Latest
     decisions: _Found[Decisions]
     thread: _Found[CapturedThread]
     resources: _Found[CapturedResources]
@@ -92,9 +129,12 @@ def read_working_state(session_key: str, places: Places) -> ReadWorkingState:
     Raises:
         StorageError: the system does not tell when a file was written.
     """
+    # Before the parts: what is added meanwhile is there twice then, which makes no difference.
+    waiting = _find_waiting(session_key, places)
     parts = _find_all(session_key, places)
-    problems = tuple(one.problem for one in _known(parts) if one.problem is not None)
-    return ReadWorkingState(state=_state_of(parts), problems=problems)
+    files = (*_known(parts), *waiting.values())
+    problems = tuple(one.problem for one in files if one.problem is not None)
+    return ReadWorkingState(state=_with_waiting(_state_of(parts), waiting), problems=problems)
 
 
 def _known(parts: _Parts) -> tuple[_Known, ...]:
@@ -106,20 +146,27 @@ def _known(parts: _Parts) -> tuple[_Known, ...]:
     )
 
 
-def change_working_state(
-    session_key: str, change: Callable[[WorkingState], WorkingState], places: Places
-) -> tuple[str, ...]:
-    """Replace the working state by what `change` makes of it; only the parts that it changed.
+def add_to_working_state(session_key: str, taken: Taken, places: Places) -> tuple[str, ...]:
+    """Add what was taken of events, or lay it beside the state while another process writes that.
 
-    Gives what was wrong with a file that had to be moved aside, in words for the user.
+    Only the parts that it changes are replaced. Gives what was wrong with a file that had to be
+    moved aside, in words for the user.
 
     Raises:
-        StateBusy: another process writes it.
         StateUnwritable: the state folder does not take it; each file is old or new.
         StorageError: a newer version wrote a file, or it can be neither read nor moved.
     """
-    with _locked(session_key, places):
-        return _change(session_key, change, places)
+    try:
+        with _locked(session_key, places, timeout_s=WAIT_S):
+            return _add(session_key, taken, places)
+    except StateBusy:
+        folder = session_folder("state", session_key, places)
+        path = folder / f"{_WAITING}{os.urandom(8).hex()}.json"
+        try:
+            create_file(path, msgspec.json.encode(WaitingFile(version=VERSION, taken=taken)))
+        except OSError as error:
+            raise unwritable(path, error) from None
+        return ()
 
 
 @contextmanager
@@ -132,7 +179,10 @@ def held_working_state(session_key: str, places: Places) -> Generator[WorkingSta
         StateBusy: another process writes it.
         StorageError: as for a change, or a file cannot be read now.
     """
-    with _locked(session_key, places):
+    with _locked(session_key, places, timeout_s=TIMEOUT_S):
+        # On the disk before it is bundled: what still waited would be told again after a kill.
+        if _find_waiting(session_key, places):
+            _add(session_key, Taken(), places)
         parts = _find_all(session_key, places)
         for known in _known(parts):
             if known.is_unread and known.problem is not None:
@@ -144,9 +194,36 @@ def held_working_state(session_key: str, places: Places) -> Generator[WorkingSta
 
 
 @contextmanager
-def _locked(session_key: str, places: Places) -> Generator[None]:
-    with quick_lock(session_folder("state", session_key, places) / LOCK_NAME):
+def _locked(session_key: str, places: Places, *, timeout_s: float) -> Generator[None]:
+    path = session_folder("state", session_key, places) / LOCK_NAME
+    with quick_lock(path, timeout_s=timeout_s):
         yield
+
+
+def _add(session_key: str, taken: Taken, places: Places) -> tuple[str, ...]:
+    """Add what waits as well; it goes once it is in the state."""
+    waiting = _find_waiting(session_key, places)
+    problems = _change(session_key, lambda state: _with_waiting(add(state, taken), waiting), places)
+    for path, known in waiting.items():
+        if known.content is not None:
+            remove_quietly(path)
+        elif not known.is_newer and not known.is_unread:
+            problems += (f"{known.problem}; it was moved to {set_aside(path).name}",)
+    return problems
+
+
+def _find_waiting(session_key: str, places: Places) -> dict[Path, StateFile[WaitingFile]]:
+    folder = session_folder("state", session_key, places)
+    return {
+        path: read_state(path, WaitingFile, VERSION) for path in folder.glob(f"{_WAITING}*.json")
+    }
+
+
+def _with_waiting(state: WorkingState, waiting: dict[Path, StateFile[WaitingFile]]) -> WorkingState:
+    for known in waiting.values():
+        if known.content is not None:
+            state = add(state, known.content.taken)
+    return state
 
 
 def _change(
@@ -156,10 +233,10 @@ def _change(
     state = change(_state_of(parts))
     # Messages first: what they decide is found again from them where the process ends here.
     problems = (
-        _replace(parts.thread, state.thread, _THREAD),
-        _replace(parts.decisions, state.decisions, _DECISIONS),
-        _replace(parts.resources, state.resources, _RESOURCES),
-        _replace(parts.open_items, state.open_items, _OPEN_ITEMS),
+        _replace(parts.thread, parts.latest, state.thread, _THREAD),
+        _replace(parts.decisions, parts.latest, state.decisions, _DECISIONS),
+        _replace(parts.resources, parts.latest, state.resources, _RESOURCES),
+        _replace(parts.open_items, parts.latest, state.open_items, _OPEN_ITEMS),
     )
     return tuple(problem for problem in problems if problem is not None)
 
@@ -175,28 +252,49 @@ def _state_of(parts: _Parts) -> WorkingState:
 
 def _find_all(session_key: str, places: Places) -> _Parts:
     folder = session_folder("state", session_key, places)
-    latest = session_folder("checkpoints", session_key, places) / LATEST_NAME
-    bundled_ns = _written_ns(latest)
-    if bundled_ns > time.time_ns():
-        # The clock was set back: by it, whatever is captured now would be older.
-        bundled_ns = 0
+    latest = _find_latest(session_folder("checkpoints", session_key, places) / LATEST_NAME)
     return _Parts(
-        _find(_DECISIONS, folder, bundled_ns),
-        _find(_THREAD, folder, bundled_ns),
-        _find(_RESOURCES, folder, bundled_ns),
-        _find(_OPEN_ITEMS, folder, bundled_ns),
+        latest,
+        _find(_DECISIONS, folder, latest),
+        _find(_THREAD, folder, latest),
+        _find(_RESOURCES, folder, latest),
+        _find(_OPEN_ITEMS, folder, latest),
     )
 
 
-def _find(part: _Part[P], folder: Path, bundled_ns: int) -> _Found[P]:
+def _find_latest(pointer: Path) -> _Latest:
+    written_ns = _written_ns(pointer)
+    if written_ns > time.time_ns():
+        # The clock was set back: by it, whatever is captured now would be older.
+        written_ns = 0
+    try:
+        checkpoint_id = msgspec.json.decode(pointer.read_bytes(), type=_Pointer).checkpoint_id
+    except (FileNotFoundError, NotADirectoryError):
+        checkpoint_id = ""
+    except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
+        checkpoint_id = None
+    return _Latest(checkpoint_id, written_ns)
+
+
+def _find(part: _Part[P], folder: Path, latest: _Latest) -> _Found[P]:
     path = folder / part.file_name
     # Looked at before it is read: a file that is replaced in between counts as older, not newer.
     written_ns = _written_ns(path)
     known = read_state(path, part.content, VERSION)
-    state = part.empty if known.content is None else known.content.state
-    if written_ns < bundled_ns:
-        state = part.without(state, state)
-    return _Found(path, known, state)
+    if known.content is None:
+        return _Found(path, known, part.empty)
+    state, marked = known.content.state, known.content.latest
+    if marked is None or latest.checkpoint_id is None:
+        is_bundled = written_ns < latest.written_ns
+    else:
+        # Ids end in a number that grows; one is gone where the user deleted its file.
+        is_bundled = _number(marked) < _number(latest.checkpoint_id)
+    return _Found(path, known, part.without(state, state) if is_bundled else state)
+
+
+def _number(checkpoint_id: str) -> int:
+    digits = checkpoint_id.removeprefix("cp_")
+    return int(digits) if digits.isdecimal() and len(digits) < _MAX_DIGITS else 0
 
 
 def _written_ns(path: Path) -> int:
@@ -208,9 +306,10 @@ def _written_ns(path: Path) -> int:
         raise StorageError(f"cannot look at {path}: {error.strerror}") from None
 
 
-def _replace(found: _Found[P], state: P, part: _Part[P]) -> str | None:
+def _replace(found: _Found[P], latest: _Latest, state: P, part: _Part[P]) -> str | None:
     content = found.known.content
     before = part.empty if content is None else content.state
     if state == before:
         return None
-    return replace_state(found.path, found.known, PartFile(version=VERSION, state=state))
+    new = PartFile(version=VERSION, state=state, latest=latest.checkpoint_id)
+    return replace_state(found.path, found.known, new)
