@@ -10,6 +10,7 @@ own. Whoever holds the lock next adds it; that an event counts once makes it saf
 """
 
 import os
+import re
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ LATEST_NAME = "_latest.json"
 
 WAIT_S = 0.05
 """A hook stands in the way of the agent's work; who writes is done in less than that (chosen)."""
-_WAITING = "waiting-"
+_WAITING = re.compile(r"waiting-\w+\.json")
 _MAX_DIGITS = 20
 
 P = TypeVar("P", Decisions, CapturedThread, CapturedResources, OpenItems)
@@ -127,7 +128,7 @@ def read_working_state(session_key: str, places: Places) -> ReadWorkingState:
     """Read what is captured and not bundled; a file that cannot be read is told of.
 
     Raises:
-        StorageError: the system does not tell when a file was written.
+        StorageError: the system does not tell which files there are, or when one was written.
     """
     # Before the parts: what is added meanwhile is there twice then, which makes no difference.
     waiting = _find_waiting(session_key, places)
@@ -161,7 +162,7 @@ def add_to_working_state(session_key: str, taken: Taken, places: Places) -> tupl
             return _add(session_key, taken, places)
     except StateBusy:
         folder = session_folder("state", session_key, places)
-        path = folder / f"{_WAITING}{os.urandom(8).hex()}.json"
+        path = folder / f"waiting-{os.urandom(8).hex()}.json"
         try:
             create_file(path, msgspec.json.encode(WaitingFile(version=VERSION, taken=taken)))
         except OSError as error:
@@ -214,9 +215,13 @@ def _add(session_key: str, taken: Taken, places: Places) -> tuple[str, ...]:
 
 def _find_waiting(session_key: str, places: Places) -> dict[Path, StateFile[WaitingFile]]:
     folder = session_folder("state", session_key, places)
-    return {
-        path: read_state(path, WaitingFile, VERSION) for path in folder.glob(f"{_WAITING}*.json")
-    }
+    try:
+        paths = [path for path in folder.iterdir() if _WAITING.fullmatch(path.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise StorageError(f"cannot look at {folder}: {error.strerror}") from None
+    return {path: read_state(path, WaitingFile, VERSION) for path in paths}
 
 
 def _with_waiting(state: WorkingState, waiting: dict[Path, StateFile[WaitingFile]]) -> WorkingState:
