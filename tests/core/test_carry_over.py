@@ -9,6 +9,7 @@ from factories import context_of as context_numbered
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.checkpoint_build import build
 from ullage.core.context import Context, ContextItem
+from ullage.core.injected import RESTORE_OPENING
 from ullage.core.working_state import (
     CapturedDecision,
     CapturedError,
@@ -179,6 +180,55 @@ def test_a_captured_reply_that_the_context_shows_counts_once() -> None:
     assert [one.what for one in built(context_of(*talk), None, state).decisions] == [
         "the small one"
     ]
+
+
+def timed(item: ContextItem, at_ms: int) -> ContextItem:
+    return msgspec.structs.replace(item, at_ms=at_ms)
+
+
+SUMMARY = summary("## Constraints\n- Never touch the table users.\n## Next\n- The exporter.")
+
+
+def test_what_a_summary_tells_survives_the_next_ones_though_older_messages_are_kept() -> None:
+    kept = [timed(user("Go on."), BEGIN_MS), timed(assistant("Ok."), BEGIN_MS + 100)]
+    found: Checkpoint | None = None
+    for n in range(1, 4):
+        told = SUMMARY if n == 1 else summary("So far so good.")
+        items = (timed(told, LATER_MS * n), *kept)
+        found = built(msgspec.structs.replace(context_numbered(()), items=items), found)
+        assert whats(found) == {"d1": "Never touch the table users."}
+        assert found.decisions[0].when == "2026-02-02T02:40:00Z"
+
+
+def test_a_decision_of_the_second_in_which_the_context_begins_stays_and_stands_once() -> None:
+    rules = [
+        timed(user("Never touch the table users."), BEGIN_MS + 100),
+        timed(user("Always log in JSON."), BEGIN_MS + 800),
+    ]
+    first = built(msgspec.structs.replace(context_numbered(()), items=tuple(rules)))
+    items = (timed(summary("So far so good."), LATER_MS), rules[1])
+    later = built(msgspec.structs.replace(context_numbered(()), items=items), first)
+    assert later.decisions == first.decisions
+
+
+def test_words_of_a_branch_that_was_left_do_not_come_before_those_of_the_new_one() -> None:
+    first = built(context_of(user("Build the wrong one."), assistant("Ok.")))
+    left = built(context_of(user("Build the right one."), assistant("Ok."), at_ms=LATER_MS), first)
+    assert left.thread.summary == "Build the right one."
+    assert [one.gist for one in left.thread.key_exchanges] == ["Build the right one.", "Ok."]
+
+
+def test_the_thread_goes_on_in_a_session_that_began_with_a_checkpoint() -> None:
+    restored = msgspec.structs.replace(user(RESTORE_OPENING), category="injected")
+    found = built(context_of(restored, user("Go on."), at_ms=LATER_MS), FIRST)
+    assert found.thread.summary == "Never touch the table users. Build the exporter. ... Go on."
+
+
+def test_an_answer_that_was_given_again_stands_again() -> None:
+    talk = [user("Build it."), assistant("Shall I?"), user("yes"), assistant("And the tests?")]
+    first = built(context_of(*talk, user("yes"), assistant("Done.")))
+    later = built(context_of(summary("Built."), user("Now the docs."), at_ms=LATER_MS), first)
+    assert [one.gist for one in later.thread.key_exchanges].count("yes") == 2
 
 
 rounds = st.lists(

@@ -5,6 +5,7 @@ that moment are carried, and go where something said since replaces them. Later 
 again where they still hold: what is not found was replaced, or belongs to a branch that was left.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -14,6 +15,8 @@ from ullage.core.checkpoint import Checkpoint, Decision, Resources
 from ullage.core.context import ContextItem
 from ullage.core.earlier import SECTIONS, Carried
 from ullage.core.facts import Facts
+from ullage.core.injected import RESTORE_OPENING
+from ullage.core.message import plain_text
 from ullage.core.prose import gist
 from ullage.core.runs import run_key
 from ullage.core.sentences import Sentence, opened
@@ -47,20 +50,51 @@ def first_visible_ms(items: Sequence[ContextItem]) -> int | None:
     return next((item.at_ms for item in items if item.category != "summary" and item.at_ms), None)
 
 
+def told_ms(items: Sequence[ContextItem]) -> int | None:
+    """Give the latest time of what the first summary tells; None where there are no times.
+
+    Agents keep messages that are older than their summary of what was before these: what it
+    tells is no later than the message that follows.
+    """
+    summarized = itertools.dropwhile(lambda item: item.category != "summary", items)
+    told = next(summarized, None)
+    shown = next((item.at_ms for item in summarized if item.category != "summary"), None)
+    times = [at_ms for at_ms in (told and told.at_ms, shown) if at_ms]
+    return min(times, default=None)
+
+
+def begins_in_summary(items: Sequence[ContextItem]) -> bool:
+    """Whether a context stands for more than it shows: a summary or a checkpoint comes first."""
+    for item in items:
+        if item.category == "summary" or _is_restored(item):
+            return True
+        if item.category not in ("system", "injected"):
+            break
+    return False
+
+
+def _is_restored(item: ContextItem) -> bool:
+    return item.category == "injected" and plain_text(item.message).startswith(RESTORE_OPENING)
+
+
 def hidden_decisions(
     previous: Checkpoint | None, state: WorkingState, first_ms: int | None
 ) -> tuple[Settled, ...]:
-    """List what was decided before the context begins, oldest first."""
+    """List what was decided before the context begins, oldest first.
+
+    Times of checkpoints are in seconds: what was decided in the first of them may be out of sight,
+    and stands once in any case.
+    """
     begin = None if first_ms is None else rfc3339(first_ms)
     found = [
         Settled(what=one.what, when=one.when, id=one.id, is_rule=_reads_as_rule(one.what))
         for one in (previous.decisions if previous else ())
-        if begin is None or one.when < begin
+        if begin is None or one.when <= begin
     ]
     for one in state.decisions.made:
-        when = rfc3339(one.at_ms)
-        if (begin is None or when < begin) and not _has(found, one.what):
-            found.append(Settled(what=one.what, when=when, is_rule=False))
+        is_hidden = first_ms is None or one.at_ms < first_ms
+        if is_hidden and not _has(found, one.what):
+            found.append(Settled(what=one.what, when=rfc3339(one.at_ms), is_rule=False))
     return tuple(found)
 
 
@@ -166,7 +200,7 @@ def merged_resources(facts: Facts, previous: Checkpoint | None, state: WorkingSt
 def hidden_words(
     previous: Checkpoint | None, state: WorkingState, facts: Facts, first_ms: int | None
 ) -> tuple[Words, ...]:
-    """Give what was said before the context begins, in short, oldest first."""
+    """Give what was said before a context that begins in a summary, in short, oldest first."""
     told = [*previous.thread.key_exchanges] if previous else []
     words = [Words(is_user=one.role == "user", text=one.gist) for one in told]
     words += [
@@ -175,7 +209,8 @@ def hidden_words(
         if first_ms is None or one.at_ms < first_ms
     ]
     hidden = [one for one in words if one.text and not _is_said(one, facts.said)]
-    return tuple(dict.fromkeys(hidden))
+    # A user says "yes" more than once; what two sources tell stands side by side.
+    return tuple(one for one, _ in itertools.groupby(hidden))
 
 
 def _is_said(words: Words, said: Sequence[Words]) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ullage.core.carry_over import (
     Settled,
     as_earlier,
+    begins_in_summary,
     first_visible_ms,
     hidden_decisions,
     hidden_errors,
@@ -14,6 +15,7 @@ from ullage.core.carry_over import (
     merged_resources,
     rfc3339,
     still_settled,
+    told_ms,
     united,
     with_ids,
 )
@@ -67,7 +69,9 @@ def build(
     first_ms = first_visible_ms(context.items)
     hidden = hidden_decisions(previous, state, first_ms)
     facts = gather(context.items, clean, as_earlier(hidden))
-    said = (*hidden_words(previous, state, facts, first_ms), *facts.said)
+    said = facts.said
+    if begins_in_summary(context.items):
+        said = (*hidden_words(previous, state, facts, first_ms), *said)
     working = _working(
         context.items,
         facts,
@@ -95,7 +99,7 @@ def build(
             agent_id=agent_id,
         ),
         working=working,
-        decisions=_decisions(facts, hidden, previous, created_at),
+        decisions=_decisions(facts, hidden, previous, created_at, told_ms(context.items)),
         resources=merged_resources(facts, previous, state),
         thread=find_thread(said),
         open_items=_open_items(facts, left),
@@ -146,14 +150,19 @@ def _next_action(facts: Facts) -> str:
 
 
 def _decisions(
-    facts: Facts, hidden: Sequence[Settled], previous: Checkpoint | None, created_at: str
+    facts: Facts,
+    hidden: Sequence[Settled],
+    previous: Checkpoint | None,
+    created_at: str,
+    told_at_ms: int | None,
 ) -> tuple[Decision, ...]:
     """Give rules and choices together: S1's schema has one list for what was settled."""
+    told_at = created_at if told_at_ms is None else rfc3339(told_at_ms)
     earlier, carried = (facts.carried[0], facts.carried[1:]) if hidden else (None, facts.carried)
     settled = list(still_settled(hidden, earlier)) if earlier else []
     for one in carried:
         settled += [
-            Settled(what=line, when=created_at, is_rule=name == "Constraints")
+            Settled(what=line, when=told_at, is_rule=name == "Constraints")
             for name in ("Constraints", "Decisions")
             for line in one.lines.get(name, ())
             if not any(is_same(line, known.what) for known in settled)
