@@ -126,6 +126,16 @@ def test_what_says_the_same_is_written_once(path: Path, places: Places) -> None:
     assert len(list_ids(first.path.parent)) == 1
 
 
+def test_half_a_character_is_no_change(tmp_path: Path, places: Places) -> None:
+    pi = pi_session()
+    pi.user("Never use \ud83d in names. Fix it.")
+    pi.assistant("I fixed \udc00.", usage=9000)
+    path = idle(tmp_path / "s.jsonl", pi.data)
+    first = write(path, places)
+    assert "\ufffd" in first.checkpoint.working.topic
+    assert not write(path, places).is_new
+
+
 @pytest.mark.parametrize(
     ("trigger", "usage", "is_new"),
     [

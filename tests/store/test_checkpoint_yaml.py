@@ -248,3 +248,31 @@ def test_the_error_names_the_key(good: str, bad: str, named: str) -> None:
 def test_no_bytes_raise_anything_else(data: bytes) -> None:
     with pytest.raises(CorruptCheckpoint):
         load(data)
+
+
+@pytest.mark.parametrize("text", ["a\n", "a\nb\n", "\na", " a\n  b", "- x\n\n# y", "é", "a\n\n"])
+def test_free_text_is_a_block_wherever_it_can_be(text: str) -> None:
+    changed = msgspec.structs.replace(
+        EXAMPLE, working=msgspec.structs.replace(EXAMPLE.working, topic=text)
+    )
+    data = dump(changed)
+    assert b"  topic: |" in data
+    assert load(data) == changed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (b"", dump(EXAMPLE), "second document"),
+        (b"0.81", b"1e999", "beyond all numbers"),
+        (b"0.81", b"-0.5", "less than nothing"),
+        (b"162431", b"-1", "less than nothing"),
+        (b"compaction_count: 2", b"compaction_count: -2", "less than nothing"),
+    ],
+)
+def test_what_no_checkpoint_says_is_damage(old: bytes, new: bytes, problem: str) -> None:
+    data = dump(EXAMPLE)
+    damaged = data.replace(old, new, 1) if old else data + b"---\n" + new
+    assert damaged != data
+    with pytest.raises(CorruptCheckpoint, match=problem):
+        load(damaged)

@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -13,10 +13,11 @@ from ullage.app.load import Loaded
 from ullage.app.session import Session
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.checkpoint_build import build
+from ullage.core.checkpoint_clean import cleaned
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
-from ullage.core.secrets import mask_said, mask_value, may_change, texts_of
+from ullage.core.secrets import mask_said
 from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
@@ -197,17 +198,4 @@ def _built(
         state=state,
         clean=partial(mask_said, known=loaded.known_secrets),
     )
-    return _masked(checkpoint, loaded.known_secrets)
-
-
-def _masked(checkpoint: Checkpoint, known: tuple[str, ...]) -> Checkpoint:
-    """Mask secrets in every text of a checkpoint but its metadata, which is ours."""
-    fields = cast(dict[str, object], msgspec.to_builtins(checkpoint))
-    # One look over all texts spares one for each.
-    if not may_change("\0".join(texts_of(fields)), known):
-        return checkpoint
-    masked = {
-        name: value if name == "meta" else mask_value(value, known)
-        for name, value in fields.items()
-    }
-    return msgspec.convert(masked, Checkpoint)
+    return cleaned(checkpoint, loaded.known_secrets)

@@ -1,11 +1,13 @@
 """Checkpoints: the working state of a session as structured values, schema v1 (S1 §5.3)."""
 
+import re
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.thread import Thread
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 Status: TypeAlias = Literal["in_progress", "idle", "waiting_for_user"]
 
 
@@ -66,3 +68,8 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     pins: tuple[str, ...] = ()
     dead_ends: tuple[str, ...] = ()
     trust_anchors: tuple[str, ...] = ()
+
+
+def storable(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 cannot hold, by U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)

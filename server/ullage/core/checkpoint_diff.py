@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint import Checkpoint, storable
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed"]
 MIN_SHARED_WORDS = 0.5
@@ -69,7 +69,7 @@ def is_near_to(
     Only for the same file and the same number of compactions: a context that filled up again is
     another one.
     """
-    if _place(old) != (session_file, n_compactions):
+    if _place(old) != (storable(session_file), n_compactions):
         return False
     n_old = old.meta.token_usage.input_tokens
     return abs(n_input_tokens - n_old) * 100 < minimum_change_percent * max(1, n_old)

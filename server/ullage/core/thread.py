@@ -54,11 +54,14 @@ def find_thread(said: Sequence[Words]) -> Thread:
 
 
 def beginning(text: str, n_chars: int) -> str:
-    """Cut a text to so many characters, without parting an accent or a joined emoji."""
+    """Cut a text to so many characters, without parting an accent or a joined emoji.
+
+    No blank stays at the cut: YAML has no block scalar for it.
+    """
     end = n_chars
     while 0 < end < len(text) and (_JOINED.match(text[end]) or text[end - 1] == "\u200d"):
         end -= 1
-    return text[: end or n_chars]
+    return text if len(text) <= n_chars else text[: end or n_chars].rstrip()
 
 
 def _key_places(said: Sequence[Words], asked: Sequence[int]) -> list[int]:

@@ -1,5 +1,6 @@
 """Checkpoints as YAML: free text as block scalars, names quoted, nothing clever read back."""
 
+import math
 import re
 from collections.abc import Iterator
 from typing import TypeAlias, cast
@@ -7,7 +8,7 @@ from typing import TypeAlias, cast
 import msgspec
 import yaml
 
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint import Checkpoint, storable
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 
 SCHEMA_VERSION = 1
@@ -22,11 +23,9 @@ _Tree: TypeAlias = (
 _TAG = "tag:yaml.org,2002:"
 _BLOCK_KEYS = frozenset({"topic", "next_action", "what", "summary", "gist"})
 """Keys whose text is free: S1 §5.3 writes them as block scalars."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NOT_BLOCK = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|^[ \n]|[ ]\n|[ \n]$")
-"""What a block scalar cannot hold: breaks other than LF, control characters, edge blanks.
-
-PyYAML would change U+0085 in single-quoted and literal style; double quotes escape it.
+_NOT_BLOCK = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|[ ](?:\n|\Z)")
+"""What libyaml does not write as a block scalar: blanks that end a line, tabs, emoji and all that
+is beyond U+FFFF, control characters, breaks other than LF. Double quotes hold all of these.
 """
 _INTEGER = re.compile(r"-?\d{1,18}")
 _FLOAT = re.compile(r"-?\d{1,18}\.\d{1,30}(?:[eE][-+]?\d{1,3})?|-?\d{1,18}[eE][-+]?\d{1,3}")
@@ -36,7 +35,7 @@ _loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def dump(checkpoint: Checkpoint) -> bytes:
-    """Write a checkpoint; lone surrogates, which UTF-8 cannot hold, become U+FFFD."""
+    """Write a checkpoint; what UTF-8 cannot hold is replaced."""
     tree = cast("dict[str, _Tree]", msgspec.to_builtins(checkpoint))
     for key in ("pins", "dead_ends", "trust_anchors"):
         if not tree[key]:
@@ -67,7 +66,7 @@ def _node(value: _Tree, key: str) -> yaml.Node:
             text = repr(value)
             return _scalar("float", text if "." in text else text.replace("e", ".0e"))
         case str():
-            text = _SURROGATE.sub("\ufffd", value)
+            text = storable(value)
             is_block = key in _BLOCK_KEYS and text and not _NOT_BLOCK.search(text)
             return _scalar("str", text, "|" if is_block else '"')
 
@@ -88,13 +87,18 @@ def load(data: bytes) -> Checkpoint:
     try:
         tree = _read(yaml.parse(data.decode(), Loader=_loader))
         _refuse_newer(tree)
-        return msgspec.convert(tree, Checkpoint)
+        found = msgspec.convert(tree, Checkpoint)
     except UnicodeDecodeError as error:
         raise CorruptCheckpoint(f"the checkpoint is not UTF-8 (byte {error.start})") from error
     except yaml.YAMLError as error:
         raise CorruptCheckpoint(f"the checkpoint is not YAML: {_place(error)}") from error
     except msgspec.ValidationError as error:
         raise CorruptCheckpoint(f"the checkpoint does not fit its schema: {error}") from error
+    use = found.meta.token_usage
+    counted = (found.meta.compaction_count, use.input_tokens, use.context_window, use.utilization)
+    if min(counted) < 0:
+        raise CorruptCheckpoint("the checkpoint counts less than nothing")
+    return found
 
 
 def _refuse_newer(tree: _Tree) -> None:
@@ -107,8 +111,12 @@ def _read(events: Iterator[yaml.Event]) -> _Tree:
     """Build plain values from the events, refusing all that a checkpoint has no use for."""
     root: _Tree = None
     stack: list[_Open] = []
+    n_documents = 0
     for event in events:
         _check(event, len(stack))
+        n_documents += isinstance(event, yaml.DocumentStartEvent)
+        if n_documents > 1:
+            raise CorruptCheckpoint(f"the checkpoint has a second document{_at(event)}")
         value: _Tree = None
         if isinstance(event, yaml.ScalarEvent):
             value = _value(event)
@@ -166,7 +174,11 @@ def _value(event: yaml.ScalarEvent) -> _Tree:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
-    return float(text) if _FLOAT.fullmatch(text) else text
+    if not _FLOAT.fullmatch(text):
+        return text
+    if not math.isfinite(number := float(text)):
+        raise CorruptCheckpoint(f"the checkpoint has a number beyond all numbers{_at(event)}")
+    return number
 
 
 def _at(event: yaml.Event) -> str:

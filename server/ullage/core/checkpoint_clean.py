@@ -1,0 +1,35 @@
+"""A checkpoint as it may leave the session: without secrets, and with what a file can hold."""
+
+from collections.abc import Callable
+from typing import cast
+
+import msgspec
+
+from ullage.core.checkpoint import Checkpoint, storable
+from ullage.core.secrets import mask, may_change, texts_of
+
+
+def cleaned(checkpoint: Checkpoint, known_secrets: tuple[str, ...]) -> Checkpoint:
+    """Mask the secrets in every text but the metadata, which is ours; replace lone surrogates."""
+    fields = cast("dict[str, object]", msgspec.to_builtins(checkpoint))
+    meta = fields.pop("meta")
+    # One look over all texts spares one for each.
+    is_masked = may_change("\0".join(texts_of(fields)), known_secrets)
+    change = (lambda text: mask(storable(text), known_secrets)) if is_masked else storable
+    changed = _with_texts(fields, change)
+    return msgspec.convert(
+        {"meta": _with_texts(meta, storable), **cast("dict[str, object]", changed)}, Checkpoint
+    )
+
+
+def _with_texts(value: object, change: Callable[[str], str]) -> object:
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            pairs = cast("dict[str, object]", value).items()
+            return {key: _with_texts(item, change) for key, item in pairs}
+        case list() | tuple():
+            return [_with_texts(item, change) for item in cast("list[object]", value)]
+        case _:
+            return value
