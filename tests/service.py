@@ -86,8 +86,16 @@ class RuntimeSession:
     async def prepare(
         self, *, used: int | None = None, window: int | None = None, **params: object
     ) -> Prepared:
-        usage = None if used is None else {"usedTokens": used, "windowTokens": window}
-        return await self.ask(PREPARE.name, **{"messages": self.messages, "usage": usage} | params)
+        """Prepare a request; `used` is of all messages, as a runtime that counts has it."""
+        asked = {"messages": self.messages, "usage": None} | params
+        if used is not None:
+            usage = {
+                "usedTokens": used,
+                "windowTokens": window,
+                "nMessages": len(asked["messages"]),
+            }
+            asked["usage"] = usage
+        return await self.ask(PREPARE.name, **asked)
 
     async def compact(self, **params: object) -> Compacted:
         return await self.ask(COMPACT.name, **{"messages": self.messages} | params)

@@ -8,6 +8,7 @@ from model_server import error_reply, serving
 from pi_files import Json, conversation
 from service import RuntimeSession, Service
 from ullage.agent.wire import RpcError
+from ullage.store.auto_state import read_auto_state
 from ullage.store.places import Places
 
 PROSE = "The parser reads a line at a time and keeps what it cannot read. " * 40
@@ -231,3 +232,33 @@ async def test_compactions_of_a_transcript_count(service: Service, tmp_path: Pat
     session = await talked(await service.open(sessionFile=str(path), sessionId="other"))
     handle = service.sessions._open[session.opened.session]
     assert handle.progress.n_compactions == 1
+
+
+REPORTED: Json = {"input": 180_000, "output": 0, "totalTokens": 180_000}
+
+
+@pytest.mark.parametrize("told_by", ["message", "usage", "nobody"])
+async def test_what_is_left_is_told_by_the_metric_of_what_was_there(
+    service: Service, told_by: str
+) -> None:
+    """Three that seemed to bring nothing ended automatic compaction."""
+    session = await service.open()
+    for number in range(75):
+        session.turn(f"Look at file {number}.", output=f"{number}" + "a" * 8_000)
+    if told_by == "message":
+        session.messages[-1]["usage"] = REPORTED
+    usage = {"usage": {"usedTokens": 180_000}} if told_by == "usage" else {}
+    for _ in range(3):
+        await session.prepare(**usage)
+        done = await session.compact(**usage)
+        assert done.tokens_after < 0.8 * done.tokens_before
+    breaker = read_auto_state("pi:one", service.sessions.places).breaker
+    assert breaker.strikes_ms == ()
+    session.apply(done)
+    after = await session.prepare()
+    assert after.gauge.used_tokens == done.tokens_after
+    # With what is hidden: 30,000 tokens more were reported than can be counted.
+    fresh = await service.open(agent="mine", messageFormat="openclaw")
+    counted = await fresh.prepare(messages=session.messages)
+    n_hidden = done.tokens_after - (counted.gauge.used_tokens or 0)
+    assert abs(n_hidden - (0 if told_by == "nobody" else 28_000)) < 3_000

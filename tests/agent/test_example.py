@@ -51,46 +51,55 @@ def called(path: str) -> Json:
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-async def test_it_reads_files_compacts_and_survives_an_overflow(place: Place) -> None:
+async def printed_by_example(
+    place: Place, api: ChatServer, *requests: str, window: int
+) -> list[str]:
+    """Run the page's program against a script of answers; give the lines that it printed."""
     code = re.search(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     assert code is not None
     program = place.write("runtime.py", code[1].encode())
-    place.write("a.txt", b"swordfish")
-    api = ChatServer(
-        [
-            (called("a.txt"), 1_000),
-            (said("It says swordfish. " + PROSE), 2_000),
-            (said(f"Noted. {PROSE}"), 5_700),
-            (said("Yes. " + PROSE), 7_500),
-            (said("Compacted before this."), 2_000),
-            None,
-            (said("Compacted again."), 1_500),
-        ]
-    )
     async with served(ModelServer(api.reply)) as server:
         process = await asyncio.create_subprocess_exec(
-            *(
-                sys.executable,
-                str(program),
-                "some-model",
-                "Read a.txt.",
-                "Always use tabs. " + PROSE,
-            ),
-            *("Is it clear? " + PROSE, "Then go on. " + PROSE, "And on. " + 4 * PROSE),
+            *(sys.executable, str(program), "some-model", *requests),
             cwd=place.cwd,
             env=place.env(
                 OPENAI_BASE_URL=server.base_url,
                 OPENAI_API_KEY="none",
-                ULLAGE_CONTEXT_WINDOW=str(WINDOW),
+                ULLAGE_CONTEXT_WINDOW=str(window),
             ),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
         stdout, stderr = await process.communicate()
     assert process.returncode == 0, stderr.decode()
-    printed = [line for line in stdout.decode().splitlines() if line]
-    assert printed[-2:] == ["Compacted before this.", "Compacted again."]
     assert api.script == []
+    return [line for line in stdout.decode().splitlines() if line]
+
+
+async def test_a_large_output_after_the_last_answer_counts(place: Place) -> None:
+    place.write("big.txt", ("some words of a file " * 10_000).encode())
+    api = ChatServer([(called("big.txt"), 21_000), (said("It is long."), 71_000)])
+    assert await printed_by_example(place, api, "Read big.txt.", window=100_000) == ["It is long."]
+    assert "[Context: 71% | 71k/100k tokens]" in api.inputs[1][-1]["content"]
+
+
+async def test_it_reads_files_compacts_and_survives_an_overflow(place: Place) -> None:
+    place.write("a.txt", b"swordfish")
+    api = ChatServer(
+        [
+            (called("a.txt"), 1_000),
+            (said("It says swordfish. " + PROSE), 2_000),
+            (said(f"Noted. {PROSE}"), 4_760),
+            (said("Yes. " + PROSE), 7_500),
+            (said("Compacted before this."), 2_000),
+            None,
+            (said("Compacted again."), 1_500),
+        ]
+    )
+    requests = ["Read a.txt.", "Always use tabs. " + PROSE, "Is it clear? " + PROSE]
+    requests += ["Then go on. " + PROSE, "And on. " + 4 * PROSE]
+    printed = await printed_by_example(place, api, *requests, window=WINDOW)
+    assert printed[-2:] == ["Compacted before this.", "Compacted again."]
     output = {"role": "tool", "tool_call_id": "call_1", "content": "swordfish"}
     assert output in api.inputs[1]
     # 71 % after the second turn: the line of the gauge is sent, and not kept.

@@ -9,6 +9,7 @@ import pytest
 from pi_files import Json
 from service import RuntimeSession, Service, kinds, told
 from ullage.agent.protocol import AskUser, CompactNow, FlushTurn, MemoryFlushed, Pruned
+from ullage.agent.wire import RpcError
 from ullage.core.edit import PRUNED_OUTPUT
 from ullage.store.places import Places
 
@@ -300,8 +301,8 @@ async def test_a_disk_that_takes_nothing_holds_up_no_request(
     session = await filled(await service.open())
     prepared = await session.prepare(used=162_000)
     assert kinds(prepared) == ["pruned"]
-    assert len(prepared.notes) == 2
-    assert all(str(places.state_folder) in note for note in prepared.notes)
+    assert len(prepared.notes) == 1
+    assert str(places.state_folder) in prepared.notes[0]
     assert prepared.gauge_line is None
 
 
@@ -389,3 +390,124 @@ async def test_two_sessions_do_not_touch_each_other(service: Service) -> None:
     assert (await two.prepare(used=100_000)).replacements == []
     await one.close()
     assert (await two.prepare(used=100_000)).gauge.used_tokens == 100_000
+
+
+async def test_what_follows_the_reported_messages_is_counted(service: Service) -> None:
+    session = await service.open()
+    session.turn("Read it.", output=BIG)
+    session.messages.pop()
+    session.messages[-2]["usage"] = {"input": 7, "output": 1, "totalTokens": 8}
+    for usage, n_tokens in (
+        ({"usedTokens": 1_000}, 11_000),
+        ({"usedTokens": 1_000, "nMessages": 2}, 11_000),
+        ({"usedTokens": 1_000, "nMessages": 3}, 1_000),
+        ({"usedTokens": None}, 10_008),
+    ):
+        assert (await session.prepare(usage=usage)).gauge.used_tokens == n_tokens
+    with pytest.raises(RpcError, match="nMessages"):
+        await session.prepare(usage={"usedTokens": 1, "nMessages": 4})
+
+
+async def test_a_figure_from_before_a_compaction_says_nothing(service: Service) -> None:
+    session = await filled(await service.open())
+    stale = {"usage": {"usedTokens": 180_000}}
+    await session.prepare(**stale)
+    done = await session.compact(**stale)
+    session.apply(done)
+    assert (await session.prepare(**stale)).gauge.used_tokens == done.tokens_after
+
+
+async def test_a_prune_is_taken_from_a_figure_until_the_model_has_answered(
+    service: Service,
+) -> None:
+    session = await filled(await service.open())
+    figure = {"usage": {"usedTokens": 162_000}}
+    first = await session.prepare(**figure)
+    pruned = first.actions[0]
+    assert isinstance(pruned, Pruned)
+    assert first.gauge.used_tokens == 162_000 - pruned.n_tokens
+    again = await session.prepare(**figure)
+    assert (again.gauge, again.replacements) == (first.gauge, first.replacements)
+    restarted = await service.open()
+    restarted.messages = session.messages
+    assert (await restarted.prepare(**figure)).gauge == first.gauge
+    restarted.turn("Next.")
+    after = await restarted.prepare(usage={"usedTokens": 112_500})
+    assert (after.gauge.used_tokens, after.replacements) == (112_500, first.replacements)
+    # Without what the first process left, the prune would be taken from this figure again.
+    third = await service.open()
+    same = await third.prepare(messages=restarted.messages, usage={"usedTokens": 112_500})
+    assert (same.gauge, same.replacements) == (after.gauge, after.replacements)
+
+
+async def restored_after(service: Service, before: str, after: str) -> list[str]:
+    """Compact between some calls, and prepare a request with the summary in its place."""
+    session = await filled(await service.open())
+    calls = {"prepare": session.prepare, "resume": session.resume}
+    for name in before.split():
+        await calls[name]()
+    session.apply(await session.compact())
+    if after == "restart":
+        messages, session = session.messages, await service.open()
+        session.messages = messages
+    found = told(await session.prepare())
+    assert told(await session.prepare()) == []
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("resume", ""),
+        ("prepare", ""),
+        ("prepare resume", ""),
+        ("", "restart"),
+        ("prepare", "restart"),
+    ],
+)
+async def test_a_compaction_is_followed_by_the_working_state(
+    service: Service, before: str, after: str
+) -> None:
+    assert await restored_after(service, before, after) == ["checkpointRestore"]
+
+
+async def test_the_count_of_compactions_outlives_the_process(service: Service) -> None:
+    session = await filled(await service.open())
+    for _ in range(3):
+        session.apply(await session.compact(reason="manual"))
+        await session.prepare()
+        await filled(session)
+    assert n_compactions(service, session) == 3
+    assert n_compactions(service, await service.open()) == 3
+    # One that is answered and never applied does not count.
+    await session.compact()
+    await session.prepare()
+    restarted = await service.open()
+    restarted.messages = session.messages
+    await restarted.prepare()
+    assert n_compactions(service, restarted) == 3
+
+
+def n_compactions(service: Service, session: RuntimeSession) -> int:
+    return service.sessions._open[session.opened.session].progress.n_compactions
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"compactionCount": -1},
+        {"compactionCount": 20_000_000},
+        {"usage": {"usedTokens": -5}},
+        {"usage": {"windowTokens": -1}},
+        {"usage": {"nMessages": -1}},
+        {"usage": {"usedTokens": 10**18}},
+    ],
+)
+async def test_figures_that_cannot_be_are_refused(
+    service: Service, params: dict[str, object]
+) -> None:
+    session = await service.open()
+    with pytest.raises(RpcError, match="wrong params"):
+        await session.prepare(**params)
+    assert len((await session.prepare(compactionCount=10_000)).notes) == 0

@@ -1,6 +1,7 @@
 """`context/open`, `context/resume` and `context/close`: the beginning and the end of a session."""
 
 import asyncio
+import logging
 from pathlib import Path
 
 from ullage.agent.protocol import (
@@ -23,6 +24,7 @@ from ullage.app.attached import (
     Progress,
     Runtime,
     attach,
+    keep,
     load_call,
     set_restored,
 )
@@ -30,6 +32,8 @@ from ullage.app.load import Loaded
 from ullage.app.resume import Resume as Found
 from ullage.app.resume import resume
 from ullage.core.policy import ratio_at, reserve_at
+
+log = logging.getLogger(__name__)
 
 _AGENTS: dict[str, HeldAgent] = {
     "pi": "openclaw",
@@ -74,7 +78,10 @@ async def open_session(sessions: Sessions, params: Open) -> Opened:
 async def resume_session(sessions: Sessions, params: Resume) -> Resumed:
     async with sessions.use(params.session) as opened:
         found = await asyncio.to_thread(_found, opened.attached)
-        opened.progress = set_restored(opened.progress)
+        if found is not None:
+            before, opened.progress = opened.progress, set_restored(opened.progress)
+            for note in await asyncio.to_thread(keep, opened.attached, before, opened.progress):
+                log.warning("%s", note)
     if found is None:
         return Resumed(text=None, checkpoint_id=None, problem=None)
     return Resumed(text=found.text, checkpoint_id=found.checkpoint_id, problem=found.problem)

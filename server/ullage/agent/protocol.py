@@ -5,7 +5,7 @@ the page `docs/agent-protocol.md` and the client are checked against it. Names g
 in camelCase; keys that are not known are ignored, so that either side may be newer.
 """
 
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -43,6 +43,13 @@ ErrorKind: TypeAlias = Literal[
 `refused`, `unreadable`, `storage`, `model`: as the command line's exit codes 4, 3, 5 and 6;
 `fault`: a fault of Ullage."""
 
+MAX_TOKENS = 1_000_000_000
+MAX_COMPACTIONS = 10_000
+"""Chosen: far above what there is, and low enough that no figure costs time or memory."""
+
+Tokens: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
+NCompactions: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_COMPACTIONS)]
+
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Base of everything that goes over the wire."""
@@ -64,10 +71,9 @@ class Open(Wire, frozen=True, kw_only=True):
     message_format: MessageFormat | None = None
     """Needed for agents that Ullage does not know."""
     model: str | None = None
-    provider: str | None = None
-    window_tokens: int | None = None
+    window_tokens: Tokens | None = None
     """Context window as the runtime knows it; the user's setting wins."""
-    compaction_count: int | None = None
+    compaction_count: NCompactions | None = None
     """Compactions of the session so far; else it is taken from the transcript, or what was
     noted when the session was open before."""
     is_read_only: bool = False
@@ -137,9 +143,12 @@ class Captured(Wire, frozen=True, kw_only=True):
 class Usage(Wire, frozen=True, kw_only=True):
     """How full the window is, as the runtime or its provider reports it."""
 
-    used_tokens: int | None = None
-    """Of the whole context as it was sent last, with what follows it; null where unknown."""
-    window_tokens: int | None = None
+    used_tokens: Tokens | None = None
+    """Of the first `nMessages` messages as they were sent; null where unknown."""
+    n_messages: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    """How many messages that figure is of; what follows is counted. Null: up to the model's last
+    answer and with it, as providers report it."""
+    window_tokens: Tokens | None = None
 
 
 class Prepare(Wire, frozen=True, kw_only=True):
@@ -152,7 +161,7 @@ class Prepare(Wire, frozen=True, kw_only=True):
     """The runtime's id of each message, noted in checkpoints; else ids are made of the content."""
     usage: Usage | None = None
     """Without it, what the messages themselves report, else a count of them."""
-    compaction_count: int | None = None
+    compaction_count: NCompactions | None = None
 
 
 class Replacement(Wire, frozen=True, kw_only=True):
@@ -283,7 +292,7 @@ class Compact(Wire, frozen=True, kw_only=True):
     layer: Literal["summarize", "full"] = "summarize"
     reason: Literal["threshold", "manual", "overflow"] = "threshold"
     usage: Usage | None = None
-    compaction_count: int | None = None
+    compaction_count: NCompactions | None = None
     """Compactions before this one."""
 
 
@@ -326,9 +335,7 @@ class Overflow(Wire, frozen=True, kw_only=True):
     messages: list[JsonObject]
     entry_ids: list[str] | None = None
     usage: Usage | None = None
-    error: str | None = None
-    """The provider's message; nothing depends on it yet, and it is not kept."""
-    compaction_count: int | None = None
+    compaction_count: NCompactions | None = None
 
 
 class CompactPlan(Wire, frozen=True, kw_only=True):

@@ -65,14 +65,18 @@ def call_of(
     """Take the messages of a request together with what is known of them.
 
     Raises:
-        RpcError: the ids are not one for each message.
+        RpcError: the ids are not one for each message, or the usage is of more messages.
     """
     if entry_ids is not None and len(set(entry_ids)) != len(messages):
         raise refused("bad_messages", "entryIds needs one id for each message, all different")
+    n_reported = None if usage is None else usage.n_messages
+    if n_reported is not None and n_reported > len(messages):
+        raise refused("bad_messages", "usage.nMessages is more than the messages that were sent")
     return Call(
         messages=messages,
         entry_ids=None if entry_ids is None else list(entry_ids),
         used_tokens=None if usage is None else usage.used_tokens,
+        n_reported=n_reported,
         window_tokens=None if usage is None else usage.window_tokens,
         n_compactions=n_compactions,
     )

@@ -5,12 +5,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.app.auto import change_breaker
 from ullage.app.checkpoint import session_key
 from ullage.app.config import load_config
 from ullage.app.load import Loaded, measured, read
 from ullage.app.secrets import secrets_for
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
+from ullage.core.breaker import Breaker, at_epoch
 from ullage.core.config.settings import Config
 from ullage.core.context import Context, ContextItem
 from ullage.core.decision import Step
@@ -19,13 +21,14 @@ from ullage.core.message import JsonObject, MessageFormat
 from ullage.core.prune import PruneItem, pruned
 from ullage.core.standing import Conversation, conversation_of
 from ullage.core.transcript import Header
-from ullage.core.turn import still_pruned
+from ullage.core.turn import still_pruned, without_unseen
 from ullage.core.window import find_row
-from ullage.errors import InputError
+from ullage.errors import InputError, UllageError
 from ullage.formats.format import Reading
 from ullage.formats.in_memory import InMemory, Known, context_of_messages
 from ullage.formats.registry import IN_MEMORY
 from ullage.store.auto_state import read_auto_state
+from ullage.store.held_state import HeldState, read_held_state, write_held_state
 from ullage.store.models import model_table
 from ullage.store.places import Places
 from ullage.store.source import NoLines
@@ -73,6 +76,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """What the calls so far left behind; each call makes a new one."""
 
     n_compactions: int
+    is_known: bool = False
+    """Whether messages of the session were seen before, in this process or an earlier one."""
     last: Context | None = None
     """All messages of the last request; None before the first."""
     used_tokens: int | None = None
@@ -87,8 +92,14 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """The first message that it stands for."""
     n_tokens_after: int | None = None
     """What that compaction leaves, by our figures."""
+    is_recorded: bool = False
+    """Whether that compaction was automatic, so that the breaker knows what it brings."""
     pruned: tuple[PruneItem, ...] = ()
     """What placeholders stood for in the last request."""
+    unseen: tuple[PruneItem, ...] = ()
+    """What of it was pruned since the model's last answer: no report knows of it."""
+    answer_id: str | None = None
+    """That answer."""
     checkpoint_tokens: int | None = None
     """Size of the context when a checkpoint was written last in this epoch."""
     is_advised: bool = False
@@ -99,7 +110,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     is_restore_due: bool = False
     """Whether the agent is to get its working state back."""
     is_restored: bool = False
-    """Whether the runtime fetched the working state since the last request."""
+    """Whether the runtime fetched the working state since the last request or compaction."""
     tried: tuple[Step, ...] = ()
     """What was done about an overflow that is not over yet."""
     answered_ids: frozenset[str] = frozenset()
@@ -116,6 +127,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     messages: list[JsonObject]
     entry_ids: list[str] | None = None
     used_tokens: int | None = None
+    n_reported: int | None = None
+    """How many messages `used_tokens` are of; None: up to the model's last answer."""
     window_tokens: int | None = None
     n_compactions: int | None = None
 
@@ -127,6 +140,8 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     sent: Context
     """With placeholders for what was pruned before."""
     progress: Progress
+    notes: tuple[str, ...] = ()
+    """What the disk did not take."""
 
     @property
     def conversation(self) -> Conversation:
@@ -162,27 +177,54 @@ def attach(
             is_kept=not runtime.is_read_only,
         ),
     )
-    return attached, Progress(n_compactions=_compactions_so_far(attached))
+    return attached, _taken_up(attached)
 
 
 def load_call(attached: Attached, progress: Progress, call: Call) -> Held:
     """Read and measure the messages of a call."""
     context = _context(attached, progress, call)
     n_compactions = _n_compactions(progress, call, context)
+    notes: tuple[str, ...] = ()
     if n_compactions > progress.n_compactions:
+        is_recorded = progress.is_recorded and _is_applied(progress, context)
+        notes = _note_epoch(attached, n_compactions, is_recorded=is_recorded)
         progress = _at_epoch(progress, n_compactions, context)
         context = _context(attached, progress, call)
+    answer_id = _last_answer_id(context)
     pruned_before = still_pruned(context.items, progress.pruned)
-    sent = msgspec.structs.replace(
-        context, items=pruned(context.items, [item.replacement for item in pruned_before])
-    )
+    unseen = progress.unseen if answer_id == progress.answer_id else ()
+    unseen = still_pruned(context.items, unseen)
+    items = pruned(context.items, [item.replacement for item in pruned_before])
+    sent = msgspec.structs.replace(context, items=without_unseen(items, unseen))
     progress = msgspec.structs.replace(
         progress,
+        is_known=True,
         summary_id=None if context.boundary is None else context.boundary.entry_id,
         pruned=pruned_before,
+        unseen=unseen,
+        answer_id=answer_id,
         tried=() if answered_ids(context) - progress.answered_ids else progress.tried,
     )
-    return Held(loaded=_measured(attached, context, sent), sent=sent, progress=progress)
+    loaded = _measured(attached, context, sent)
+    return Held(loaded=loaded, sent=sent, progress=progress, notes=notes)
+
+
+def with_pruned(progress: Progress, taken: tuple[PruneItem, ...]) -> Progress:
+    """Note all that is pruned now, what was pruned before first."""
+    unseen = (*progress.unseen, *taken[len(progress.pruned) :])
+    return msgspec.structs.replace(progress, pruned=taken, unseen=unseen)
+
+
+def keep(attached: Attached, before: Progress, after: Progress) -> tuple[str, ...]:
+    """Write what must outlive this process where it changed; tell what the disk did not take."""
+    state = _state_of(after)
+    if attached.runtime.is_read_only or state is None or state == _state_of(before):
+        return ()
+    try:
+        write_held_state(attached.key, state, attached.places)
+    except UllageError as error:
+        return (str(error),)
+    return ()
 
 
 def items_of(attached: Attached, messages: list[JsonObject]) -> tuple[ContextItem, ...]:
@@ -192,7 +234,7 @@ def items_of(attached: Attached, messages: list[JsonObject]) -> tuple[ContextIte
 
 
 def set_restored(progress: Progress) -> Progress:
-    """Note that the runtime fetched the working state itself."""
+    """Note that the runtime was given the working state by itself."""
     return msgspec.structs.replace(progress, is_restore_due=False, is_restored=True)
 
 
@@ -217,6 +259,7 @@ def _context(attached: Attached, progress: Progress, call: Call) -> Context:
         model=runtime.model,
         window_tokens=call.window_tokens or runtime.window_tokens,
         used_tokens=call.used_tokens,
+        n_reported=call.n_reported,
         kept_ids=progress.kept_ids,
         n_tokens_after=progress.n_tokens_after,
     )
@@ -243,7 +286,7 @@ def _n_compactions(progress: Progress, call: Call, context: Context) -> int:
     if call.n_compactions is not None:
         return call.n_compactions
     summary_id = None if context.boundary is None else context.boundary.entry_id
-    if progress.last is None:
+    if not progress.is_known:
         return max(progress.n_compactions, 1 if summary_id else 0)
     is_new_summary = summary_id not in (None, progress.summary_id)
     return progress.n_compactions + (is_new_summary or _is_applied(progress, context))
@@ -251,12 +294,12 @@ def _n_compactions(progress: Progress, call: Call, context: Context) -> int:
 
 def _is_applied(progress: Progress, context: Context) -> bool:
     """Whether the runtime applied the summary written last, in our words or in its own."""
-    if progress.written is None:
+    if progress.replaced_id is None:
         return False
-    boundary = context.boundary
-    if boundary is not None and boundary.summary.strip() == progress.written.strip():
+    boundary, written = context.boundary, progress.written
+    if boundary is not None and written and boundary.summary.strip() == written.strip():
         return True
-    return progress.replaced_id is not None and progress.replaced_id not in ids_of(context)
+    return bool(context.items) and progress.replaced_id not in ids_of(context)
 
 
 def _at_epoch(progress: Progress, n_compactions: int, context: Context) -> Progress:
@@ -266,14 +309,75 @@ def _at_epoch(progress: Progress, n_compactions: int, context: Context) -> Progr
         last=progress.last,
         kept_ids=progress.last_ids & ids_of(context),
         n_tokens_after=progress.n_tokens_after if _is_applied(progress, context) else None,
-        is_restore_due=progress.last is not None and not progress.is_restored,
+        is_restore_due=progress.is_known and not progress.is_restored,
         tried=progress.tried,
         answered_ids=progress.answered_ids,
     )
 
 
-def _compactions_so_far(attached: Attached) -> int:
-    """Count by the runtime's word, else by the transcript, else by what was noted of it."""
+def _note_epoch(attached: Attached, n_compactions: int, *, is_recorded: bool) -> tuple[str, ...]:
+    """Begin the breaker's epoch; what it recorded of an automatic run outlives that run."""
+    if attached.runtime.is_read_only:
+        return ()
+
+    def begun(breaker: Breaker) -> Breaker:
+        if is_recorded:
+            return msgspec.structs.replace(breaker, epoch=n_compactions)
+        return at_epoch(breaker, n_compactions)
+
+    try:
+        change_breaker(attached.session, begun, attached.places)
+    except UllageError as error:
+        return (str(error),)
+    return ()
+
+
+def _last_answer_id(context: Context) -> str | None:
+    ids = (item.entry_id for item in reversed(context.items) if item.category == "assistant")
+    return next(ids, None)
+
+
+def _state_of(progress: Progress) -> HeldState | None:
+    if not progress.is_known:
+        return None
+    return HeldState(
+        n_compactions=progress.n_compactions,
+        summary_id=progress.summary_id,
+        replaced_id=progress.replaced_id,
+        n_tokens_after=progress.n_tokens_after,
+        is_restore_due=progress.is_restore_due,
+        pruned=progress.pruned,
+        unseen=progress.unseen,
+        answer_id=progress.answer_id if progress.unseen else None,
+    )
+
+
+def _taken_up(attached: Attached) -> Progress:
+    """Take up what an earlier process left of the session."""
+    told = _compactions_told(attached)
+    state = read_held_state(attached.key, attached.places)
+    if state is None:
+        noted = read_auto_state(attached.key, attached.places).breaker.epoch
+        return Progress(n_compactions=noted if told is None else told)
+    if told is not None and told != state.n_compactions:
+        # It was compacted since, or goes on from another place: of the messages nothing is known.
+        is_applied = told > state.n_compactions and state.replaced_id is not None
+        return Progress(n_compactions=told, is_restore_due=is_applied or state.is_restore_due)
+    return Progress(
+        n_compactions=state.n_compactions,
+        is_known=True,
+        summary_id=state.summary_id,
+        replaced_id=state.replaced_id,
+        n_tokens_after=state.n_tokens_after,
+        is_restore_due=state.is_restore_due,
+        pruned=state.pruned,
+        unseen=state.unseen,
+        answer_id=state.answer_id,
+    )
+
+
+def _compactions_told(attached: Attached) -> int | None:
+    """Count by the runtime's word, else by the transcript; None where neither tells."""
     runtime = attached.runtime
     if runtime.n_compactions is not None:
         return runtime.n_compactions
@@ -283,4 +387,4 @@ def _compactions_so_far(attached: Attached) -> int:
             return len(read(session, attached.places).context.compactions)
         except InputError:
             pass  # it is not written yet, or not of an agent that we know
-    return read_auto_state(attached.key, attached.places).breaker.epoch
+    return None

@@ -5,11 +5,19 @@ Nothing is written into a transcript. The checkpoint comes first (S1 §8.1).
 
 import asyncio
 import time
-from collections.abc import Sequence
 
 import msgspec
 
-from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, ids_of, load_call
+from ullage.app.attached import (
+    Attached,
+    Call,
+    Held,
+    Progress,
+    answered_ids,
+    ids_of,
+    keep,
+    load_call,
+)
 from ullage.app.auto import change_breaker
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.compact import Request, Summarized, details_of, plan_summary
@@ -60,56 +68,49 @@ async def compact_held(
     Raises:
         PinRefused: there are pins that cannot be read, so that they would be lost.
     """
-    summary = wish.previous_summary
-    n_added = 0
-    if summary is not None:
-        call, n_added = _with_summary(attached, call, summary), 1
+    n_added = 0 if wish.previous_summary is None else 1
+    if wish.previous_summary is not None:
+        call = _with_summary(attached, call, wish.previous_summary)
     held = await asyncio.to_thread(load_call, attached, progress, call)
-    loaded, conversation = held.loaded, held.conversation
     chosen = None if wish.first_kept is None else wish.first_kept + n_added
     checkpoint_id, notes = await asyncio.to_thread(_save, attached, held, wish)
-    model = model_use(attached.config.model, loaded, attached.places)
     planned = await plan_summary(
-        with_items(loaded, conversation.items),
+        with_items(held.loaded, held.conversation.items),
         wish.request,
         attached.config,
         attached.places,
-        model,
-        None if chosen is None else conversation.position_of(chosen),
+        model_use(attached.config.model, held.loaded, attached.places),
+        None if chosen is None else held.conversation.position_of(chosen),
     )
     used = _used_tokens(held, planned)
-    if isinstance(planned, Unneeded):
-        if wish.request.trigger == "auto":
-            notes += await asyncio.to_thread(_remember, attached, held, wish.request, used, used)
-        return planned, held.progress
-    place = chosen or conversation.place_of(planned.selection.cut.first_kept)
-    n_after = _tokens_after(held, conversation.places, planned, used)
+    n_after = used if isinstance(planned, Unneeded) else _tokens_after(held, planned, used)
+    notes = (*held.notes, *notes)
     if wish.request.trigger == "auto":
         notes += await asyncio.to_thread(_remember, attached, held, wish.request, used, n_after)
-    done = HeldCompaction(
-        summary=planned.summary.text,
-        message=attached.shape.summary_message(
-            planned.summary.text, n_tokens_before=used, at_ms=time.time_ns() // 1_000_000
-        ),
-        first_kept=place - n_added,
-        standing=tuple(at - n_added for at in conversation.standing_before(place)),
-        details=details_of(planned, used, n_after),
-        n_tokens_before=used,
-        n_tokens_after=n_after,
-        author=planned.summary.author,
-        loss=planned.summary.loss,
-        checkpoint_id=checkpoint_id,
-        notes=(*notes, *planned.summary.warnings),
-    )
-    replaced = planned.selection.replaced[n_added:]
-    progress = msgspec.structs.replace(
-        held.progress,
-        written=planned.summary.text,
-        replaced_id=replaced[0].entry_id if replaced else None,
-        n_tokens_after=n_after,
-        answered_ids=held.progress.answered_ids | answered_ids(loaded.context),
-    )
-    return done, progress
+    if isinstance(planned, Unneeded):
+        after, done = held.progress, planned
+    else:
+        after = _awaiting(held, wish, planned, n_added, n_after)
+        place = chosen or held.conversation.place_of(planned.selection.cut.first_kept)
+        done = HeldCompaction(
+            summary=planned.summary.text,
+            message=attached.shape.summary_message(
+                planned.summary.text, n_tokens_before=used, at_ms=time.time_ns() // 1_000_000
+            ),
+            first_kept=place - n_added,
+            standing=tuple(at - n_added for at in held.conversation.standing_before(place)),
+            details=details_of(planned, used, n_after),
+            n_tokens_before=used,
+            n_tokens_after=n_after,
+            author=planned.summary.author,
+            loss=planned.summary.loss,
+            checkpoint_id=checkpoint_id,
+            notes=(*notes, *planned.summary.warnings),
+        )
+    unkept = await asyncio.to_thread(keep, attached, progress, after)
+    if isinstance(done, HeldCompaction):
+        done = msgspec.structs.replace(done, notes=(*done.notes, *unkept))
+    return done, after
 
 
 def _with_summary(attached: Attached, call: Call, summary: str) -> Call:
@@ -160,17 +161,39 @@ def _used_tokens(held: Held, planned: Summarized | Unneeded) -> int:
     return 0 if isinstance(planned, Unneeded) else planned.selection.n_tokens_before
 
 
-def _tokens_after(held: Held, places: Sequence[int], planned: Summarized, used: int) -> int:
-    replaced = [held.sent.items[at] for at in places[: planned.selection.cut.first_kept]]
-    n_left = max(0, used - count_items(replaced, held.loaded.count))
+def _tokens_after(held: Held, planned: Summarized, used: int) -> int:
+    """Give what is left: all by the metric of `used`, which is of the messages as they are sent.
+
+    Placeholders end with the epoch: what is kept is sent in full again.
+    """
+    replaced = {item.entry_id for item in planned.selection.replaced}
+    n_gone = count_items(
+        (item for item in held.sent.items if item.entry_id in replaced), held.loaded.count
+    )
+    back = (one for one in held.progress.pruned if one.replacement.entry_id not in replaced)
+    n_left = max(0, used - n_gone) + sum(one.n_freed for one in back)
     return n_left + planned.summary.n_tokens
+
+
+def _awaiting(held: Held, wish: Wish, planned: Summarized, n_added: int, n_after: int) -> Progress:
+    """Wait for the runtime to apply the summary, after which the working state is due again."""
+    progress = held.progress
+    return msgspec.structs.replace(
+        progress,
+        last=progress.last or held.loaded.context,
+        written=planned.summary.text,
+        replaced_id=planned.selection.replaced[n_added].entry_id,
+        n_tokens_after=n_after,
+        is_recorded=wish.request.trigger == "auto",
+        is_restored=False,
+        answered_ids=progress.answered_ids | answered_ids(held.loaded.context),
+    )
 
 
 def _remember(
     attached: Attached, held: Held, request: Request, n_before: int, n_after: int
 ) -> tuple[str, ...]:
     """Remember what an automatic compaction brings, so that none follows another in vain."""
-    n_compactions = held.progress.n_compactions + (n_after < n_before)
     try:
         change_breaker(
             attached.session,
@@ -179,7 +202,7 @@ def _remember(
                 request.layer,
                 n_before=n_before,
                 n_after=n_after,
-                n_compactions=n_compactions,
+                n_compactions=held.progress.n_compactions,
                 now_ms=time.time_ns() // 1_000_000,
             ),
             attached.places,

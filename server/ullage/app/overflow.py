@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, load_call
+from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, load_call, with_pruned
 from ullage.app.load import with_items
 from ullage.app.prune import natives_with_placeholders
 from ullage.core.compaction import Selection, hidden_tokens, select
@@ -154,8 +154,7 @@ class _Room:
 
 def _after(held: Held, room: _Room, tried: tuple[Step, ...]) -> Progress:
     return msgspec.structs.replace(
-        held.progress,
-        pruned=room.pruned,
+        with_pruned(held.progress, room.pruned),
         tried=tried,
         answered_ids=answered_ids(held.loaded.context),
     )

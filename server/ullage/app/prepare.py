@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.app.attached import Attached, Call, Held, Progress, load_call
+from ullage.app.attached import Attached, Call, Held, Progress, keep, load_call, with_pruned
 from ullage.app.auto import change_breaker
 from ullage.app.capture import capture
 from ullage.app.checkpoint import Written, write_checkpoint
@@ -99,6 +99,7 @@ async def prepare(attached: Attached, progress: Progress, call: Call) -> Prepare
         await asyncio.to_thread(request.save)
         await request.flush()
     await asyncio.to_thread(request.ask)
+    await asyncio.to_thread(request.keep)
     return request.prepared()
 
 
@@ -112,7 +113,7 @@ class _Request:
         self._loaded = self._held.loaded
         self._told: list[Told] = []
         self._steps: list[Step] = []
-        self._notes: list[str] = []
+        self._notes = list(self._held.notes)
         gauge = self._loaded.status.gauge
         state = read_auto_state(attached.key, attached.places)
         self._turn = plan_turn(
@@ -127,10 +128,9 @@ class _Request:
         share = None if used is None else used / gauge.window.n_tokens
         self._gauge = msgspec.structs.replace(gauge, used_tokens=used, utilization=share)
         self._progress = msgspec.structs.replace(
-            self._held.progress,
+            with_pruned(self._held.progress, self._turn.pruned),
             last=self._loaded.context,
             used_tokens=used,
-            pruned=self._turn.pruned,
             is_restored=False,
         )
 
@@ -215,6 +215,10 @@ class _Request:
             case _:
                 pass
 
+    def keep(self) -> None:
+        """Write what the next process is to know."""
+        self._notes += keep(self._attached, self._before, self._progress)
+
     def prepared(self) -> Prepared:
         is_shown = (
             self._gauge.utilization is not None
@@ -230,7 +234,7 @@ class _Request:
             line=gauge_line(self._gauge, is_checkpoint_saved=is_saved) if is_shown else None,
             told=tuple(self._told),
             steps=tuple(self._steps),
-            notes=tuple(self._notes),
+            notes=tuple(dict.fromkeys(self._notes)),
             progress=self._progress,
         )
 

@@ -33,7 +33,7 @@ def measure(context: Context, window: Window, count: Count) -> Gauge:
     system prompt and tools, is missing then.
     """
     items = context.items
-    last = next((i for i in reversed(range(len(items))) if _tells_usage(items[i])), None)
+    last = next((i for i in reversed(range(len(items))) if tells_usage(items[i])), None)
     if last is not None:
         usage = items[last].message.usage
         tail = _written_after_request(items, last)
@@ -72,7 +72,8 @@ def _written_after_request(items: tuple[ContextItem, ...], last: int) -> tuple[C
     return tuple(item for item in items[first:] if item.message.answer_id != answer_id)
 
 
-def _tells_usage(item: ContextItem) -> bool:
+def tells_usage(item: ContextItem) -> bool:
+    """Whether a message reports usage that no compaction or prune has made stale."""
     return item.is_after_boundary and item.message.usage is not None
 
 

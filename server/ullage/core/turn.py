@@ -11,6 +11,7 @@ import msgspec
 
 from ullage.core.context import ContextItem
 from ullage.core.decision import Action, Prune, Situation, Step, decide
+from ullage.core.gauge import tells_usage
 from ullage.core.message import ToolResult
 from ullage.core.outputs import is_placeholder, tool_output_tokens
 from ullage.core.policy import Policy
@@ -52,6 +53,25 @@ def still_pruned(
     return tuple(
         one for one in before if (one.replacement.entry_id, one.replacement.call_id) in found
     )
+
+
+def without_unseen(
+    items: Sequence[ContextItem], unseen: Sequence[PruneItem]
+) -> tuple[ContextItem, ...]:
+    """Take what was pruned since the model's last answer from the figure that was reported.
+
+    No report knows of it yet; without a report all is counted as it is sent.
+    """
+    last = next((at for at in reversed(range(len(items))) if tells_usage(items[at])), None)
+    usage = None if last is None else items[last].message.usage
+    if last is None or usage is None or not unseen:
+        return tuple(items)
+    told_of = {item.entry_id for item in items[: last + 1]}
+    n_freed = sum(one.n_freed for one in unseen if one.replacement.entry_id in told_of)
+    left = msgspec.structs.replace(usage, n_total=max(0, usage.n_total - n_freed))
+    message = msgspec.structs.replace(items[last].message, usage=left)
+    told = msgspec.structs.replace(items[last], message=message)
+    return (*items[:last], told, *items[last + 1 :])
 
 
 def plan_turn(

@@ -53,7 +53,9 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     """Where no message names one."""
     window_tokens: int | None = None
     used_tokens: int | None = None
-    """As reported for all of the messages together."""
+    """As reported for the first `n_reported` messages together."""
+    n_reported: int | None = None
+    """None: up to the last answer of the model, which is what a provider reports."""
     kept_ids: Collection[str] = ()
     """Messages that the last compaction kept: usage that they report is stale."""
     n_tokens_after: int | None = None
@@ -75,8 +77,7 @@ def context_of_messages(
     at = max((n for n, item in enumerate(items) if _is_boundary(shape, item)), default=None)
     summary = None if at is None else items[at]
     items = tuple(_placed(n, item, at, summary, known.kept_ids) for n, item in enumerate(items))
-    if known.used_tokens is not None and items:
-        items = (*items[:-1], _reporting(items[-1], known.used_tokens))
+    items = _reported(items, known)
     named = (item.message.model for item in reversed(items))
     boundary = None if summary is None else _boundary(shape, summary, known.n_tokens_after)
     return Context(
@@ -155,11 +156,21 @@ def _placed(
     return msgspec.structs.replace(item, is_after_boundary=False)
 
 
-def _reporting(item: ContextItem, used_tokens: int) -> ContextItem:
-    """Let a message report how full the window is with it and all before it."""
-    usage = Usage(n_input=0, n_output=0, n_cache_read=0, n_cache_write=0, n_total=used_tokens)
-    message = msgspec.structs.replace(item.message, usage=usage)
-    return msgspec.structs.replace(item, message=message, is_after_boundary=True)
+def _reported(items: tuple[ContextItem, ...], known: Known) -> tuple[ContextItem, ...]:
+    """Let the last message of what was reported tell how full the window is with it.
+
+    What follows is counted. A figure of an answer from before a compaction says nothing.
+    """
+    if known.used_tokens is None or not items or known.n_reported == 0:
+        return items
+    answers = (n for n in reversed(range(len(items))) if items[n].category == "assistant")
+    last = next(answers, len(items) - 1) if known.n_reported is None else known.n_reported - 1
+    if known.n_reported is None and not items[last].is_after_boundary:
+        return items
+    usage = Usage(n_input=0, n_output=0, n_cache_read=0, n_cache_write=0, n_total=known.used_tokens)
+    message = msgspec.structs.replace(items[last].message, usage=usage, answer_id=None)
+    told = msgspec.structs.replace(items[last], message=message, is_after_boundary=True)
+    return (*items[:last], told, *items[last + 1 :])
 
 
 def _boundary(shape: InMemory, summary: ContextItem, n_tokens_after: int | None) -> Compaction:
@@ -180,13 +191,8 @@ def _boundary(shape: InMemory, summary: ContextItem, n_tokens_after: int | None)
 
 def _compactions(n_compactions: int, boundary: Compaction | None) -> tuple[CompactionRef, ...]:
     """List compactions of which no more is known than that there were so many."""
-    return tuple(
-        CompactionRef(
-            entry_id=boundary.entry_id if boundary and n == n_compactions else f"compaction-{n}",
-            previous_id=None,
-            at_ms=boundary.at_ms if boundary and n == n_compactions else None,
-            offset=0,
-            size_bytes=0,
-        )
-        for n in range(1, n_compactions + 1)
-    )
+    unknown = CompactionRef(entry_id="", previous_id=None, at_ms=None, offset=0, size_bytes=0)
+    if boundary is None or n_compactions == 0:
+        return (unknown,) * n_compactions
+    last = msgspec.structs.replace(unknown, entry_id=boundary.entry_id, at_ms=boundary.at_ms)
+    return (*(unknown,) * (n_compactions - 1), last)

@@ -42,7 +42,11 @@ export class Session {
       "context/prepare",
       {
         messages: [...messages],
-        usage: usage === undefined ? null : { usedTokens: usage.tokens, windowTokens: usage.contextWindow },
+        // pi estimates what follows the last answer, and adds it.
+        usage:
+          usage === undefined
+            ? null
+            : { usedTokens: usage.tokens, nMessages: messages.length, windowTokens: usage.contextWindow },
       },
       { timeoutMs: PREPARE_TIMEOUT_MS },
     );
@@ -175,7 +179,6 @@ function opening({ cwd, model, sessionManager }: ExtensionContext): Open {
     sessionId: sessionManager.getSessionId(),
     sessionFile,
     model: model?.id ?? null,
-    provider: model?.provider ?? null,
     windowTokens: model?.contextWindow ?? null,
     compactionCount: nCompactions(sessionManager.getBranch()),
     isReadOnly: sessionFile === null, // `--no-session`: nothing of it is to be kept

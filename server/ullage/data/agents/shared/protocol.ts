@@ -15,7 +15,6 @@ export interface Open {
   sessionFile?: string | null;
   messageFormat?: "openclaw" | "claude-code" | "codex" | "openai-chat" | null;
   model?: string | null;
-  provider?: string | null;
   windowTokens?: number | null;
   compactionCount?: number | null;
   isReadOnly?: boolean;
@@ -67,6 +66,7 @@ export interface Captured {
 
 export interface Usage {
   usedTokens?: number | null;
+  nMessages?: number | null;
   windowTokens?: number | null;
 }
 
