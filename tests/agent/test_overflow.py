@@ -75,3 +75,24 @@ async def test_one_huge_last_output_is_pruned_where_nothing_else_helps(service: 
 async def test_a_read_only_session_is_pruned_or_given_up(service: Service) -> None:
     session = await talked(await service.open(windowTokens=60_000, isReadOnly=True))
     assert failed(await session.overflow())
+
+
+async def test_no_compaction_is_told_of_where_none_was_tried(service: Service) -> None:
+    session = await service.open(windowTokens=60_000)
+    session.turn("Hello. " * 40_000)
+    session.messages.pop()
+    answer = await session.overflow()
+    assert failed(answer)
+    assert "neither a prune nor a compaction makes room" in answer.message
+
+
+async def test_an_overflow_is_kept_over_a_restart(service: Service) -> None:
+    session = await service.open()
+    for number in range(12):
+        session.turn(f"Look at file {number}.", output=f"{number}" + "a" * 60_000)
+    session.turn("Go on.")
+    session.turn("Go on.")
+    answer = await session.overflow(usage={"usedTokens": 199_000})
+    restarted = await service.open()
+    prepared = await restarted.prepare(messages=session.messages)
+    assert prepared.replacements == answer.replacements

@@ -30,6 +30,7 @@ from ullage.agent.protocol import (
     Resume,
 )
 from ullage.agent.server import Server
+from ullage.agent.wire import RpcError
 
 END_S = 2.0
 OPEN_LINE = {
@@ -297,3 +298,53 @@ async def test_a_request_cancelled_before_it_began_is_answered(service: Service)
 
 def _broken(text: str, encoding: str) -> int:
     raise ValueError(f"{text} {encoding}")
+
+
+def test_a_client_that_stops_reading_ends_it_cleanly(place: Place) -> None:
+    """Its writing end stays open: the service still waits for a line of it."""
+    command = [sys.executable, "-m", "ullage", "agent"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=place.env(), cwd=place.cwd
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            process.stdout.close()
+            process.stdin.write(b"no JSON\n")
+            process.stdin.flush()
+            assert process.wait(timeout=10) == 0
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()
+
+
+def test_a_service_without_pipes_says_what_it_needs(place: Place) -> None:
+    start = "os.execv(sys.executable, [sys.executable, '-m', 'ullage', 'agent'])"
+    script = f"import os, sys; os.close(0); {start}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=place.env(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, len(done.stderr.splitlines())) == (3, 1)
+    assert "start it with pipes" in done.stderr
+
+
+@pytest.mark.parametrize("n_levels", [500, 900, 5_000])
+async def test_a_request_nested_too_deeply_is_told_so(service: Service, n_levels: int) -> None:
+    process = InProcess(service)
+    await process.open(service)
+    value = b"[" * n_levels + b"]" * n_levels
+    head = (
+        b'{"jsonrpc":"2.0","id":1,"method":"context/prepare","params":{"session":"s1","messages":'
+    )
+    process._server.take(head + b'[{"role":"user","content":' + value + b"}]}}")
+    answer = await process.answer()
+    if "error" in answer:
+        assert answer["error"]["message"].startswith("this line is nested too deeply")
+
+
+@pytest.mark.parametrize("field", ["cwd", "sessionFile"])
+async def test_a_path_with_a_nul_is_refused(service: Service, field: str) -> None:
+    with pytest.raises(RpcError, match="character 0"):
+        await service.open(**{field: "/tmp/\0"})

@@ -38,7 +38,6 @@ log = logging.getLogger(__name__)
 _AGENTS: dict[str, HeldAgent] = {
     "pi": "openclaw",
     "openclaw": "openclaw",
-    "clawdbot": "openclaw",
     "claude-code": "claude-code",
     "codex": "codex",
 }
@@ -105,6 +104,8 @@ def _runtime(params: Open) -> Runtime:
     session_id = params.session_id or params.session_key
     if not session_id or not params.agent:
         raise _wrong("agent, and sessionId or sessionKey: one of them is missing or empty")
+    if "\0" in params.cwd or "\0" in (params.session_file or ""):
+        raise _wrong("cwd and sessionFile: a path has no character 0")
     cwd = Path(params.cwd)
     if not cwd.is_absolute():
         raise _wrong("cwd: give an absolute path")

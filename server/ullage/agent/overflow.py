@@ -1,20 +1,27 @@
 """`context/overflow`: what to do after the provider refused the context as too large."""
 
 import asyncio
+import logging
 from typing import assert_never
 
 from ullage.agent.protocol import CompactPlan, Overflow, Overflowed, Replacement
 from ullage.agent.sessions import Sessions, call_of
+from ullage.app.attached import keep
 from ullage.app.overflow import Advised, CompactFirst, GiveUp, SendAgain, on_overflow
 from ullage.core.decision import CONTEXT_OVERFLOW
+
+log = logging.getLogger(__name__)
 
 
 async def overflow(sessions: Sessions, params: Overflow) -> Overflowed:
     call = call_of(params.messages, params.entry_ids, params.usage, params.compaction_count)
     async with sessions.use(params.session) as opened:
+        before = opened.progress
         advised, opened.progress = await asyncio.to_thread(
-            on_overflow, opened.attached, opened.progress, call
+            on_overflow, opened.attached, before, call
         )
+        for note in await asyncio.to_thread(keep, opened.attached, before, opened.progress):
+            log.warning("%s", note)
     return _answer(advised)
 
 

@@ -6,12 +6,13 @@ input does, within two seconds.
 
 import asyncio
 import logging
+import os
 import queue
 import signal
 import sys
 import threading
 from collections.abc import Callable, Coroutine
-from typing import BinaryIO, TypeAlias, cast
+from typing import BinaryIO, NoReturn, TypeAlias, cast
 
 import msgspec
 
@@ -142,8 +143,15 @@ class Server:
             task.cancel()
 
 
-def serve() -> int:
-    """Serve one client until it leaves; give the exit code."""
+def serve() -> NoReturn:
+    """Serve one client until it leaves, then end this process.
+
+    Raises:
+        InputError: there is no standard input or output.
+    """
+    # Both are None where they are closed, whatever typeshed says.
+    if None in (cast(object, sys.stdin), cast(object, sys.stdout)):
+        raise InputError("ullage agent needs its standard input and output: start it with pipes")
     stdout = claim_stdout()
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
@@ -153,7 +161,8 @@ def serve() -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     exit_with_parent(None)
     asyncio.run(_serve(sys.stdin.buffer, stdout))
-    return 0
+    # The reader may wait for its pipe still: Python aborts where it must take the pipe from it.
+    os._exit(0)
 
 
 async def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:

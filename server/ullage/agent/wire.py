@@ -58,8 +58,7 @@ def read_line(line: bytes) -> Incoming | Unusable:
     """Read a line; whatever stands in it, nothing is raised."""
     value = decode_any(line)
     if isinstance(value, msgspec.UnsetType):
-        error = RpcError(PARSE_ERROR, "this line is not JSON: send one JSON object a line")
-        return Unusable(id=None, error=error)
+        return Unusable(id=None, error=_unread(line))
     if isinstance(value, list):
         message = "batches are not supported: send one request a line"
         return Unusable(id=None, error=RpcError(INVALID_REQUEST, message))
@@ -68,6 +67,17 @@ def read_line(line: bytes) -> Incoming | Unusable:
     except msgspec.ValidationError as error:
         message = f"not a request of JSON-RPC 2.0: {error}"
         return Unusable(id=_id_of(value), error=RpcError(INVALID_REQUEST, message))
+
+
+def _unread(line: bytes) -> RpcError:
+    """Tell what is wrong with a line that could not be read."""
+    try:
+        msgspec.json.decode(line)
+    except RecursionError:
+        return RpcError(PARSE_ERROR, "this line is nested too deeply: send fewer levels")
+    except ValueError:
+        pass
+    return RpcError(PARSE_ERROR, "this line is not JSON: send one JSON object a line")
 
 
 def read_params(params: object, of: type[P]) -> P:

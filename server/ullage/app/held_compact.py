@@ -88,28 +88,26 @@ async def compact_held(
     if wish.request.trigger == "auto":
         notes += await asyncio.to_thread(_remember, attached, held, wish.request, used, n_after)
     if isinstance(planned, Unneeded):
-        after, done = held.progress, planned
-    else:
-        after = _awaiting(held, wish, planned, n_added, n_after)
-        place = chosen or held.conversation.place_of(planned.selection.cut.first_kept)
-        done = HeldCompaction(
-            summary=planned.summary.text,
-            message=attached.shape.summary_message(
-                planned.summary.text, n_tokens_before=used, at_ms=time.time_ns() // 1_000_000
-            ),
-            first_kept=place - n_added,
-            standing=tuple(at - n_added for at in held.conversation.standing_before(place)),
-            details=details_of(planned, used, n_after),
-            n_tokens_before=used,
-            n_tokens_after=n_after,
-            author=planned.summary.author,
-            loss=planned.summary.loss,
-            checkpoint_id=checkpoint_id,
-            notes=(*notes, *planned.summary.warnings),
-        )
-    unkept = await asyncio.to_thread(keep, attached, progress, after)
-    if isinstance(done, HeldCompaction):
-        done = msgspec.structs.replace(done, notes=(*done.notes, *unkept))
+        await asyncio.to_thread(keep, attached, progress, held.progress)
+        return planned, held.progress
+    after = _awaiting(held, wish, planned, n_added, n_after)
+    notes += await asyncio.to_thread(keep, attached, progress, after)
+    place = chosen or held.conversation.place_of(planned.selection.cut.first_kept)
+    done = HeldCompaction(
+        summary=planned.summary.text,
+        message=attached.shape.summary_message(
+            planned.summary.text, n_tokens_before=used, at_ms=_now_ms()
+        ),
+        first_kept=place - n_added,
+        standing=tuple(at - n_added for at in held.conversation.standing_before(place)),
+        details=details_of(planned, used, n_after),
+        n_tokens_before=used,
+        n_tokens_after=n_after,
+        author=planned.summary.author,
+        loss=planned.summary.loss,
+        checkpoint_id=checkpoint_id,
+        notes=(*notes, *planned.summary.warnings),
+    )
     return done, after
 
 
@@ -203,10 +201,14 @@ def _remember(
                 n_before=n_before,
                 n_after=n_after,
                 n_compactions=held.progress.n_compactions,
-                now_ms=time.time_ns() // 1_000_000,
+                now_ms=_now_ms(),
             ),
             attached.places,
         )
     except UllageError as error:
         return (str(error),)
     return ()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

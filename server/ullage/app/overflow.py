@@ -5,7 +5,7 @@ comes first where it is enough; where no cut frees anything, the largest outputs
 """
 
 import time
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 import msgspec
 
@@ -15,12 +15,15 @@ from ullage.app.prune import natives_with_placeholders
 from ullage.core.compaction import Selection, hidden_tokens, select
 from ullage.core.context import ContextItem
 from ullage.core.decision import (
+    Ask,
     Compact,
+    Idle,
     Overflowed,
     Prune,
     Retry,
     Situation,
     Step,
+    Warn,
     decide,
 )
 from ullage.core.message import JsonObject
@@ -58,10 +61,38 @@ Advised: TypeAlias = CompactFirst | SendAgain | GiveUp
 def on_overflow(attached: Attached, progress: Progress, call: Call) -> tuple[Advised, Progress]:
     """Decide what frees room; an overflow is over once the model has answered again."""
     held = load_call(attached, progress, call)
-    state = read_auto_state(attached.key, attached.places)
-    gauge = held.loaded.status.gauge
     room = _Room(held)
-    situation = Situation(
+    situation = _situation(attached, held)
+    while True:
+        action = decide(situation, held.loaded.policy, time.time_ns() // 1_000_000)
+        match action:
+            case Prune():
+                step = Step(what="prune", n_freed=room.prune())
+            case Compact():
+                advised, step = _compact(held, room, action.reason)
+                if advised is not None:
+                    return advised, _after(held, room, (*situation.tried, step))
+            case Retry():
+                tried = (*situation.tried, Step(what="retry"))
+                natives = room.natives(attached)
+                return SendAgain(natives=natives, reason=action.reason), _after(held, room, tried)
+            case Overflowed() | Idle() | Warn() | Ask():  # the last three end no overflow
+                return GiveUp(reason=action.reason), _after(held, room, situation.tried)
+            case _:
+                assert_never(action)
+        used = situation.used_tokens
+        situation = msgspec.structs.replace(
+            situation,
+            used_tokens=None if used is None else max(0, used - step.n_freed),
+            tool_tokens=tool_output_tokens(room.items, held.loaded.count),
+            tried=(*situation.tried, step),
+        )
+
+
+def _situation(attached: Attached, held: Held) -> Situation:
+    gauge = held.loaded.status.gauge
+    state = read_auto_state(attached.key, attached.places)
+    return Situation(
         occasion="overflow",
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
@@ -73,40 +104,19 @@ def on_overflow(attached: Attached, progress: Progress, call: Call) -> tuple[Adv
         is_auto_on=state.is_on,
         is_prune_in_memory=True,
     )
-    while True:
-        action = decide(situation, held.loaded.policy, time.time_ns() // 1_000_000)
-        match action:
-            case Prune():
-                step = Step(what="prune", n_freed=room.prune())
-            case Compact():
-                selection = room.selection()
-                n_freed = (
-                    0 if selection is not None and room.is_enough(selection) else room.rescue()
-                )
-                if selection is not None and n_freed == 0:
-                    # What the runtime makes of it is not known here; one compaction is tried.
-                    tried = (*situation.tried, Step(what="full"))
-                    place = held.conversation.place_of(selection.cut.first_kept)
-                    first = CompactFirst(
-                        selection=selection, first_kept=place, reason=action.reason
-                    )
-                    return first, _after(held, room, tried)
-                step = Step(what="full", n_freed=n_freed)
-            case Retry():
-                tried = (*situation.tried, Step(what="retry"))
-                natives = room.natives(attached)
-                return SendAgain(natives=natives, reason=action.reason), _after(held, room, tried)
-            case Overflowed():
-                return GiveUp(reason=action.reason), _after(held, room, situation.tried)
-            case _:
-                return GiveUp(reason=action.reason), _after(held, room, situation.tried)
-        used = situation.used_tokens
-        situation = msgspec.structs.replace(
-            situation,
-            used_tokens=None if used is None else max(0, used - step.n_freed),
-            tool_tokens=tool_output_tokens(room.items, held.loaded.count),
-            tried=(*situation.tried, step),
-        )
+
+
+def _compact(held: Held, room: "_Room", reason: str) -> tuple[CompactFirst | None, Step]:
+    """Have the runtime compact, or prune the largest outputs where that leaves too much."""
+    selection = room.selection()
+    is_enough = selection is not None and room.is_enough(selection)
+    n_freed = 0 if is_enough else room.rescue()
+    step = Step(what="full", n_freed=n_freed)
+    if selection is None or n_freed > 0:
+        return None, step
+    # What the runtime makes of it is not known here; one compaction is tried.
+    place = held.conversation.place_of(selection.cut.first_kept)
+    return CompactFirst(selection=selection, first_kept=place, reason=reason), step
 
 
 class _Room:

@@ -8,4 +8,4 @@ def agent() -> None:
     """Run the service for agent runtimes: JSON-RPC, one JSON object a line."""
     from ullage.agent.server import serve
 
-    raise click.exceptions.Exit(serve())
+    serve()

@@ -277,8 +277,9 @@ def _refuse_overflow(situation: Situation, policy: Policy, now_ms: int) -> str |
         return "and automatic compaction is off: run `ullage compact`"
     if any(step.what in ("summarize", "full") for step in situation.tried):
         return (
-            "and a compaction did not help: the model's window is smaller than known, or the last"
-            " messages alone are too large; start a new session from the checkpoint"
+            "and neither a prune nor a compaction makes room: the model's window is smaller than"
+            " known, or the last messages alone are too large; start a new session from the"
+            " checkpoint"
         )
     if _is_prune_due(situation, policy):
         return None
