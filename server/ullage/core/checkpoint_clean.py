@@ -15,8 +15,11 @@ def cleaned(checkpoint: Checkpoint, known_secrets: tuple[str, ...]) -> Checkpoin
     meta = fields.pop("meta")
     # One look over all texts spares one for each.
     is_masked = may_change("\0".join(texts_of(fields)), known_secrets)
-    change = (lambda text: mask(storable(text), known_secrets)) if is_masked else storable
-    changed = _with_texts(fields, change)
+
+    def clean(text: str) -> str:
+        return mask(storable(text), known_secrets) if is_masked else storable(text)
+
+    changed = _with_texts(fields, clean)
     return msgspec.convert(
         {"meta": _with_texts(meta, storable), **cast("dict[str, object]", changed)}, Checkpoint
     )
