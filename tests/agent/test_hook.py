@@ -144,6 +144,18 @@ def test_a_state_folder_that_cannot_be_written_still_steers(place: Place, path: 
     assert note.startswith("[ullage: cannot write")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_checkpoints_that_cannot_be_listed_still_steer(place: Place, path: Path) -> None:
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    folder = checkpoint_folder(KEY, places)
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(folder)
+    assert "migrations" in run(place, data(told(place, path)))
+    gauge = run(place, data(told(place, path, "UserPromptSubmit", prompt="Go on.")))
+    assert "[Context: 81% | 162k/200k tokens]" in gauge
+    assert "report it" not in run(place, data(told(place, path, "SessionStart", source="compact")))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a folder that is in use")
 def test_a_folder_that_is_gone_stops_nothing(place: Place, path: Path) -> None:
     gone = place.root / "gone"

@@ -129,16 +129,14 @@ def _has_checkpoint(key: str, live: "Live", config: Config, places: Places) -> b
     """Write the checkpoint that is due; the prompt goes on where the disk does not take it."""
     from ullage.app.live import is_saved, load_live
 
-    if is_saved(key, live, config.checkpoint, places):
-        return True
-    from ullage.app.checkpoint import write_checkpoint
+    with suppress(StorageError):
+        if not is_saved(key, live, config.checkpoint, places):
+            from ullage.app.checkpoint import write_checkpoint
 
-    loaded = load_live(live, config, places)
-    try:
-        write_checkpoint(loaded, config.checkpoint, places, trigger="auto-80pct")
-    except StorageError:
-        return False
-    return True
+            loaded = load_live(live, config, places)
+            write_checkpoint(loaded, config.checkpoint, places, trigger="auto-80pct")
+        return True
+    return False
 
 
 def _before_compaction(event: CompactionAhead, config: Config, places: Places) -> bytes:
