@@ -63,6 +63,25 @@ def test_secrets_of_the_environment_and_of_the_folder_are_masked(places: Places)
         assert b"from-the" not in path.read_bytes()
 
 
+def test_secrets_are_masked_in_what_waits(places: Places) -> None:
+    places = msgspec.structs.replace(places, env={"API_TOKEN": "from-the-environment"})
+    with bundling(KEY, places):
+        for event in (
+            MessageEvent(role="user", text="use from-the-environment", at_ms=1),
+            ToolEvent(
+                call_id="c1",
+                name="bash",
+                arguments='{"command": "curl from-the-environment"}',
+                is_error=True,
+                error="Error: from-the-environment",
+            ),
+        ):
+            capture(KEY, [event], places)
+        waiting = list(session_folder("state", KEY, places).glob("waiting-*"))
+        assert len(waiting) == 2
+        assert not any(b"from-the" in path.read_bytes() for path in waiting)
+
+
 @pytest.mark.parametrize("name", HEAVY)
 def test_a_hook_imports_nothing_heavy_to_capture(name: str, imported: set[str]) -> None:
     assert name not in imported
