@@ -45,10 +45,12 @@ ErrorKind: TypeAlias = Literal[
 
 MAX_TOKENS = 1_000_000_000
 MAX_COMPACTIONS = 10_000
+MAX_MESSAGES = 100_000
 """Chosen: far above what there is, and low enough that no figure costs time or memory."""
 
 Tokens: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 NCompactions: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_COMPACTIONS)]
+Messages: TypeAlias = Annotated[list[JsonObject], msgspec.Meta(max_length=MAX_MESSAGES)]
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -155,7 +157,7 @@ class Prepare(Wire, frozen=True, kw_only=True):
     """Ask, before each request to the model, what is to be done about the context."""
 
     session: str
-    messages: list[JsonObject]
+    messages: Messages
     """All messages of the context in the runtime's own shape, none of them pruned."""
     entry_ids: list[str] | None = None
     """The runtime's id of each message, noted in checkpoints; else ids are made of the content."""
@@ -277,7 +279,7 @@ class Compact(Wire, frozen=True, kw_only=True):
     """Have a summary written; the runtime applies it. The transcript is not written to."""
 
     session: str
-    messages: list[JsonObject]
+    messages: Messages
     entry_ids: list[str] | None = None
     first_kept_index: int | None = None
     """The messages before it are replaced; it may be their number. Without it and
@@ -332,7 +334,7 @@ class Overflow(Wire, frozen=True, kw_only=True):
     """Ask what to do after the provider refused the context as too large."""
 
     session: str
-    messages: list[JsonObject]
+    messages: Messages
     entry_ids: list[str] | None = None
     usage: Usage | None = None
     compaction_count: NCompactions | None = None
