@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import pytest
 from model_server import Asked, ModelServer, Reply, error_reply, served, text_reply
 from model_session import endpoint_of
 from pi_files import PiFile, json_line
-from planning import compacted, loaded, planned
+from planning import compacted, loaded, planned, undone
 from secret_samples import SAMPLES
-from ullage.app.compact import compact, with_flush
+from ullage.app import change
+from ullage.app.checkpoint import session_key
+from ullage.app.compact import Plan, compact, with_flush
 from ullage.app.config import load_config
 from ullage.app.flush import (
     Flushed,
@@ -24,16 +27,17 @@ from ullage.app.flush import (
     is_flush_open,
     make_flush,
     plan_flush,
-    read_flushed_epoch,
     record_flushed,
 )
 from ullage.app.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.config.settings import Config, FlushSettings
+from ullage.core.flush import epoch_of
 from ullage.core.policy import Policy
-from ullage.errors import LogRefused
+from ullage.errors import LogRefused, StorageError
 from ullage.store.daily_log import append_block
 from ullage.store.demo import make_idle
+from ullage.store.flush_state import read_flush_state
 from ullage.store.places import Places
 from virtual_time import run_virtual
 
@@ -83,15 +87,22 @@ def plan(
     places: Places,
     model: ModelUse | None = None,
     *,
-    epoch: int | None = 0,
+    n_compactions: int = 0,
     now: datetime = NOON,
-    config: Config | None = None,
 ) -> FlushPlan:
+    epoch = epoch_of(of.context, n_compactions)
     return asyncio.run(
-        plan_flush(
-            of, config or Config(), places, model or ModelUse(), key=KEY, epoch=epoch, now=now
-        )
+        plan_flush(of, Config(), places, model or ModelUse(), key=KEY, epoch=epoch, now=now)
     )
+
+
+def asked_for(of: Loaded, places: Places) -> FlushPlan:
+    return asyncio.run(plan_flush(of, Config(), places, ModelUse(), key=KEY, epoch=None, now=NOON))
+
+
+def noted(places: Places, key: str = KEY) -> int | None:
+    epoch = read_flush_state(key, places).epoch
+    return None if epoch is None else epoch.n_compactions
 
 
 def log(places: Places, day: str = "2026-11-21") -> str:
@@ -118,15 +129,15 @@ def test_no_secret_and_no_planted_instruction_gets_into_the_log(places: Places) 
 def test_an_epoch_is_flushed_once_and_the_next_one_writes_only_what_is_new(places: Places) -> None:
     path = session_file(places)
     make_flush(plan(loaded(path, places), places), places)
-    assert read_flushed_epoch(KEY, places) == 0
+    assert noted(places) == 0
     before = log(places)
     assert plan(loaded(path, places), places).by == "nothing"
-    again = make_flush(plan(loaded(path, places), places, epoch=1), places)
+    again = make_flush(plan(loaded(path, places), places, n_compactions=1), places)
     assert (again.by, again.log_path) == ("nothing", None)
-    assert read_flushed_epoch(KEY, places) == 1
+    assert noted(places) == 1
     assert log(places) == before
     go_on(path)
-    more = make_flush(plan(loaded(path, places), places, epoch=2), places)
+    more = make_flush(plan(loaded(path, places), places, n_compactions=2), places)
     assert "German" in more.text
     assert "schema.sql" not in more.text
 
@@ -154,7 +165,7 @@ def test_what_a_user_took_out_of_the_log_is_not_put_in_again(places: Places) -> 
     path = session_file(places)
     make_flush(plan(loaded(path, places), places), places)
     (places.cwd / "memory" / "2026-11-21.md").write_text("# mine\n", "utf-8")
-    assert plan(loaded(path, places), places, epoch=1).text == ""
+    assert plan(loaded(path, places), places, n_compactions=1).text == ""
 
 
 def test_a_kill_between_the_log_and_its_note_writes_nothing_twice(places: Places) -> None:
@@ -162,13 +173,32 @@ def test_a_kill_between_the_log_and_its_note_writes_nothing_twice(places: Places
     first = plan(loaded(path, places), places)
     append_block(first.workspace, first.day, lambda _: first.text, places)
     before = log(places)
-    done = make_flush(first, places)
-    assert (done.by, log(places)) == ("nothing", before)
+    for now in (NOON, NOON + timedelta(days=1)):
+        later = plan(loaded(path, places), places, now=now)
+        assert (later.by, make_flush(later, places).by) == ("nothing", "nothing")
+    assert make_flush(first, places).by == "nothing"
+    assert (noted(places), log(places)) == (0, before)
     go_on(path)
-    later = plan(loaded(path, places), places, now=NOON + timedelta(days=1))
-    assert later.by == "nothing"
-    make_flush(later, places)
-    assert read_flushed_epoch(KEY, places) == 0
+    make_flush(plan(loaded(path, places), places), places)
+    assert log(places).count("schema.sql") == 1
+    assert "German" in log(places)
+
+
+def test_what_another_wrote_since_the_plan_is_left_out(places: Places) -> None:
+    of = loaded(session_file(places), places)
+    plans = [asked_for(of, places) for _ in range(3)]
+    done = [make_flush(one, places) for one in plans]
+    assert [one.by for one in done] == ["extract", "nothing", "nothing"]
+    assert log(places).count("Never touch schema.sql") == 1
+
+
+def test_flushes_at_once_write_each_point_once(places: Places) -> None:
+    of = loaded(session_file(places), places)
+    plans = [asked_for(of, places) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda one: make_flush(one, places), plans))
+    assert sorted(one.by for one in done) == ["extract", "nothing", "nothing", "nothing"]
+    assert log(places).count("Never touch schema.sql") == 1
 
 
 def test_the_log_is_that_of_the_local_day_around_midnight_and_a_change_of_clocks(
@@ -202,7 +232,9 @@ def by_model(
     async def main() -> tuple[Flushed, FlushPlan, list[Asked]]:
         async with served(ModelServer(replies)) as server:
             use = ModelUse(endpoint=endpoint_of(server, window_tokens))
-            made = await plan_flush(of, config or Config(), places, use, key=KEY, epoch=0, now=NOON)
+            made = await plan_flush(
+                of, config or Config(), places, use, key=KEY, epoch=epoch_of(of.context), now=NOON
+            )
             return make_flush(made, places), made, server.asked
 
     return run_virtual(main)
@@ -235,7 +267,7 @@ def test_a_model_that_has_nothing_to_say_writes_nothing_and_ends_the_epoch(
     done, _, _ = by_model(places, (text_reply(answer),))
     assert (done.by, done.log_path, done.notes) == ("nothing", None, ())
     assert list((places.cwd / "memory").iterdir()) == []
-    assert read_flushed_epoch(KEY, places) == 0
+    assert noted(places) == 0
 
 
 @pytest.mark.parametrize(
@@ -298,11 +330,12 @@ def test_a_model_that_cannot_be_asked_is_told_of(places: Places) -> None:
 
 def test_the_contract_of_a_runtime_flushes_its_own_key_and_epoch(places: Places) -> None:
     of = loaded(session_file(places), places)
-    done = asyncio.run(flush(of, Config(), places, ModelUse(), key="agent:main", epoch=4))
+    epoch = epoch_of(of.context, 4)
+    done = asyncio.run(flush(of, Config(), places, ModelUse(), key="agent:main", epoch=epoch))
     assert done.by == "extract"
-    assert read_flushed_epoch("agent:main", places) == 4
-    record_flushed("agent:main", 5, places)
-    assert read_flushed_epoch("agent:main", places) == 5
+    assert noted(places, "agent:main") == 4
+    record_flushed(of, "agent:main", epoch_of(of.context, 5), places)
+    assert noted(places, "agent:main") == 5
 
 
 def wanted(places: Places, **variables: str) -> bool:
@@ -342,10 +375,9 @@ SMALL = Config(policy=Policy(summarize_protect_tokens=200))
 
 def test_a_compaction_flushes_before_its_checkpoint_and_once(places: Places) -> None:
     path = session_file(places, n_filler=30)
-    first = planned(path, places, SMALL)
-    first = asyncio.run(with_flush(first, SMALL, places, ModelUse()))
+    first = ready(path, places)
     assert first.flush is not None
-    assert first.flush.epoch == 0
+    assert first.flush.epoch == epoch_of(first.loaded.context, 0)
     assert list((places.cwd / "memory").iterdir()) == []
     made = compact(first, SMALL, places)
     assert made.flushed is not None
@@ -355,30 +387,97 @@ def test_a_compaction_flushes_before_its_checkpoint_and_once(places: Places) -> 
     of = made.loaded
     assert len(of.context.compactions) == 1
     assert is_flush_open(of, SMALL, places)
-    record_flushed(f"openclaw:{of.session.header.session_id}", 1, places)
+    record_flushed(of, session_key(of.session), epoch_of(of.context), places)
     assert not is_flush_open(of, SMALL, places)
+    assert read_flush_state(session_key(of.session), places).last_compaction_at is not None
+
+
+def ready(path: Path, places: Places) -> Plan:
+    return asyncio.run(with_flush(planned(path, places, SMALL), SMALL, places, ModelUse()))
+
+
+def say(path: Path, text: str) -> None:
+    pi = PiFile(header=False)
+    pi.leaf = json.loads(path.read_bytes().splitlines()[-1])["id"]
+    pi.ids = [""] * path.stat().st_size
+    pi.user(text)
+    with path.open("ab") as file:
+        file.write(pi.data)
+    make_idle(path)
+
+
+def logged(places: Places) -> str:
+    return "".join(one.read_text("utf-8") for one in (places.cwd / "memory").iterdir())
+
+
+@pytest.mark.parametrize("n_compactions", [1, 2])
+def test_what_is_said_after_an_undo_is_flushed_before_the_next_compaction(
+    places: Places, n_compactions: int
+) -> None:
+    path = session_file(places, n_filler=30)
+    for n in range(n_compactions):
+        compact(ready(path, places), SMALL, places)
+        undone(path, places, SMALL)
+        say(path, f"Please look at file number {n} again.")
+    assert loaded(path, places).context.compactions == ()
+    say(path, "Never rename the table of invoices.")
+    made = compact(ready(path, places), SMALL, places)
+    assert made.flushed is not None
+    assert "invoices" in made.flushed.text
+    assert logged(places).count("Never touch schema.sql") == 1
+
+
+def test_a_compaction_that_failed_after_its_flush_is_flushed_again_once_the_user_went_on(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session_file(places, n_filler=30)
+
+    def full(*_: object) -> None:
+        raise StorageError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(change, "apply_change", full)
+        with pytest.raises(StorageError):
+            compact(ready(path, places), SMALL, places)
+    before = logged(places)
+    # S4 §27.4.1: the threshold is seen again before any compaction.
+    assert ready(path, places).flush is None
+    say(path, "Never rename the table of invoices.")
+    compact(ready(path, places), SMALL, places)
+    assert "invoices" in logged(places)
+    assert logged(places).startswith(before)
+
+
+def test_a_count_that_fell_back_keeps_no_new_point_out_of_the_log(places: Places) -> None:
+    path = session_file(places)
+    for n_compactions in (0, 1):
+        make_flush(plan(loaded(path, places), places, n_compactions=n_compactions), places)
+    go_on(path)
+    again = make_flush(plan(loaded(path, places), places), places)
+    assert "German" in again.text
+    assert "schema.sql" not in again.text
 
 
 def test_a_flush_that_fails_stops_no_compaction(places: Places) -> None:
     path = session_file(places, n_filler=30)
-    ready = asyncio.run(with_flush(planned(path, places, SMALL), SMALL, places, ModelUse()))
-    assert ready.flush is not None
-    ready.flush.log_path.mkdir()
-    made = compact(ready, SMALL, places)
+    plan_of = ready(path, places)
+    assert plan_of.flush is not None
+    plan_of.flush.log_path.mkdir()
+    made = compact(plan_of, SMALL, places)
     assert len(made.loaded.context.compactions) == 1
     (note,) = made.notes
     assert note.startswith("memory was not written down: ")
-    assert read_flushed_epoch(ready.flush.session_key, places) is None
+    assert noted(places, plan_of.flush.session_key) is None
 
 
 def test_a_log_that_cannot_be_added_to_is_told_of_in_the_plan(places: Places) -> None:
     path = session_file(places, n_filler=30)
     for day in (NOON, datetime.now().astimezone()):
         (places.cwd / "memory" / f"{day:%Y-%m-%d}.md").mkdir(exist_ok=True)
-    ready = asyncio.run(with_flush(planned(path, places, SMALL), SMALL, places, ModelUse()))
-    assert ready.flush is not None
-    assert ready.flush.notes[0].startswith("memory is not written down: ")
-    made = compact(ready, SMALL, places)
+    plan_of = ready(path, places)
+    assert plan_of.flush is not None
+    assert plan_of.flush.notes[0].startswith("memory is not written down: ")
+    made = compact(plan_of, SMALL, places)
     assert made.flushed is not None
     assert (made.flushed.by, made.notes) == ("nothing", ())
     with pytest.raises(LogRefused):
@@ -388,8 +487,7 @@ def test_a_log_that_cannot_be_added_to_is_told_of_in_the_plan(places: Places) ->
 def test_a_workspace_without_a_memory_is_left_alone(places: Places) -> None:
     (places.cwd / "memory").rmdir()
     path = session_file(places, n_filler=30)
-    ready = asyncio.run(with_flush(planned(path, places, SMALL), SMALL, places, ModelUse()))
-    assert ready.flush is None
+    assert ready(path, places).flush is None
     compacted(path, places, SMALL)
     assert not (places.cwd / "memory").exists()
 

@@ -98,7 +98,7 @@ def test_a_compaction_lists_its_flush_and_makes_it(place: Place, session: Path) 
     (log,) = logs(place)
     memory = json.loads(done.stdout)["memory"]
     assert (memory["outcome"], memory["path"]) == ("written", str(log))
-    assert " epoch 0 -->\n" in log.read_text("utf-8")
+    assert " epoch 0 turn " in log.read_text("utf-8")
 
 
 def test_a_compaction_where_no_memory_is_kept_writes_none(place: Place, session: Path) -> None:

@@ -19,6 +19,7 @@ from crash.state_operations import (
 )
 from store.changing import KEY, LINES, NEW_SESSION, OLD, OURS, PRUNED, REWRITE, occasion, record
 from ullage.core.edit import Append, LineChange, Rewrite
+from ullage.core.flush import Epoch
 from ullage.core.receipt import Receipt
 from ullage.errors import StorageError
 from ullage.store.agent_files import FileChange, make_changes, read_agent_file
@@ -159,7 +160,7 @@ def log_before(root: Path) -> None:
 
 def flush(root: Path, _: Fingerprint) -> None:
     append_block(root, LOG_DAY, lambda log: "" if MARKER in log else BLOCK, places_of(root))
-    record_flush("a:b", places_of(root), epoch=0)
+    record_flush("a:b", places_of(root), epoch=Epoch(n_compactions=0, turn_id="t"))
 
 
 def check_flushed(seen: Seen) -> list[str]:

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ullage.core.flush import Epoch
 from ullage.errors import LogRefused, StorageError
 from ullage.store import daily_log
 from ullage.store.daily_log import append_block, log_path, read_logs
-from ullage.store.flush_state import MAX_DIGESTS, read_flush_state, record_flush
+from ullage.store.flush_state import MAX_DIGESTS, FlushState, read_flush_state, record_flush
 from ullage.store.places import Places
+from ullage.store.session_state import carry_state
 
 DAY = "2026-11-21"
 MARKER = "<!-- ullage flush a:b epoch 0 -->"
@@ -339,25 +341,50 @@ def test_two_writers_at_once_both_get_their_block(places: Places) -> None:
         assert text.count(f"## {n}\n\n- said {n}\n\n<!-- ullage flush a:b epoch {n} -->\n") == 1
 
 
+def at(n_compactions: int, turn_id: str = "t") -> Epoch:
+    return Epoch(n_compactions=n_compactions, turn_id=turn_id)
+
+
 def test_an_epoch_and_what_was_written_are_remembered(places: Places) -> None:
     assert read_flush_state("a:b", places).epoch is None
     record_flush("a:b", places, epoch=None, digests=("one",))
     assert read_flush_state("a:b", places).epoch is None
-    record_flush("a:b", places, epoch=0, last_compaction_at="2026-11-21T10:00:00Z")
-    record_flush("a:b", places, epoch=3, digests=("two", "one"))
+    record_flush("a:b", places, epoch=at(0), last_compaction_at="2026-11-21T10:00:00Z")
+    record_flush("a:b", places, epoch=at(3, "u"), digests=("two", "one"))
     state = read_flush_state("a:b", places)
-    assert (state.epoch, state.last_compaction_at) == (3, "2026-11-21T10:00:00Z")
+    assert (state.epoch, state.last_compaction_at) == (at(3, "u"), "2026-11-21T10:00:00Z")
     assert state.digests == ("two", "one")
-    record_flush("a:b", places, epoch=4, digests=tuple(map(str, range(MAX_DIGESTS))))
+    record_flush("a:b", places, epoch=at(4), digests=tuple(map(str, range(MAX_DIGESTS))))
     assert len(read_flush_state("a:b", places).digests) == MAX_DIGESTS
     assert read_flush_state("a_b", places).epoch is None
 
 
+def test_a_note_of_an_earlier_version_tells_of_no_turn(places: Places) -> None:
+    record_flush("k", places, epoch=at(1))
+    (path,) = places.state_folder.rglob("flush.json")
+    path.write_bytes(
+        b'{"version":1,"memoryFlushCompactionCount":2,"lastCompactionAt":null,"writtenPoints":[]}'
+    )
+    assert read_flush_state("k", places).epoch == Epoch(n_compactions=2, turn_id=None)
+
+
+def test_the_session_that_goes_on_knows_what_was_written_and_counts_anew(places: Places) -> None:
+    record_flush("old", places, epoch=at(3), digests=("one",), last_compaction_at="then")
+    carry_state("old", "new", places)
+    state = read_flush_state("new", places)
+    assert (state.epoch, state.digests, state.last_compaction_at) == (None, ("one",), "then")
+    record_flush("new", places, epoch=at(1), digests=("two",))
+    carry_state("old", "new", places)
+    assert read_flush_state("new", places).digests == ("one", "two")
+    carry_state("not there", "other", places)
+    assert read_flush_state("other", places) == FlushState()
+
+
 def test_a_damaged_note_counts_as_none_and_is_kept_aside(places: Places) -> None:
-    record_flush("k", places, epoch=1)
+    record_flush("k", places, epoch=at(1))
     (path,) = places.state_folder.rglob("flush.json")
     path.write_bytes(b'{"version":1,')
     assert read_flush_state("k", places).epoch is None
-    record_flush("k", places, epoch=2)
-    assert read_flush_state("k", places).epoch == 2
+    record_flush("k", places, epoch=at(2))
+    assert read_flush_state("k", places).epoch == at(2)
     assert path.with_name("flush.json.corrupt-1").read_bytes() == b'{"version":1,'

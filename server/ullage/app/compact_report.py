@@ -153,7 +153,7 @@ def done_text(plan: Plan, made: Made) -> str:
 def _memory_lines(plan: Plan, made: Made) -> list[str]:
     if plan.flush is None or made.flushed is None or made.flushed.log_path is None:
         return []
-    return [f"  Memory: {lines_text(plan.flush)} in {plan.flush.log_name}"]
+    return [f"  Memory: {lines_text(made.flushed)} in {plan.flush.log_name}"]
 
 
 def _too_large_lines(plan: Plan) -> list[str]:

@@ -1,9 +1,10 @@
 """Flush memory: what a compaction would lose goes to the workspace's daily log before it."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -12,7 +13,7 @@ from ullage.app.load import Loaded
 from ullage.app.summaries import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
 from ullage.core.context import ContextItem
-from ullage.core.flush import PRE_FLUSH, is_unflushed
+from ullage.core.flush import PRE_FLUSH, Epoch, epoch_of, is_flushed
 from ullage.core.masking import mask_items
 from ullage.core.memory_facts import memory_points
 from ullage.core.memory_text import (
@@ -21,10 +22,12 @@ from ullage.core.memory_text import (
     digest,
     digests_in,
     flush_marker,
+    n_points,
     point,
     unwritten,
 )
 from ullage.core.secrets import mask
+from ullage.core.status import last_compaction_ms, rfc3339
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
 from ullage.formats.openclaw.meta import read_flush_epoch
 from ullage.store.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
@@ -37,43 +40,82 @@ ENABLED = "compaction.memoryFlush.enabled"
 ON_REQUEST = "Memory flush"
 
 
+By: TypeAlias = Literal["model", "extract", "nothing"]
+
+
 class Flushed(msgspec.Struct, frozen=True, kw_only=True):
     """What a flush wrote."""
 
     log_path: Path | None
     """None where nothing was written."""
     text: str
-    by: Literal["model", "extract", "nothing"]
+    by: By
     notes: tuple[str, ...]
     """What the user should know besides, a line each."""
+
+    @property
+    def n_lines(self) -> int:
+        return n_points(self.text)
 
 
 class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A flush that is worked out to the last byte, and not made yet."""
 
     session_key: str
-    epoch: int | None
+    epoch: Epoch | None
     """None for one that was asked for: it stands for no compaction's."""
+    last_compaction_at: str | None
+    """RFC 3339."""
     workspace: Path
-    day: str
-    text: str
-    """The block as it will stand in the log, with LF; empty where there is nothing to write."""
-    marker: str
-    """By which a block is known that was written though a kill kept us from noting it."""
-    n_lines: int
-    """Points in it."""
+    now: datetime
+    """Local."""
     log_name: str
     """The log's path as a user of the current folder knows it."""
-    digests: tuple[str, ...]
-    by: Literal["model", "extract", "nothing"]
-    author: str
+    points: tuple[Point, ...] = ()
+    author: str = EXTRACTIVE
     """`extractive`, or the model as `provider/name`."""
-    spent: Spent | None
-    notes: tuple[str, ...]
+    spent: Spent | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def day(self) -> str:
+        return f"{self.now:%Y-%m-%d}"
 
     @property
     def log_path(self) -> Path:
         return log_path(self.workspace, self.day)
+
+    @property
+    def marker(self) -> str:
+        """By which a block is known that was written though a kill kept us from noting it."""
+        return flush_marker(self.session_key, self.epoch)
+
+    @property
+    def text(self) -> str:
+        """The block as it will stand in the log, with LF; empty where there is nothing to write."""
+        return self.text_of(self.points)
+
+    @property
+    def n_lines(self) -> int:
+        return len(self.points)
+
+    @property
+    def by(self) -> By:
+        if not self.points:
+            return "nothing"
+        return "extract" if self.author == EXTRACTIVE else "model"
+
+    def text_of(self, points: tuple[Point, ...]) -> str:
+        if not points:
+            return ""
+        title = ON_REQUEST if self.epoch is None else PRE_FLUSH
+        return block(points, time=f"{self.now:%H:%M}", title=title, marker=self.marker)
+
+    def unwritten(self, log: str, known: Iterable[str]) -> tuple[Point, ...]:
+        """Leave out what stands in a log or is known as written; all where this flush does."""
+        if self.epoch is not None and self.marker in log:
+            return ()
+        return unwritten(self.points, frozenset((*digests_in(log), *known)))
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +132,7 @@ async def flush(
     model: ModelUse,
     *,
     key: str | None = None,
-    epoch: int | None = None,
+    epoch: Epoch | None = None,
 ) -> Flushed:
     """Write what is worth remembering to the daily log, and note the epoch.
 
@@ -101,8 +143,7 @@ async def flush(
         LogRefused: there is no log that may be added to.
         StorageError: the disk or the state folder does not take it.
     """
-    key = key or session_key(loaded.session)
-    epoch = len(loaded.context.compactions) if epoch is None else epoch
+    key, epoch = key or session_key(loaded.session), epoch or epoch_of(loaded.context)
     plan = await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
     return await asyncio.to_thread(make_flush, plan, places)
 
@@ -114,7 +155,7 @@ async def plan_flush(
     model: ModelUse,
     *,
     key: str,
-    epoch: int | None,
+    epoch: Epoch | None,
     now: datetime | None = None,
 ) -> FlushPlan:
     """Work out a flush without writing anything; `now` is local, else the moment of the call.
@@ -125,32 +166,20 @@ async def plan_flush(
         LogRefused: there is no log that may be added to.
         StorageError: the log cannot be read.
     """
-    now = now or datetime.now().astimezone()
-    workspace, day = workspace_of(loaded, places), f"{now:%Y-%m-%d}"
-    marker = flush_marker(key, epoch)
-    today, before = await asyncio.to_thread(read_logs, workspace, day)
-    nothing = _nothing(key, epoch, workspace, day)
-    if epoch is not None and (marker in today or marker in before):
-        return nothing
-    found = await _found(loaded, config, model, today, day)
-    known = {*digests_in(today), *digests_in(before), *read_flush_state(key, places).digests}
-    points = unwritten(_masked(found.points, loaded.known_secrets), frozenset(known))
-    if not points:
-        return msgspec.structs.replace(
-            nothing, author=found.author, spent=found.spent, notes=found.notes
-        )
-    title = ON_REQUEST if epoch is None else PRE_FLUSH
-    return msgspec.structs.replace(
-        nothing,
-        text=block(points, time=f"{now:%H:%M}", title=title, marker=marker),
-        n_lines=len(points),
-        log_name=_name(log_path(workspace, day), places),
-        digests=tuple(digest(one.text) for one in points),
-        by="extract" if found.author == EXTRACTIVE else "model",
+    plan = _empty(loaded, places, key=key, epoch=epoch, now=now or datetime.now().astimezone())
+    today, before = await asyncio.to_thread(read_logs, plan.workspace, plan.day)
+    if epoch is not None and (plan.marker in today or plan.marker in before):
+        return plan
+    found = await _found(loaded, config, model, today, plan.day)
+    plan = msgspec.structs.replace(
+        plan,
+        points=_masked(found.points, loaded.known_secrets),
         author=found.author,
         spent=found.spent,
         notes=found.notes,
     )
+    known = (*digests_in(before), *read_flush_state(key, places).digests)
+    return msgspec.structs.replace(plan, points=plan.unwritten(today, known))
 
 
 async def plan_flush_before(
@@ -162,11 +191,13 @@ async def plan_flush_before(
     """
     if not is_flush_open(loaded, config, places):
         return None
-    key, epoch = session_key(loaded.session), len(loaded.context.compactions)
+    key, epoch = session_key(loaded.session), epoch_of(loaded.context)
     try:
         return await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
     except (Refused, StorageError) as error:
-        nothing = _nothing(key, None, workspace_of(loaded, places), "")
+        # Without its epoch nothing is noted, and memory is flushed once the log can be added to.
+        now = datetime.now().astimezone()
+        nothing = _empty(loaded, places, key=key, epoch=None, now=now)
         notes = (f"memory is not written down: {error}",)
         return msgspec.structs.replace(nothing, notes=notes)
 
@@ -174,7 +205,8 @@ async def plan_flush_before(
 def make_flush(plan: FlushPlan, places: Places) -> Flushed:
     """Make a planned flush: the log first, then the note of it.
 
-    A kill between the two leaves the marker in the log, by which the next flush knows.
+    What others wrote since it was planned is left out. A kill between log and note leaves the
+    marker in the log, by which the next flush of the same epoch knows.
 
     Raises:
         LogRefused: there is no log that may be added to.
@@ -183,17 +215,22 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
     """
 
     def compose(log: str) -> str:
-        return "" if plan.marker and plan.marker in log else plan.text
+        known = read_flush_state(plan.session_key, places).digests
+        return plan.text_of(plan.unwritten(log, known))
 
-    is_written = (
-        bool(append_block(plan.workspace, plan.day, compose, places)) if plan.text else False
-    )
-    if is_written or plan.epoch is not None:
-        record_flush(plan.session_key, places, epoch=plan.epoch, digests=plan.digests)
+    text = append_block(plan.workspace, plan.day, compose, places) if plan.points else ""
+    if text or plan.epoch is not None:
+        record_flush(
+            plan.session_key,
+            places,
+            epoch=plan.epoch,
+            last_compaction_at=plan.last_compaction_at,
+            digests=tuple(digest(one.text) for one in plan.points),
+        )
     return Flushed(
-        log_path=plan.log_path if is_written else None,
-        text=plan.text if is_written else "",
-        by=plan.by if is_written else "nothing",
+        log_path=plan.log_path if text else None,
+        text=text,
+        by=plan.by if text else "nothing",
         notes=plan.notes,
     )
 
@@ -234,19 +271,25 @@ def flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:
     return keeps_memory(workspace) or _is_asked_for(loaded, config)
 
 
-def is_flush_open(loaded: Loaded, config: Config, places: Places) -> bool:
-    """Tell whether a compaction of this session is to be preceded by a flush."""
-    n_compactions = len(loaded.context.compactions)
-    flushed = {
-        read_flushed_epoch(session_key(loaded.session), places),
-        read_flush_epoch(loaded.session.lines, loaded.session.header),
-    }
-    return flush_wanted(loaded, config, places) and is_unflushed(
-        settings=config.flush,
-        n_compactions=n_compactions,
-        flushed_epoch=n_compactions if n_compactions in flushed else None,
-        is_read_only=loaded.policy.is_read_only,
-    )
+def is_flush_open(
+    loaded: Loaded,
+    config: Config,
+    places: Places,
+    *,
+    key: str | None = None,
+    epoch: Epoch | None = None,
+) -> bool:
+    """Tell whether the compaction that comes next is to be preceded by a flush, and was not yet.
+
+    `key` and `epoch` are what a runtime says of its session, where it knows better.
+    """
+    if not flush_wanted(loaded, config, places):
+        return False
+    epoch = epoch or epoch_of(loaded.context)
+    own = read_flush_state(key or session_key(loaded.session), places).epoch
+    count = read_flush_epoch(loaded.session.lines, loaded.session.header)
+    theirs = None if count is None else Epoch(n_compactions=count, turn_id=None)
+    return not (is_flushed(epoch, own) or is_flushed(epoch, theirs))
 
 
 def workspace_of(loaded: Loaded, places: Places) -> Path:
@@ -255,18 +298,13 @@ def workspace_of(loaded: Loaded, places: Places) -> Path:
     return Path(cwd) if cwd else places.cwd
 
 
-def read_flushed_epoch(session_key: str, places: Places) -> int | None:
-    """Give the epoch of a session's last flush; None where there was none."""
-    return read_flush_state(session_key, places).epoch
-
-
-def record_flushed(session_key: str, epoch: int, places: Places) -> None:
+def record_flushed(loaded: Loaded, key: str, epoch: Epoch, places: Places) -> None:
     """Remember that the agent itself took the turn in an epoch.
 
     Raises:
         StorageError: the state folder does not take it.
     """
-    record_flush(session_key, places, epoch=epoch)
+    record_flush(key, places, epoch=epoch, last_compaction_at=_last_compaction_at(loaded))
 
 
 def _name(log: Path, places: Places) -> str:
@@ -276,21 +314,21 @@ def _name(log: Path, places: Places) -> str:
         return str(log)
 
 
-def _nothing(key: str, epoch: int | None, workspace: Path, day: str) -> FlushPlan:
+def _last_compaction_at(loaded: Loaded) -> str | None:
+    return rfc3339(last_compaction_ms(loaded.context))
+
+
+def _empty(
+    loaded: Loaded, places: Places, *, key: str, epoch: Epoch | None, now: datetime
+) -> FlushPlan:
+    workspace = workspace_of(loaded, places)
     return FlushPlan(
         session_key=key,
         epoch=epoch,
+        last_compaction_at=_last_compaction_at(loaded),
         workspace=workspace,
-        day=day,
-        text="",
-        marker="" if epoch is None else flush_marker(key, epoch),
-        n_lines=0,
-        log_name="",
-        digests=(),
-        by="nothing",
-        author=EXTRACTIVE,
-        spent=None,
-        notes=(),
+        now=now,
+        log_name=_name(log_path(workspace, f"{now:%Y-%m-%d}"), places),
     )
 
 

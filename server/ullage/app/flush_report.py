@@ -49,7 +49,7 @@ def report_flushed(plan: FlushPlan, done: Flushed) -> MemoryReport:
         report_flush(plan),
         outcome="written" if is_written else "nothing",
         path=str(done.log_path) if is_written else None,
-        lines=plan.n_lines if is_written else 0,
+        lines=done.n_lines,
         text=done.text,
         warnings=list(done.notes),
     )
@@ -73,11 +73,11 @@ def flush_lines(plan: FlushPlan | None) -> list[str]:
 def flushed_text(plan: FlushPlan, done: Flushed) -> str:
     if done.log_path is None:
         return "Nothing to do: it was written down already"
-    return f"✓ Wrote {lines_text(plan)} to {plan.log_name}"
+    return f"✓ Wrote {lines_text(done)} to {plan.log_name}"
 
 
-def lines_text(plan: FlushPlan) -> str:
-    return "1 line" if plan.n_lines == 1 else f"{plan.n_lines} lines"
+def lines_text(flush: FlushPlan | Flushed) -> str:
+    return "1 line" if flush.n_lines == 1 else f"{flush.n_lines} lines"
 
 
 def _author(plan: FlushPlan) -> str:

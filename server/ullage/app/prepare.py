@@ -21,8 +21,7 @@ from ullage.app.checkpoint import Written, write_checkpoint
 from ullage.app.flush import (
     Flushed,
     flush,
-    flush_wanted,
-    read_flushed_epoch,
+    is_flush_open,
     record_flushed,
     workspace_of,
 )
@@ -31,16 +30,16 @@ from ullage.app.prune import natives_with_placeholders
 from ullage.app.resume import resume
 from ullage.core.breaker import record_warning
 from ullage.core.decision import Ask, Compact, Situation, Warn
-from ullage.core.flush import flush_prompt, is_flush_due
+from ullage.core.flush import epoch_of, flush_at, flush_prompt
 from ullage.core.gauge import Gauge, gauge_line
 from ullage.core.injected import WARNING_OPENING, advice_text
 from ullage.core.message import JsonObject
 from ullage.core.policy import ratio_at
 from ullage.core.session_events import events_of
 from ullage.core.turn import Turn, plan_turn
-from ullage.errors import UllageError
+from ullage.errors import LogRefused, UllageError
 from ullage.store.auto_state import AutoState, read_auto_state
-from ullage.store.daily_log import log_path
+from ullage.store.daily_log import log_to_add_to
 
 
 class FlushTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,31 +173,32 @@ class _Request:
 
     async def flush(self) -> None:
         """Have what is worth remembering written, once in an epoch."""
-        attached, loaded, n_compactions = self._attached, self._loaded, self._progress.n_compactions
+        attached, loaded = self._attached, self._loaded
         key, places, config = attached.key, attached.places, attached.config
-        if self._progress.is_flush_tried or not is_flush_due(
-            used_tokens=self._turn.used_tokens,
-            window_tokens=self._gauge.window.n_tokens,
-            policy=loaded.policy,
-            settings=config.flush,
-            n_compactions=n_compactions,
-            flushed_epoch=read_flushed_epoch(key, places),
-            is_read_only=False,
-        ):
+        epoch = epoch_of(loaded.context, self._progress.n_compactions)
+        used, at_tokens = (
+            self._turn.used_tokens,
+            flush_at(self._gauge.window.n_tokens, loaded.policy),
+        )
+        if self._progress.is_flush_tried or used is None or used < at_tokens:
             return
-        self._set(is_flush_tried=True)
-        if not flush_wanted(loaded, config, places):
+        if not is_flush_open(loaded, config, places, key=key, epoch=epoch):
             return
         try:
             if attached.runtime.can_take_turn:
                 self._steps.append(self._flush_turn())
-                record_flushed(key, n_compactions, places)
+                self._set(is_flush_tried=True)
+                record_flushed(loaded, key, epoch, places)
                 return
             model = model_use(config.model, loaded, places)
-            flushed = await flush(loaded, config, places, model, key=key, epoch=n_compactions)
+            flushed = await flush(loaded, config, places, model, key=key, epoch=epoch)
         except UllageError as error:
             self._notes.append(str(error))
+            if isinstance(error, LogRefused):
+                # What else fails may go by itself: it is tried again with the next request.
+                self._set(is_flush_tried=True)
             return
+        self._set(is_flush_tried=True)
         self._steps.append(flushed)
         self._notes += flushed.notes
 
@@ -261,7 +261,7 @@ class _Request:
 
     def _flush_turn(self) -> FlushTurn:
         day = f"{datetime.now().astimezone():%Y-%m-%d}"
-        path = log_path(workspace_of(self._loaded, self._attached.places), day)
+        path = log_to_add_to(workspace_of(self._loaded, self._attached.places), day)
         settings = self._attached.config.flush
         return FlushTurn(
             prompt=flush_prompt(settings, str(path)),

@@ -1,12 +1,18 @@
 """When memory is flushed before a compaction, what the agent is asked then, and its answer.
 
-S3 §Pre-Compaction Memory Flush and S4 §27.3, §27.4, §27.7. An epoch is the number of compactions
-that a session has been through; in each of them memory is flushed once.
+S3 §Pre-Compaction Memory Flush and S4 §27.3, §27.4, §27.7. Memory is flushed once for each
+compaction: however often the threshold is seen before, and where the compaction fails or waits.
+Which one is to come is told by the count of those before, S4's epoch, and by the turn, as counts
+come again: after an undo, and after a failure, the user may go on and bring what was not flushed.
+Then memory is looked at again; points that were written already are not written again.
 """
 
 import re
 
+import msgspec
+
 from ullage.core.config.settings import FlushSettings
+from ullage.core.context import Context
 from ullage.core.policy import Policy, ratio_at, reserve_at
 
 NO_REPLY = "NO_REPLY"
@@ -21,45 +27,33 @@ _HEAD = re.compile(rf"\A\s*{_MARKS}{_TOKEN}{_MARKS}(?:\s+|\Z)", re.IGNORECASE)
 _TAIL = re.compile(rf"(?:\A|(?<=\s)){_MARKS}{_TOKEN}{_MARKS}\s*\Z", re.IGNORECASE)
 
 
-def is_flush_due(
-    *,
-    used_tokens: int | None,
-    window_tokens: int,
-    policy: Policy,
-    settings: FlushSettings,
-    n_compactions: int,
-    flushed_epoch: int | None,
-    is_read_only: bool,
-) -> bool:
-    """Tell whether memory is to be flushed now, before the compaction that comes next.
+class Epoch(msgspec.Struct, frozen=True, kw_only=True):
+    """Which compaction a flush comes before."""
 
-    `flushed_epoch` is that of the last flush, None where there was none yet.
-    """
-    if used_tokens is None or used_tokens < flush_at(window_tokens, policy):
-        return False
-    return is_unflushed(
-        settings=settings,
-        n_compactions=n_compactions,
-        flushed_epoch=flushed_epoch,
-        is_read_only=is_read_only,
-    )
+    n_compactions: int
+    """That the session has been through."""
+    turn_id: str | None
+    """The user's last message, empty where there is none; None where a note tells of none."""
 
 
-def is_unflushed(
-    *,
-    settings: FlushSettings,
-    n_compactions: int,
-    flushed_epoch: int | None,
-    is_read_only: bool,
-) -> bool:
-    """Tell whether a compaction, whatever started it, is to be preceded by a flush.
+def epoch_of(context: Context, n_compactions: int | None = None) -> Epoch:
+    """Give the epoch of a context; `n_compactions` is its runtime's word, where it knows better."""
+    asked = (item.entry_id for item in reversed(context.items) if item.category == "user")
+    if n_compactions is None:
+        n_compactions = len(context.compactions)
+    return Epoch(n_compactions=n_compactions, turn_id=next(asked, ""))
+
+
+def is_flushed(epoch: Epoch, noted: Epoch | None) -> bool:
+    """Tell whether the last flush, as it was noted, was that of an epoch.
 
     S4 compares `memoryFlushCompactionCount < compactionCount`. Before the first compaction both
     are 0 there, so that the first flush never came (openclaw#47143): that there was none is None
-    here. An undo takes a compaction back; any other epoch than that of the last flush is a new
-    one, and content that was written already is not written again.
+    here.
     """
-    return settings.is_enabled and not is_read_only and flushed_epoch != n_compactions
+    if noted is None or noted.n_compactions != epoch.n_compactions:
+        return False
+    return noted.turn_id in (None, epoch.turn_id)
 
 
 def flush_at(window_tokens: int, policy: Policy) -> int:
@@ -71,11 +65,6 @@ def flush_at(window_tokens: int, policy: Policy) -> int:
     at_share = ratio_at(window_tokens, min(policy.summarize_ratio, policy.full_ratio))
     at_reserve = reserve_at(window_tokens, policy)
     return at_share if at_reserve is None else min(at_share, at_reserve)
-
-
-def is_nothing(answer: str) -> bool:
-    """Tell whether an answer says that there is nothing to write, or that all is written."""
-    return not spoken(answer)
 
 
 def spoken(answer: str) -> str:

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.prose import gist, one_line
+from ullage.core.flush import Epoch
+from ullage.core.prose import gist
+from ullage.core.quoting import as_data
 
 Section: TypeAlias = Literal[
     "Task Progress", "Important Decisions", "Issues Found", "User Preferences", "Notes"
@@ -46,8 +48,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def point(section: Section, text: str, *, is_aside: bool = False) -> Point:
-    """Make a point of a text, or a line of a list: one line, which is no marker of ours."""
-    flat = _POINT.sub("", one_line(gist(text, MAX_POINT_CHARS)).replace("<!--", "&lt;!--")).strip()
+    """Make a point of a text, or a line of a list: one line of data, as agents read the log."""
+    flat = _POINT.sub("", gist(as_data(text), MAX_POINT_CHARS)).strip()
     return Point(section=section, text=flat, is_aside=is_aside)
 
 
@@ -61,15 +63,18 @@ def block(points: Sequence[Point], *, time: str, title: str, marker: str) -> str
     return "".join((*parts, f"\n{marker}\n"))
 
 
-def flush_marker(session_key: str, epoch: int | None) -> str:
-    """Name a flush by its session and epoch, in a comment that no reader of the log sees.
+def flush_marker(session_key: str, epoch: Epoch | None) -> str:
+    """Name a flush by its session, epoch and turn, in a comment that no reader of the log sees.
 
     Without an epoch it was asked for, and may stand in a log any number of times.
     """
     name = _NOT_NAMES.sub("_", session_key)
     if name != session_key:
-        name += f"-{hashlib.sha256(session_key.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-    return f"<!-- ullage flush {name} {'on request' if epoch is None else f'epoch {epoch}'} -->"
+        name += f"-{_short_hash(session_key)}"
+    which = "on request"
+    if epoch is not None:
+        which = f"epoch {epoch.n_compactions} turn {_short_hash(epoch.turn_id or '')}"
+    return f"<!-- ullage flush {name} {which} -->"
 
 
 def read_points(text: str) -> tuple[Point, ...]:
@@ -119,9 +124,17 @@ def digest(text: str) -> str:
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
 def digests_in(log: str) -> Iterator[str]:
     """Give the digests of the points that stand in a log, whoever wrote them."""
     return (digest(line) for line in log.split("\n") if _POINT.match(line))
+
+
+def n_points(log: str) -> int:
+    return sum(1 for _ in digests_in(log))
 
 
 def unwritten(points: Iterable[Point], known: frozenset[str]) -> tuple[Point, ...]:

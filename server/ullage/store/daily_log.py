@@ -71,6 +71,17 @@ def read_logs(workspace: Path, day: str) -> tuple[str, str]:
     return today, ""
 
 
+def log_to_add_to(workspace: Path, day: str) -> Path:
+    """Give the path of a day's log to the agent, which adds to it by its own tools.
+
+    Raises:
+        LogRefused: the log is no file of the workspace's own folder, or is no text.
+        StorageError: it cannot be read.
+    """
+    _read(_unlinked(workspace, day))
+    return log_path(workspace, day)
+
+
 def append_block(workspace: Path, day: str, compose: Callable[[str], str], places: Places) -> str:
     """Add a block to the log of a day and give it; empty where there was nothing to add.
 

@@ -1,9 +1,11 @@
 """When a session's memory was flushed last, and what was written: one small file for each."""
 
+import os
 from pathlib import Path
 
 import msgspec
 
+from ullage.core.flush import Epoch
 from ullage.store.places import Places, make_folder, session_folder
 from ullage.store.session_lock import session_lock
 from ullage.store.state_file import StateFile, read_state, replace_state
@@ -15,8 +17,8 @@ MAX_DIGESTS = 1000
 
 
 class FlushState(msgspec.Struct, frozen=True, kw_only=True):
-    epoch: int | None = None
-    """Compactions that the session had been through at the last flush before one; None: never."""
+    epoch: Epoch | None = None
+    """That of the last flush before a compaction; None: never."""
     last_compaction_at: str | None = None
     """RFC 3339, as it was known then."""
     digests: tuple[str, ...] = ()
@@ -28,6 +30,7 @@ class FlushFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     version: int
     memory_flush_compaction_count: int | None
+    memory_flush_turn_id: str | None = None
     last_compaction_at: str | None
     written_points: tuple[str, ...] = ()
 
@@ -45,7 +48,7 @@ def record_flush(
     session_key: str,
     places: Places,
     *,
-    epoch: int | None,
+    epoch: Epoch | None,
     last_compaction_at: str | None = None,
     digests: tuple[str, ...] = (),
 ) -> None:
@@ -61,15 +64,32 @@ def record_flush(
     with session_lock(path, places):
         known = _read(session_key, places)
         before = _state_of(known)
+        epoch = epoch or before.epoch
         # A point that was written again moves to the end.
         kept = [digest for digest in before.digests if digest not in digests]
         content = FlushFile(
             version=VERSION,
-            memory_flush_compaction_count=before.epoch if epoch is None else epoch,
+            memory_flush_compaction_count=None if epoch is None else epoch.n_compactions,
+            memory_flush_turn_id=None if epoch is None else epoch.turn_id,
             last_compaction_at=last_compaction_at or before.last_compaction_at,
             written_points=(*kept, *digests)[-MAX_DIGESTS:],
         )
         replace_state(path, known, content)
+
+
+def carry_written(old_key: str, new_key: str, places: Places) -> None:
+    """Let the session that goes on from another know what was written of it.
+
+    Its compactions are counted anew, so that no epoch goes with it.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    state = read_flush_state(old_key, places)
+    if state == FlushState() or os.path.lexists(flush_path(new_key, places)):
+        return
+    at = state.last_compaction_at
+    record_flush(new_key, places, epoch=None, last_compaction_at=at, digests=state.digests)
 
 
 def _read(session_key: str, places: Places) -> StateFile[FlushFile]:
@@ -80,8 +100,12 @@ def _state_of(known: StateFile[FlushFile]) -> FlushState:
     content = known.content
     if content is None:
         return FlushState()
+    n_compactions = content.memory_flush_compaction_count
+    turn_id = content.memory_flush_turn_id
     return FlushState(
-        epoch=content.memory_flush_compaction_count,
+        epoch=None
+        if n_compactions is None
+        else Epoch(n_compactions=n_compactions, turn_id=turn_id),
         last_compaction_at=content.last_compaction_at,
         digests=content.written_points,
     )

@@ -4,6 +4,7 @@ import os
 
 from ullage.store.auto_state import FILE_NAME as AUTO_FILE
 from ullage.store.files import replace_file
+from ullage.store.flush_state import carry_written
 from ullage.store.pins import FILE_NAME as PINS_FILE
 from ullage.store.places import Places, session_folder
 
@@ -12,11 +13,12 @@ CARRIED = (PINS_FILE, AUTO_FILE)
 
 
 def carry_state(old_key: str, new_key: str, places: Places) -> None:
-    """Copy what the user chose for a session to the one that goes on from it.
+    """Copy what the user chose for a session, and what is known of it, to the one that goes on.
 
     Raises:
-        StateUnwritable: the state folder does not take it.
+        StorageError: the state folder does not take it.
     """
+    carry_written(old_key, new_key, places)
     old, new = (session_folder("state", key, places) for key in (old_key, new_key))
     for name in CARRIED:
         if os.path.lexists(new / name):
