@@ -1,6 +1,7 @@
 """Before each request the whole decision is made in one call: S1 §10.2 and S4 §27.6 to §27.8."""
 
 import random
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,9 @@ from pi_files import Json
 from service import RuntimeSession, Service, kinds, told
 from ullage.agent.protocol import AskUser, CompactNow, FlushTurn, MemoryFlushed, Pruned
 from ullage.agent.wire import RpcError
+from ullage.app import flush
 from ullage.core.edit import PRUNED_OUTPUT
+from ullage.errors import StorageError
 from ullage.store.places import Places
 
 BIG = "a" * 40_000
@@ -511,3 +514,42 @@ async def test_figures_that_cannot_be_are_refused(
     with pytest.raises(RpcError, match="wrong params"):
         await session.prepare(**params)
     assert len((await session.prepare(compactionCount=10_000)).notes) == 0
+
+
+@pytest.mark.parametrize("can_take_turn", [True, False])
+async def test_a_planted_link_is_noted_once_and_neither_written_nor_given_to_the_agent(
+    service: Service, places: Places, *, can_take_turn: bool
+) -> None:
+    hook = places.cwd / "hook"
+    hook.write_text("theirs\n", "utf-8")
+    (places.cwd / "memory").mkdir()
+    now = datetime.now().astimezone()
+    try:
+        for day in (now, now + timedelta(days=1)):
+            (places.cwd / "memory" / f"{day:%Y-%m-%d}.md").symlink_to(hook)
+    except OSError:
+        pytest.skip("the system lets us make no links")
+    session = await service.open(canTakeTurn=can_take_turn)
+    session.turn("Always run the tests with tox, never with pytest alone.", answer="I will.")
+    first = await session.prepare(used=177_000)
+    assert (len(first.notes), kinds(first)) == (1, ["checkpointWritten", "compact"])
+    assert (await session.prepare(used=178_000)).notes == []
+    assert hook.read_text("utf-8") == "theirs\n"
+
+
+async def test_a_flush_that_failed_once_is_tried_again(
+    service: Service, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (places.cwd / "memory").mkdir()
+    session = await service.open()
+    session.turn("Always run the tests with tox, never with pytest alone.", answer="I will.")
+
+    def full(*_: object) -> str:
+        raise StorageError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(flush, "append_block", full)
+        first = await session.prepare(used=177_000)
+        assert (first.notes, kinds(first)) == (["no space"], ["checkpointWritten", "compact"])
+    assert kinds(await session.prepare(used=178_000)) == ["memoryFlushed", "compact"]
+    assert kinds(await session.prepare(used=179_000)) == ["compact"]

@@ -18,6 +18,7 @@ from ullage.cli.output import answer, safe
 from ullage.store.places import current_places
 
 if TYPE_CHECKING:
+    from ullage.app.flush import FlushPlan
     from ullage.summary.request import Progress
 
 
@@ -42,13 +43,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
 
     from ullage.app.checkpoint import session_key
     from ullage.app.flush import make_flush, plan_flush, refuse_read_only
-    from ullage.app.flush_report import (
-        flush_text,
-        flushed_text,
-        lines_text,
-        report_flush,
-        report_flushed,
-    )
+    from ullage.app.flush_report import flush_text, flushed_text, report_flush, report_flushed
     from ullage.app.models import model_use
 
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
@@ -66,14 +61,19 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
         return
     if dry_run or not as_json:
         answer(flush_text(plan), report_flush(plan), as_json)
-    if dry_run:
-        return
+    if not dry_run and (yes or _is_agreed(plan)):
+        done = make_flush(plan, places)
+        answer(flushed_text(plan, done), report_flushed(plan, done), as_json)
+
+
+def _is_agreed(plan: "FlushPlan") -> bool:
+    from ullage.app.flush_report import lines_text
+
     question = f"Proceed with memory flush ({lines_text(plan)} to {plan.log_name})?"
-    if not yes and not click.confirm(question, err=True):
+    is_agreed = click.confirm(question, err=True)
+    if not is_agreed:
         click.echo("Memory flush cancelled.", err=True)
-        return
-    done = make_flush(plan, places)
-    answer(flushed_text(plan, done), report_flushed(plan, done), as_json)
+    return is_agreed
 
 
 def _show(progress: "Progress") -> None:

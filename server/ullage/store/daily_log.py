@@ -195,7 +195,8 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}. Check the disk") from None
     finally:
-        os.close(fd)
+        with suppress(OSError):
+            os.close(fd)
 
 
 def _tail(fd: int, path: Path) -> bytes:
@@ -269,20 +270,20 @@ def _unlinked(workspace: Path, day: str) -> Path:
             f"the session's workspace {workspace} is no folder here, so that no log can be kept"
             " in it"
         )
-    folder = workspace.resolve() / FOLDER
     try:
+        path = log_path(workspace.resolve(), day)
+        folder = path.parent
         # A junction of Windows is no link by its mode, but leads elsewhere.
-        is_linked = folder.is_symlink() or folder.resolve() != folder
+        if folder.is_symlink() or folder.resolve() != folder:
+            raise _linked(folder)
+        if path.is_symlink():
+            raise _linked(path)
         is_other = os.path.lexists(folder) and not folder.is_dir()
     except (OSError, RuntimeError) as error:
-        raise LogRefused(f"{folder} cannot be entered ({type(error).__name__}): mend it") from None
-    if is_linked:
-        raise _linked(folder)
+        reason = type(error).__name__
+        raise LogRefused(f"{workspace / FOLDER} cannot be entered ({reason}): mend it") from None
     if is_other:
         raise LogRefused(f"{folder} is no folder, so that no log can be kept there: move it")
-    path = log_path(folder.parent, day)
-    if path.is_symlink():
-        raise _linked(path)
     return path
 
 
