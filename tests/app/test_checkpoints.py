@@ -274,6 +274,24 @@ def test_a_new_session_has_the_checkpoint_that_it_was_made_from_and_the_pins(
     assert read_pins(pins_path(new, places)).pins == (pin,)
 
 
+def test_secrets_of_an_old_checkpoint_are_not_told(path: Path, places: Places) -> None:
+    secret = "a-value-of-no-form-at-all"
+    first = write(path, places).checkpoint
+    old = msgspec.structs.replace(
+        first,
+        meta=msgspec.structs.replace(first.meta, checkpoint_id="cp_002"),
+        open_items=(f"Log in with {secret}.",),
+    )
+    key = session_key(open_session(path))
+    save(old, checkpoint_folder(key, places), n_kept=5)
+    knowing = msgspec.structs.replace(places, env={**places.env, "SHOP_TOKEN": secret})
+    given = resume(key, SETTINGS, knowing)
+    plan = plan_restore(loaded(path, knowing), old, "new", SMALL)
+    for told in (given.text if given else "", plan.text):
+        assert "Log in with [REDACTED" in told
+        assert secret not in told
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 @pytest.mark.parametrize("kind", ["checkpoints", "state"])
 def test_a_checkpoint_is_built_where_our_folders_cannot_be_read(

@@ -223,3 +223,13 @@ def test_the_shell_completes_ids(ullage: Ullage, session: Path) -> None:
     assert [one.value for one in shell.get_completions(line, "cp")] == ["cp_001"]
     assert shell.get_completions(line, "x") == []
     assert shell.get_completions(["checkpoint", "diff", "--session", "nowhere.jsonl"], "") == []
+
+
+def test_every_answer_tells_which_newer_file_is_damaged(ullage: Ullage, session: Path) -> None:
+    run(ullage, session, "write")
+    grow(session)
+    path = Path(asked(ullage, session, "write")["path"])
+    path.with_name("cp_003.yaml").write_bytes(b"{")
+    for args in (["show", "--text"], ["restore"], ["restore", "--into", "new", "--yes"], ["diff"]):
+        done = ullage("checkpoint", *args, "--json", "--session", session)
+        assert "cp_003.yaml is damaged" in json.loads(done.stdout)["problem"], done.stderr

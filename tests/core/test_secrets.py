@@ -214,6 +214,11 @@ def test_values_of_secret_variables_are_known() -> None:
         "EDITOR": "vim-is-an-editor",
         "CI_TOKEN": "short",
         "POSTGRES_PASSWORD": "postgres",
+        "SMTP_PASS": "the post office",
+        "MYSQL_PWD": "a word to pass",
+        "PWD": "/work/the-shop",
+        "OLDPWD": "/work/the-depot",
+        "COMPASS": "to the north-west",
     }
     assert set(known_secrets(env)) == {
         "not-a-prefix-123",
@@ -221,6 +226,8 @@ def test_values_of_secret_variables_are_known() -> None:
         "0123456789",
         "the second of two",
         "hunter-of-two",
+        "the post office",
+        "a word to pass",
     }
 
 

@@ -95,6 +95,8 @@ class DiffReport(msgspec.Struct, frozen=True, kw_only=True):
     old: str
     new: str
     changes: list[Change]
+    problem: str | None
+    """Which newer files cannot be read."""
 
 
 class RestoreReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +106,8 @@ class RestoreReport(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_id: str
     text: str
     """What the agent is given."""
+    problem: str | None
+    """Which newer files cannot be read."""
     path: str | None = None
     """The transcript that the checkpoint is of."""
     path_after: str | None = None
@@ -170,6 +174,7 @@ def report_difference(difference: Difference) -> DiffReport:
         old=difference.old.checkpoint_id,
         new=difference.new.checkpoint_id,
         changes=list(difference.changes),
+        problem=difference.new.problem,
     )
 
 
@@ -185,22 +190,24 @@ def difference_lines(difference: Difference, n_columns: int) -> list[tuple[str, 
     return lines
 
 
-def report_text(checkpoint: Checkpoint, text: str) -> RestoreReport:
+def report_text(found: Found, text: str) -> RestoreReport:
     return RestoreReport(
         outcome="text",
-        checkpoint_id=checkpoint.meta.checkpoint_id,
+        checkpoint_id=found.checkpoint_id,
         text=text,
-        path=checkpoint.meta.session_file,
+        problem=found.problem,
+        path=found.checkpoint.meta.session_file,
     )
 
 
-def report_restore_plan(plan: RestorePlan) -> RestoreReport:
+def report_restore_plan(plan: RestorePlan, problem: str | None) -> RestoreReport:
     change = plan.change
     is_begun = isinstance(change, NewPlan)
     return RestoreReport(
         outcome="planned",
         checkpoint_id=plan.checkpoint.meta.checkpoint_id,
         text=plan.text,
+        problem=problem,
         path=str(plan.loaded.path),
         path_after=str(plan.path_after),
         tokens_before=0 if is_begun else change.n_tokens_before,
@@ -208,9 +215,9 @@ def report_restore_plan(plan: RestorePlan) -> RestoreReport:
     )
 
 
-def report_restored(plan: RestorePlan, restored: Restored) -> RestoreReport:
+def report_restored(plan: RestorePlan, restored: Restored, problem: str | None) -> RestoreReport:
     return msgspec.structs.replace(
-        report_restore_plan(plan), outcome="restored", resume=restored.resume_command
+        report_restore_plan(plan, problem), outcome="restored", resume=restored.resume_command
     )
 
 

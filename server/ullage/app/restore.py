@@ -21,15 +21,13 @@ from ullage.app.change import (
 from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded, load
 from ullage.app.new_session import write_session
-from ullage.app.resume import AIM
+from ullage.app.resume import restore_text
 from ullage.app.sessions import open_session
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
-from ullage.core.config.settings import CheckpointSettings, Config
+from ullage.core.config.settings import Config
 from ullage.core.context import Context
 from ullage.core.edit import NewSession, RestoreEdit
-from ullage.core.token_estimate import estimate_tokens
 from ullage.core.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
 from ullage.store.checkpoints import carry, checkpoint_folder
@@ -70,15 +68,6 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     """What the user should know besides."""
 
 
-def restore_text(checkpoint: Checkpoint, settings: CheckpointSettings) -> str:
-    """Write a checkpoint as the text that an agent is given, within the budget of the settings.
-
-    The same text as a hook gives it (`app/resume.py`), and no tokenizer is loaded for it.
-    """
-    budget = int(settings.injection_tokens * AIM)
-    return render_for_agent(checkpoint, budget_tokens=budget, count=estimate_tokens)
-
-
 def plan_restore(
     loaded: Loaded, checkpoint: Checkpoint, into: Target, config: Config
 ) -> RestorePlan:
@@ -88,7 +77,7 @@ def plan_restore(
         WriteNotSupported: nothing can be put into such a session; the text can be given to it.
         Refused: the agent is in the middle of a step.
     """
-    text = restore_text(checkpoint, config.checkpoint)
+    text = restore_text(checkpoint, config.checkpoint, loaded.known_secrets)
     edit = RestoreEdit(
         entry_id=new_entry_id(),
         timestamp=now_text(),

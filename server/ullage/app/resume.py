@@ -2,7 +2,9 @@
 
 import msgspec
 
-from ullage.core.checkpoint import Meta
+from ullage.app.secrets import secrets_in
+from ullage.core.checkpoint import Checkpoint, Meta
+from ullage.core.checkpoint_clean import cleaned
 from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.token_estimate import estimate_tokens
@@ -30,22 +32,33 @@ def resume(
     *,
     max_chars: int | None = None,
 ) -> Resume | None:
-    """Render the latest checkpoint of a session; None where there is none.
-
-    No tokenizer is loaded.
-    """
+    """Render the latest checkpoint of a session; None where there is none."""
     latest = read_latest(checkpoint_folder(session_key, places))
     if latest.checkpoint is None:
         return None
-    text = render_for_agent(
-        latest.checkpoint,
-        budget_tokens=int(settings.injection_tokens * AIM),
-        count=estimate_tokens,
-        max_chars=max_chars,
-    )
+    known_secrets = secrets_in((places.cwd,), places)
     return Resume(
-        text=text,
+        text=restore_text(latest.checkpoint, settings, known_secrets, max_chars=max_chars),
         checkpoint_id=latest.checkpoint.meta.checkpoint_id,
         meta=latest.checkpoint.meta,
         problem=latest.problem,
+    )
+
+
+def restore_text(
+    checkpoint: Checkpoint,
+    settings: CheckpointSettings,
+    known_secrets: tuple[str, ...],
+    *,
+    max_chars: int | None = None,
+) -> str:
+    """Write a checkpoint as the text that an agent is given, within the budget of the settings.
+
+    An earlier Ullage may have written it, which knew fewer secrets. No tokenizer is loaded.
+    """
+    return render_for_agent(
+        cleaned(checkpoint, known_secrets),
+        budget_tokens=int(settings.injection_tokens * AIM),
+        count=estimate_tokens,
+        max_chars=max_chars,
     )

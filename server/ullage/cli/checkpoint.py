@@ -6,7 +6,7 @@ import click
 
 from ullage.app.load import load
 from ullage.app.sessions import find_session
-from ullage.cli.checkpoint_restore import restore
+from ullage.cli.checkpoint_restore import restore, tell_problem
 from ullage.cli.options import (
     checkpoint_argument,
     current_config,
@@ -68,14 +68,17 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
     from ullage.app.checkpoint_report import report_found, report_text
     from ullage.app.checkpoints import find_checkpoint
-    from ullage.app.restore import restore_text
+    from ullage.app.resume import restore_text
+    from ullage.app.secrets import secrets_for
 
     places = current_places()
-    found = find_checkpoint(find_session(session, places), checkpoint_id, places)
+    known = find_session(session, places)
+    found = find_checkpoint(known, checkpoint_id, places)
     tell_problem(found.problem)
     if as_text:
-        text = restore_text(found.checkpoint, current_config(None, places).checkpoint)
-        answer(text, report_text(found.checkpoint, text), as_json)
+        settings = current_config(None, places).checkpoint
+        text = restore_text(found.checkpoint, settings, secrets_for(known.header, places))
+        answer(text, report_text(found, text), as_json)
     elif as_json:
         print_json(report_found(found))
     else:
@@ -106,11 +109,6 @@ def diff(old: str | None, new: str | None, session: str | None, as_json: bool) -
 
 
 checkpoint.add_command(restore)
-
-
-def tell_problem(problem: str | None) -> None:
-    if problem is not None:
-        click.echo(safe(f"Note: {problem}"), err=True)
 
 
 def n_columns() -> int:

@@ -1,6 +1,6 @@
 """`ullage checkpoint restore`: give a session its working state back."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -15,7 +15,11 @@ from ullage.cli.options import (
     window_option,
 )
 from ullage.cli.output import answer, safe
-from ullage.store.places import current_places
+from ullage.store.places import Places, current_places
+
+if TYPE_CHECKING:
+    from ullage.app.restore import RestorePlan
+    from ullage.core.config.settings import Config
 
 
 @click.command()
@@ -48,46 +52,56 @@ def restore(
     """
     from ullage.app.checkpoint_report import report_text
     from ullage.app.checkpoints import find_checkpoint
-    from ullage.app.restore import restore_text
+    from ullage.app.resume import restore_text
+    from ullage.app.secrets import secrets_for
     from ullage.cli.previews import run_with_replans
 
     places = current_places()
     config = current_config(window, places)
-    found = find_session(session, places)
-    one = find_checkpoint(found, checkpoint_id, places)
-    if one.problem is not None:
-        click.echo(safe(f"Note: {one.problem}"), err=True)
+    known = find_session(session, places)
+    found = find_checkpoint(known, checkpoint_id, places)
+    tell_problem(found.problem)
     if into == "text":
-        text = restore_text(one.checkpoint, config.checkpoint)
-        answer(text, report_text(one.checkpoint, text), as_json)
+        secrets = secrets_for(known.header, places)
+        text = restore_text(found.checkpoint, config.checkpoint, secrets)
+        answer(text, report_text(found, text), as_json)
         return
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
 
     def run() -> None:
-        from ullage.app.checkpoint_report import (
-            report_restore_plan,
-            report_restored,
-            restore_plan_text,
-            restored_text,
-        )
+        from ullage.app.checkpoint_report import report_restore_plan, restore_plan_text
         from ullage.app.restore import plan_restore
-        from ullage.app.restore import restore as make
-        from ullage.cli.previews import tell_of_wait
 
         loaded = load(find_session(session, places), config, places)
-        plan = plan_restore(loaded, one.checkpoint, into, config)
+        plan = plan_restore(loaded, found.checkpoint, into, config)
         if dry_run or not as_json:
-            answer(restore_plan_text(plan), report_restore_plan(plan), as_json)
+            answer(restore_plan_text(plan), report_restore_plan(plan, found.problem), as_json)
         if dry_run:
             return
         if not yes and not click.confirm("Proceed with restoring?", err=True):
             click.echo("Nothing was restored.", err=True)
             return
-        if into == "session":
-            tell_of_wait(loaded.path)
-        restored = make(plan, config, places)
-        for note in restored.notes:
-            click.echo(safe(f"Note: {note}"), err=True)
-        answer(restored_text(plan, restored), report_restored(plan, restored), as_json)
+        _restore(plan, config, places, found.problem, as_json=as_json)
 
     run_with_replans(run)
+
+
+def _restore(
+    plan: "RestorePlan", config: "Config", places: Places, problem: str | None, *, as_json: bool
+) -> None:
+    from ullage.app.checkpoint_report import report_restored, restored_text
+    from ullage.app.restore import NewPlan
+    from ullage.app.restore import restore as make
+    from ullage.cli.previews import tell_of_wait
+
+    if not isinstance(plan.change, NewPlan):
+        tell_of_wait(plan.loaded.path)
+    restored = make(plan, config, places)
+    for note in restored.notes:
+        tell_problem(note)
+    answer(restored_text(plan, restored), report_restored(plan, restored, problem), as_json)
+
+
+def tell_problem(problem: str | None) -> None:
+    if problem is not None:
+        click.echo(safe(f"Note: {problem}"), err=True)

@@ -23,12 +23,8 @@ from ullage.core.sentences import Sentence, opened
 from ullage.core.supersede import OLD_VALUE
 from ullage.core.thread import Words
 from ullage.core.wording import rule_strength, worded
-from ullage.core.working_state import WorkingState
+from ullage.core.working_state import MAX_DECISIONS, MAX_FILES, MAX_TOOLS, WorkingState
 
-_MAX_DECISIONS = 50
-_MAX_TOOLS = 100
-_MAX_FILES = 100
-"""These are S1's (§12)."""
 _MAX_ERRORS = 5
 """Failed calls out of sight that are told of; chosen."""
 _CLEAR_RULE = 2
@@ -87,7 +83,7 @@ def hidden_decisions(
     """
     begin = None if first_ms is None else rfc3339(first_ms)
     found = [
-        Settled(what=one.what, when=one.when, id=one.id, is_rule=_reads_as_rule(one.what))
+        Settled(what=one.what, when=one.when, id=one.id, is_rule=reads_as_rule(one.what))
         for one in (previous.decisions if previous else ())
         if begin is None or one.when <= begin
     ]
@@ -128,9 +124,9 @@ def with_ids(settled: Sequence[Settled], previous: Checkpoint | None) -> tuple[D
 
     Where not all fit, choices go before rules, and the oldest first.
     """
-    rules = [at for at, one in enumerate(settled) if one.is_rule][-_MAX_DECISIONS:]
+    rules = [at for at, one in enumerate(settled) if one.is_rule][-MAX_DECISIONS:]
     choices = [at for at, one in enumerate(settled) if not one.is_rule]
-    n_room = _MAX_DECISIONS - len(rules)
+    n_room = MAX_DECISIONS - len(rules)
     kept = sorted([*rules, *choices[len(choices) - min(n_room, len(choices)) :]])
     known = list(previous.decisions) if previous else []
     n_last = max((int(one.id[1:]) for one in known if one.id[1:].isdecimal()), default=0)
@@ -160,7 +156,7 @@ def _has(settled: Sequence[Settled], what: str) -> bool:
     return any(is_same(one.what, what) for one in settled)
 
 
-def _reads_as_rule(what: str) -> bool:
+def reads_as_rule(what: str) -> bool:
     return rule_strength(worded(what)) >= _CLEAR_RULE
 
 
@@ -191,9 +187,9 @@ def merged_resources(facts: Facts, previous: Checkpoint | None, state: WorkingSt
     read = [path for path, is_modified in files.items() if not is_modified]
     modified = [path for path, is_modified in files.items() if is_modified]
     return Resources(
-        files_read=tuple(read[-_MAX_FILES:]),
-        files_modified=tuple(modified[-_MAX_FILES:]),
-        tools_used=tuple(tools)[-_MAX_TOOLS:],
+        files_read=tuple(read[-MAX_FILES:]),
+        files_modified=tuple(modified[-MAX_FILES:]),
+        tools_used=tuple(tools)[-MAX_TOOLS:],
     )
 
 

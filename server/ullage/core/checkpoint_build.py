@@ -30,13 +30,12 @@ from ullage.core.checkpoint import (
 )
 from ullage.core.context import Context, ContextItem
 from ullage.core.facts import Facts, gather
+from ullage.core.heard import TOPIC_CHARS
 from ullage.core.prose import gist
 from ullage.core.thread import beginning, find_thread
 from ullage.core.wording import DEAD_ENDS, has_marker, worded
 from ullage.core.working_state import WorkingState
 
-_TOPIC_CHARS = 100
-"""S1 §11.1."""
 _MAX_POINTS = 20
 """Open items and learnings each; chosen."""
 
@@ -122,7 +121,7 @@ def _working(
     if is_split_turn and facts.last_call is not None:
         last_call = LastToolCall(name=facts.last_call[0], params_summary=facts.last_call[1])
     return Working(
-        topic=beginning(last_user.prose if last_user else earlier_topic, _TOPIC_CHARS),
+        topic=beginning(last_user.prose if last_user else earlier_topic, TOPIC_CHARS),
         status=_status(items, facts),
         interrupted=is_split_turn,
         last_tool_call=last_call,

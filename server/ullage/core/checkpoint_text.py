@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from ullage.core.carry_over import reads_as_rule
 from ullage.core.checkpoint import Checkpoint, Decision
 from ullage.core.prose import gist
 from ullage.core.quoting import as_data
-from ullage.core.wording import rule_strength, worded
 
 _DEATH_SPIRAL = 3
 """More compactions than these call for a warning (S1 §5.5)."""
@@ -25,7 +25,6 @@ _MIN_EXCHANGES = 5
 _SHARE = 0.88
 """What a point is worth of the one before it, so that the tenth keeps out no other's first."""
 _SHARE_OF_DECISIONS = 0.94
-_CLEAR_RULE = 2
 _TIME = re.compile(r"\d\d:\d\d")
 
 
@@ -163,7 +162,7 @@ def _decided(decisions: Sequence[Decision]) -> _Section:
     points: list[_Point] = []
     worths = {True: 110.0, False: 90.0}
     for one in reversed(decisions):
-        is_rule = rule_strength(worded(one.what)) == _CLEAR_RULE
+        is_rule = reads_as_rule(one.what)
         time = one.when[11:16]
         end = f" ({time})" if _TIME.fullmatch(time) else ""
         points.append(_line("- ", one.what, end, worth=worths[is_rule]))

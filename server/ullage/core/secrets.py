@@ -29,7 +29,8 @@ PUBLIC_VALUES = frozenset(
 )
 """Defaults that stand in every template: to mask them would hide words, not secrets (chosen)."""
 _SECRET_NAME = re.compile(
-    r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS)S?(?:_?\d{1,3}|_BASE)?\Z"
+    r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS|_PASS|_PWD)S?"
+    r"(?:_?\d{1,3}|_BASE)?\Z"
 )
 _URL_PASSWORD = re.compile(r"://[^\s/:@]{0,100}:([^\s/@]{8,1000})@")
 

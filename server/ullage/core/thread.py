@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
+from ullage.core.heard import GIST_CHARS, LONG_ANSWER_CHARS
+
 _SUMMARY_CHARS = 100
-_GIST_CHARS = 120
-_LONG_ANSWER_CHARS = 500
 _MAX_EXCHANGES = 8
-"""These four figures are S1's."""
+"""Both are S1's."""
 _LAST_PAIRS = 2
 _JOINED = re.compile("[\u0300-\u036f\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
 """Characters that belong to the one before them."""
@@ -46,7 +46,7 @@ def find_thread(said: Sequence[Words]) -> Thread:
         key_exchanges=tuple(
             Exchange(
                 role="user" if said[at].is_user else "agent",
-                gist=beginning(said[at].text, _GIST_CHARS),
+                gist=beginning(said[at].text, GIST_CHARS),
             )
             for at in _key_places(said, asked)
         ),
@@ -71,7 +71,7 @@ def _key_places(said: Sequence[Words], asked: Sequence[int]) -> list[int]:
     turns = [
         at
         for at in asked
-        if at and not said[at - 1].is_user and len(said[at - 1].text) > _LONG_ANSWER_CHARS
+        if at and not said[at - 1].is_user and len(said[at - 1].text) > LONG_ANSWER_CHARS
     ]
     for at in reversed(turns):
         if len(kept) >= _MAX_EXCHANGES:
