@@ -183,7 +183,7 @@ def test_two_hooks_at_once_write_one_checkpoint(place: Place, path: Path) -> Non
 
 
 def test_tool_calls_at_once_are_all_captured(place: Place, path: Path) -> None:
-    names = [f"/work/shop/{at}.py" for at in range(24)]
+    names = [f"/work/shop/{at}.py" for at in range(12)]
     inputs = [
         data(told(place, path, "PostToolUse", **tool_call(name, tool_input={"file_path": name})))
         for name in names
