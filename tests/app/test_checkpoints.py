@@ -491,3 +491,10 @@ def test_what_no_checkpoint_took_stays_captured(path: Path, places: Places) -> N
     assert not write(path, places, "auto-80pct").is_new
     assert has_news(read_working_state(session_key(open_session(path)), places))
     assert "depot.py" in write(path, places, "compaction").checkpoint.resources.files_modified
+
+
+def test_a_checkpoint_says_by_which_edge_it_was_asked_for(path: Path, places: Places) -> None:
+    written = write_checkpoint(
+        loaded(path, places), SETTINGS, places, trigger="manual", channel="mcp"
+    )
+    assert written.checkpoint.meta.channel == "mcp"

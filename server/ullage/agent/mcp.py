@@ -78,7 +78,7 @@ def _write(session: str | None, places: Places) -> str:
     loaded, config = _load(session, places)
     if loaded.policy.is_read_only:
         raise WriteNotSupported("the workspace is read-only (`sandbox.readOnly`)")
-    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
+    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual", channel="mcp")
     checkpoint_id = written.checkpoint.meta.checkpoint_id
     if not written.is_new:
         return f"Nothing changed since checkpoint {checkpoint_id}."

@@ -34,6 +34,8 @@ from ullage.store.places import Places
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""
 Trigger: TypeAlias = Literal["auto-80pct", "compaction", "session-end", "manual"]
+Channel: TypeAlias = Literal["cli", "hook", "lsp", "agent", "mcp"]
+"""By which edge a checkpoint was asked for."""
 
 
 def session_key(session: Session) -> str:
@@ -56,6 +58,7 @@ def write_checkpoint(
     places: Places,
     *,
     trigger: Trigger,
+    channel: Channel = "cli",
     is_split_turn: bool = False,
 ) -> Written:
     """Build a checkpoint without a model and write it, unless the latest one says the same.
@@ -76,7 +79,13 @@ def write_checkpoint(
         # Nothing is captured meanwhile: what is older than the pointer counts as bundled.
         with bundling(key, places) as state:
             written = _written(
-                loaded, state, settings, places, trigger, is_split_turn=is_split_turn
+                loaded,
+                state,
+                settings,
+                places,
+                trigger,
+                channel=channel,
+                is_split_turn=is_split_turn,
             )
             if not written.is_new:
                 raise _NotBundled
@@ -103,6 +112,7 @@ def _written(
     places: Places,
     trigger: Trigger,
     *,
+    channel: Channel,
     is_split_turn: bool,
 ) -> Written:
     folder = checkpoint_folder(session_key(loaded.session), places)
@@ -117,6 +127,7 @@ def _written(
             state,
             places,
             trigger=trigger,
+            channel=channel,
             is_split_turn=is_split_turn,
         )
         known = latest.checkpoint
@@ -175,6 +186,7 @@ def _built(
     places: Places,
     *,
     trigger: str,
+    channel: Channel = "cli",
     is_split_turn: bool = False,
 ) -> Checkpoint:
     key = session_key(loaded.session)
@@ -190,7 +202,7 @@ def _built(
         n_input_tokens=gauge.used_tokens or 0,
         n_window_tokens=gauge.window.n_tokens,
         previous_checkpoint=previous.meta.checkpoint_id if previous else None,
-        channel="cli",
+        channel=channel,
         agent_id=loaded.session.header.agent or loaded.session.runtime,
         is_split_turn=is_split_turn or bool(open_calls(loaded.context.items)),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
