@@ -34,7 +34,7 @@ def test_every_invariant_names_a_test_that_exists() -> None:
 
 
 def test_every_module_that_the_documents_name_exists() -> None:
-    layers = "cli|lsp|app|formats|store|summary|core"
+    layers = "cli|lsp|agent|app|formats|store|summary|core"
     missing: list[str] = []
     for path in (ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"):
         names = re.findall(rf"`((?:{layers})/[a-z_/]+\.py)`", path.read_text("utf-8"))
