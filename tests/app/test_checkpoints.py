@@ -27,6 +27,7 @@ from ullage.app.load import read
 from ullage.app.restore import NewPlan, plan_restore, restore
 from ullage.app.resume import resume
 from ullage.app.sessions import open_session
+from ullage.app.undo import plan_undo
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.message import plain_text
 from ullage.core.pins import Pin
@@ -272,6 +273,14 @@ def test_a_new_session_has_the_checkpoint_that_it_was_made_from_and_the_pins(
     assert given is not None
     assert (given.checkpoint_id, given.text) == ("cp_001", plan.text)
     assert read_pins(pins_path(new, places)).pins == (pin,)
+
+
+def test_a_session_that_only_holds_a_checkpoint_is_not_emptied_by_an_undo(places: Places) -> None:
+    path = idle(places.cwd / "s.jsonl", pi_session().data)
+    plan = plan_restore(loaded(path, places), write(path, places).checkpoint, "new", SMALL)
+    restore(plan, SMALL, places)
+    with pytest.raises(Refused, match="begun with this checkpoint"):
+        plan_undo(open_session(plan.path_after), SMALL, places)
 
 
 def test_secrets_of_an_old_checkpoint_are_not_told(path: Path, places: Places) -> None:

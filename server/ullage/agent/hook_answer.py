@@ -134,7 +134,9 @@ def _has_checkpoint(key: str, live: "Live", config: Config, places: Places) -> b
             from ullage.app.checkpoint import write_checkpoint
 
             loaded = load_live(live, config, places)
-            write_checkpoint(loaded, config.checkpoint, places, trigger="auto-80pct")
+            write_checkpoint(
+                loaded, config.checkpoint, places, trigger="auto-80pct", channel="hook"
+            )
         return True
     return False
 
@@ -168,7 +170,9 @@ def _checkpoint(live: "Live", config: Config, places: Places) -> "Checkpoint":
     loaded = load_live(live, config, places)
     if not loaded.policy.is_read_only:
         with suppress(StorageError):
-            written = write_checkpoint(loaded, config.checkpoint, places, trigger="compaction")
+            written = write_checkpoint(
+                loaded, config.checkpoint, places, trigger="compaction", channel="hook"
+            )
             return written.checkpoint
     return build_checkpoint(loaded, places, trigger="compaction")
 

@@ -130,6 +130,7 @@ def _save(attached: Attached, held: Held, wish: Wish) -> tuple[str | None, tuple
             attached.places,
             trigger="compaction",
             is_split_turn=wish.is_split_turn,
+            channel="agent",
         )
     except UllageError as error:
         return None, (f"{error}; compacted without a checkpoint",)

@@ -249,7 +249,7 @@ class _Request:
             return
         try:
             written = write_checkpoint(
-                self._loaded, settings, self._attached.places, trigger="auto-80pct"
+                self._loaded, settings, self._attached.places, trigger="auto-80pct", channel="agent"
             )
         except UllageError as error:
             self._notes.append(str(error))

@@ -86,7 +86,13 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     )
     if taken_out is not None:
         receipt = next((one for one in known if one.occasion.kind == "restore"), None)
-        return _reversal(loaded, receipt, taken_out)
+        reversal = _reversal(loaded, receipt, taken_out)
+        if not reversal.change.context_after.items:
+            raise Refused(
+                f"{session.path.name} was begun with this checkpoint and holds nothing else: delete"
+                " the file, the other session is as it was"
+            )
+        return reversal
     last = _last_change(loaded)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
