@@ -32,7 +32,7 @@ from ullage.store.recovery import recover
 
 NONE, KILL_BEFORE, KILL_AFTER, KILL_WITHIN, FAIL_EIO, FAIL_ENOSPC, SHORT, FULL_FROM = range(8)
 MODES = {
-    KILL_BEFORE: "WOoLRMUTSPFcCrs",
+    KILL_BEFORE: "WOLRMUTSPFc",
     KILL_AFTER: "WOLRMUTSPFcC",
     KILL_WITHIN: "W",
     FAIL_EIO: "WOoLRMUTSPFcCrs",
@@ -40,7 +40,10 @@ MODES = {
     SHORT: "W",
     FULL_FROM: "WOLRM",
 }
-"""Kinds of calls at which a mode makes a difference."""
+"""Kinds of calls at which a mode makes a difference.
+
+A kill before a call that only reads or closes leaves the disk as a kill after the call before it.
+"""
 WAIT_MS = 8
 """An agent that has not answered by then waits for our lease."""
 ANSWER_S = 20
