@@ -16,8 +16,8 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _CONSTANT = re.compile(r'export const (\w+) = "([^"]*)"')
 _INTERFACE = re.compile(r"export interface (\w+) \{([^}]*)\}")
 _FIELD = re.compile(r"^\s*(\w+): ([^;]+);", re.MULTILINE)
-ONLY_TYPESCRIPT = {"CommandResults"}
-"""Which command gives which result; in Python the handlers' types say it."""
+ONLY_TYPESCRIPT = {"Requests", "Commands"}
+"""What takes and gives what; in Python the handlers' types say it."""
 
 
 def script() -> str:
@@ -33,10 +33,21 @@ def in_typescript(hint: object) -> set[str]:
     """Write a type of Python as the members of a union of TypeScript."""
     if get_origin(hint) in (Union, types.UnionType):
         return set().union(*(in_typescript(part) for part in get_args(hint)))
+    if get_origin(hint) is list:
+        (part,) = get_args(hint)
+        names = sorted(in_typescript(part))
+        return {f"{names[0]}[]"} if len(names) == 1 else {f"({'|'.join(names)})[]"}
     if get_origin(hint) is Literal:
         return {f'"{value}"' for value in get_args(hint)}
     names = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
     return {names.get(hint, getattr(hint, "__name__", "?"))}
+
+
+def union_of(hint: str) -> set[str]:
+    """Read a type of TypeScript as the members of a union; in a list they are sorted."""
+    if hint.startswith("(") and hint.endswith(")[]"):
+        return {f"({'|'.join(sorted(part.strip() for part in hint[1:-3].split('|')))})[]"}
+    return {part.strip() for part in hint.split("|")}
 
 
 def test_the_names_of_notifications_and_commands_are_the_same() -> None:
@@ -57,7 +68,7 @@ def test_both_have_the_same_messages() -> None:
 @pytest.mark.parametrize("name", sorted(python_classes()))
 def test_a_message_has_the_same_fields_of_the_same_types(name: str) -> None:
     body = dict(_INTERFACE.findall(script()))[name]
-    theirs = {key: {part.strip() for part in hint.split("|")} for key, hint in _FIELD.findall(body)}
+    theirs = {key: union_of(hint) for key, hint in _FIELD.findall(body)}
     hints = get_type_hints(python_classes()[name])
     ours = {
         field.name: in_typescript(hints[field.name])
@@ -66,9 +77,10 @@ def test_a_message_has_the_same_fields_of_the_same_types(name: str) -> None:
     assert theirs == ours
 
 
-def test_every_command_is_registered_and_has_a_result() -> None:
-    from ullage.lsp.server import COMMANDS
+def test_every_command_and_request_is_registered_and_typed() -> None:
+    from ullage.lsp.server import COMMANDS, REQUESTS
 
-    names = {name for name in vars(protocol) if name.endswith("_COMMAND")}
-    assert {name for name, _ in COMMANDS} == {getattr(protocol, name) for name in names}
-    assert set(re.findall(r"\[(\w+_COMMAND)\]:", script())) == names
+    for suffix, registered in (("_COMMAND", COMMANDS), ("_REQUEST", REQUESTS)):
+        names = {name for name in vars(protocol) if name.endswith(suffix)}
+        assert {name for name, _ in registered} == {getattr(protocol, name) for name in names}
+        assert set(re.findall(rf"\[(\w+{suffix})\]:", script())) == names

@@ -2,16 +2,40 @@
  * What the server and this client say to each other beyond LSP.
  *
  * The names here are those of `server/ullage/lsp/protocol.py`; a test of the server compares the two files.
+ * Texts are ready to be shown: this client decides no words, numbers or colors.
  */
 
 /** Notification from the server: what the gauge shows now. */
 export const GAUGE_NOTIFICATION = "ullage/gauge";
 
+/** Notification from the server: what a client that shows it should ask for anew. */
+export const CHANGED_NOTIFICATION = "ullage/changed";
+
+export const STATUS_REQUEST = "ullage/status";
+export const SESSIONS_REQUEST = "ullage/sessions";
+export const WINDOW_REQUEST = "ullage/window";
+export const HISTORY_REQUEST = "ullage/history";
+export const CHECKPOINTS_REQUEST = "ullage/checkpoints";
+export const MEMORY_REQUEST = "ullage/memory";
+export const PREVIEW_REQUEST = "ullage/preview";
+
 /** `workspace/executeCommand`: compact a session. The server asks for confirmation. */
 export const COMPACT_COMMAND = "ullage.compact";
 
-/** `workspace/executeCommand`: the status of a session as text. */
-export const STATUS_COMMAND = "ullage.status";
+/** Plan a compaction, and open its two files by `window/showDocument`. */
+export const PREVIEW_COMMAND = "ullage.preview";
+export const APPLY_COMMAND = "ullage.apply";
+export const REGENERATE_COMMAND = "ullage.regenerate";
+export const DISCARD_COMMAND = "ullage.discard";
+export const PRUNE_COMMAND = "ullage.prune";
+export const UNDO_COMMAND = "ullage.undo";
+export const CHECKPOINT_COMMAND = "ullage.checkpoint";
+export const RESTORE_COMMAND = "ullage.restore";
+export const PIN_COMMAND = "ullage.pin";
+export const AUTO_COMMAND = "ullage.auto";
+export const SNOOZE_COMMAND = "ullage.snooze";
+export const FLUSH_COMMAND = "ullage.flush";
+export const SHOW_COMMAND = "ullage.show";
 
 export interface SessionRef {
   agent: string;
@@ -32,23 +56,229 @@ export interface GaugeParams {
   label: string;
 }
 
-/** The only argument of both commands. */
+export interface ChangedParams {
+  what: ("sessions" | "checkpoints" | "memory")[];
+}
+
 export interface SessionArgument {
   /** Path of the transcript; null is the session that the gauge shows. */
   session: string | null;
-}
-
-export interface CompactResult {
-  outcome: "compacted" | "cancelled" | "nothing";
-  message: string;
 }
 
 export interface StatusResult {
   text: string;
 }
 
-/** The result of each command. */
-export interface CommandResults {
-  [COMPACT_COMMAND]: CompactResult;
-  [STATUS_COMMAND]: StatusResult;
+/** A session of the workspace; the live one that was written to last comes first. */
+export interface SessionRow {
+  session: SessionRef;
+  title: string;
+  gauge: string;
+  detail: string;
+  level: "normal" | "warning" | "error";
+  isLive: boolean;
+  /** Whether the gauge shows it. */
+  isShown: boolean;
+  label: string;
+  subagents: SessionRow[];
+}
+
+export interface SessionsResult {
+  sessions: SessionRow[];
+}
+
+/** A share of the window, or an entry of the context. */
+export interface WindowRow {
+  /** Unique in the result, and the same from one result to the next. */
+  key: string;
+  kind: "category" | "entry" | "advice" | "free";
+  title: string;
+  detail: string;
+  /** Markdown. */
+  tooltip: string;
+  label: string;
+  nTokens: number;
+  /** Line of the transcript, from 0. */
+  line: number | null;
+  /** What `ullage.prune` takes; null where it cannot be pruned. */
+  item: string | null;
+  /** What `ullage.pin` takes; null where it cannot be pinned. */
+  entry: string | null;
+  children: WindowRow[];
+}
+
+export interface WindowResult {
+  session: SessionRef | null;
+  headline: string;
+  rows: WindowRow[];
+}
+
+export interface HistoryPoint {
+  /** RFC 3339. */
+  at: string | null;
+  nTokens: number;
+  isEstimated: boolean;
+  line: number | null;
+}
+
+/** A compaction, between the point before it and the one after it. */
+export interface HistoryMark {
+  /** Index of the first point after it; the number of points where none has followed. */
+  nPoint: number;
+  at: string | null;
+  title: string;
+  tokensBefore: number | null;
+  tokensAfter: number | null;
+}
+
+export interface HistoryThreshold {
+  name: string;
+  atTokens: number;
+}
+
+export interface HistoryResult {
+  session: SessionRef | null;
+  title: string;
+  windowTokens: number;
+  points: HistoryPoint[];
+  marks: HistoryMark[];
+  thresholds: HistoryThreshold[];
+}
+
+export interface CheckpointRow {
+  checkpoint: string;
+  path: string;
+  title: string;
+  detail: string;
+  /** Markdown. */
+  tooltip: string;
+  label: string;
+  isLatest: boolean;
+  isReadable: boolean;
+  /** The checkpoint that it follows, where that can be read. */
+  previous: string | null;
+}
+
+export interface CheckpointsResult {
+  session: SessionRef | null;
+  rows: CheckpointRow[];
+}
+
+export interface MemoryRow {
+  path: string;
+  kind: "memory" | "log" | "instructions";
+  title: string;
+  detail: string;
+  label: string;
+}
+
+export interface MemoryResult {
+  rows: MemoryRow[];
+  canFlush: boolean;
+}
+
+export interface PreviewArgument {
+  session: string | null;
+  /** Null is what is due, or the gentlest that helps. */
+  layer: "summarize" | "full" | null;
+  focus: string | null;
+}
+
+/** A compaction as two files: what goes, and what is proposed, which the user may edit. */
+export interface Preview {
+  preview: string;
+  session: SessionRef;
+  beforePath: string;
+  proposedPath: string;
+  title: string;
+  tokensBefore: number;
+  tokensAfter: number;
+}
+
+export interface PreviewResult {
+  preview: Preview | null;
+  /** Why there is nothing to preview. */
+  message: string;
+}
+
+export interface ApplyArgument {
+  preview: string;
+}
+
+export interface RegenerateArgument {
+  preview: string;
+  focus: string | null;
+}
+
+export interface PruneArgument {
+  session: string | null;
+  items: string[] | null;
+  isEverything: boolean;
+  /** Whether the user has agreed already, so that the server need not ask. */
+  isConfirmed: boolean;
+}
+
+export interface RestoreArgument {
+  session: string | null;
+  /** Null is the latest. */
+  checkpoint: string | null;
+  into: "text" | "session" | "new";
+}
+
+export interface PinArgument {
+  session: string | null;
+  entry: string | null;
+  text: string | null;
+}
+
+export interface AutoArgument {
+  session: string | null;
+  isOn: boolean;
+}
+
+/** A virtual document, for clients without `workspace/textDocumentContent`. */
+export interface ShowArgument {
+  uri: string;
+}
+
+/** What became of a command; the user is told the message. */
+export interface Outcome {
+  outcome: "done" | "cancelled" | "nothing";
+  message: string;
+  /** Where the session goes on. */
+  session: SessionRef | null;
+  canUndo: boolean;
+  /** What was asked for, to be shown or copied. */
+  text: string | null;
+  /** What to show when the user asks for a view of it. */
+  uri: string | null;
+}
+
+/** The argument and the result of each request. */
+export interface Requests {
+  [STATUS_REQUEST]: [SessionArgument, StatusResult];
+  [SESSIONS_REQUEST]: [SessionArgument, SessionsResult];
+  [WINDOW_REQUEST]: [SessionArgument, WindowResult];
+  [HISTORY_REQUEST]: [SessionArgument, HistoryResult];
+  [CHECKPOINTS_REQUEST]: [SessionArgument, CheckpointsResult];
+  [MEMORY_REQUEST]: [SessionArgument, MemoryResult];
+  [PREVIEW_REQUEST]: [PreviewArgument, PreviewResult];
+}
+
+/** The argument and the result of each command. */
+export interface Commands {
+  [COMPACT_COMMAND]: [SessionArgument, Outcome];
+  [PREVIEW_COMMAND]: [PreviewArgument, PreviewResult];
+  [APPLY_COMMAND]: [ApplyArgument, Outcome];
+  [REGENERATE_COMMAND]: [RegenerateArgument, PreviewResult];
+  [DISCARD_COMMAND]: [ApplyArgument, Outcome];
+  [PRUNE_COMMAND]: [PruneArgument, Outcome];
+  [UNDO_COMMAND]: [SessionArgument, Outcome];
+  [CHECKPOINT_COMMAND]: [SessionArgument, Outcome];
+  [RESTORE_COMMAND]: [RestoreArgument, Outcome];
+  [PIN_COMMAND]: [PinArgument, Outcome];
+  [AUTO_COMMAND]: [AutoArgument, Outcome];
+  [SNOOZE_COMMAND]: [SessionArgument, Outcome];
+  [FLUSH_COMMAND]: [SessionArgument, Outcome];
+  [SHOW_COMMAND]: [ShowArgument, StatusResult];
 }

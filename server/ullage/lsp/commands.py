@@ -15,20 +15,20 @@ from ullage.core.compaction import Unneeded
 from ullage.errors import SessionNotFound
 from ullage.lsp.boundary import guarded
 from ullage.lsp.follow import refresh
-from ullage.lsp.protocol import CompactResult, SessionArgument, StatusResult
+from ullage.lsp.protocol import Outcome, SessionArgument, StatusResult
 from ullage.lsp.state import UllageServer
 
 CONFIRM = "Compact"
 
 
 @guarded
-async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactResult:
+async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
     """Plan a compaction, ask the user, make it."""
     loaded = await asyncio.to_thread(_load, ls, _session_path(ls, argument))
     model = await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places)
     plan = await plan_compaction(loaded, Request(), ls.config, ls.places, model)
     if isinstance(plan, Unneeded):
-        return CompactResult(outcome="nothing", message=f"Nothing to do: {plan.reason}")
+        return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
     plan = await with_flush(plan, ls.config, ls.places, model)
     choice = await ls.window_show_message_request_async(
         types.ShowMessageRequestParams(
@@ -38,11 +38,11 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> CompactRes
         )
     )
     if choice is None or choice.title != CONFIRM:
-        return CompactResult(outcome="cancelled", message="Compaction cancelled.")
+        return Outcome(outcome="cancelled", message="Compaction cancelled.")
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await refresh(ls, made.loaded.path)
-    return CompactResult(
-        outcome="compacted",
+    return Outcome(
+        outcome="done",
         message=f"Compacted {len(plan.selection.replaced):,} messages:"
         f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens."
         f" Checkpoint {made.checkpoint_id} written.",

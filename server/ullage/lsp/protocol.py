@@ -1,6 +1,7 @@
 """What server and client say to each other beyond the Language Server Protocol.
 
 The extension's `src/protocol.ts` mirrors this file; tests/lsp/test_protocol_mirror.py compares.
+Texts are ready to be shown: a client decides no words, numbers or colors.
 """
 
 from typing import Final, Literal
@@ -8,8 +9,32 @@ from typing import Final, Literal
 from attrs import frozen
 
 GAUGE_NOTIFICATION: Final = "ullage/gauge"
+CHANGED_NOTIFICATION: Final = "ullage/changed"
+
+STATUS_REQUEST: Final = "ullage/status"
+SESSIONS_REQUEST: Final = "ullage/sessions"
+WINDOW_REQUEST: Final = "ullage/window"
+HISTORY_REQUEST: Final = "ullage/history"
+CHECKPOINTS_REQUEST: Final = "ullage/checkpoints"
+MEMORY_REQUEST: Final = "ullage/memory"
+PREVIEW_REQUEST: Final = "ullage/preview"
+
 COMPACT_COMMAND: Final = "ullage.compact"
-STATUS_COMMAND: Final = "ullage.status"
+PREVIEW_COMMAND: Final = "ullage.preview"
+APPLY_COMMAND: Final = "ullage.apply"
+REGENERATE_COMMAND: Final = "ullage.regenerate"
+DISCARD_COMMAND: Final = "ullage.discard"
+PRUNE_COMMAND: Final = "ullage.prune"
+UNDO_COMMAND: Final = "ullage.undo"
+CHECKPOINT_COMMAND: Final = "ullage.checkpoint"
+RESTORE_COMMAND: Final = "ullage.restore"
+PIN_COMMAND: Final = "ullage.pin"
+AUTO_COMMAND: Final = "ullage.auto"
+SNOOZE_COMMAND: Final = "ullage.snooze"
+FLUSH_COMMAND: Final = "ullage.flush"
+SHOW_COMMAND: Final = "ullage.show"
+
+Level = Literal["normal", "warning", "error"]
 
 
 @frozen(kw_only=True)
@@ -24,21 +49,230 @@ class GaugeParams:
     session: SessionRef | None
     text: str
     tooltip: str
-    level: Literal["normal", "warning", "error"]
+    level: Level
     label: str
 
 
 @frozen(kw_only=True)
-class SessionArgument:
-    session: str | None = None
+class ChangedParams:
+    """What a client that shows it should ask for anew."""
+
+    what: list[Literal["sessions", "checkpoints", "memory"]]
 
 
 @frozen(kw_only=True)
-class CompactResult:
-    outcome: Literal["compacted", "cancelled", "nothing"]
-    message: str
+class SessionArgument:
+    """The session that is meant; None is the one that the gauge shows."""
+
+    session: str | None = None
 
 
 @frozen(kw_only=True)
 class StatusResult:
     text: str
+
+
+@frozen(kw_only=True)
+class SessionRow:
+    """A session of the workspace; the live one that was written to last comes first."""
+
+    session: SessionRef
+    title: str
+    gauge: str
+    detail: str
+    level: Level
+    isLive: bool
+    isShown: bool
+    label: str
+    subagents: "list[SessionRow]"
+
+
+@frozen(kw_only=True)
+class SessionsResult:
+    sessions: list[SessionRow]
+
+
+@frozen(kw_only=True)
+class WindowRow:
+    """A share of the window, or an entry of the context."""
+
+    key: str
+    kind: Literal["category", "entry", "advice", "free"]
+    title: str
+    detail: str
+    tooltip: str
+    label: str
+    nTokens: int
+    line: int | None
+    """Of the transcript, from 0."""
+    item: str | None
+    """What `ullage.prune` takes; None where it cannot be pruned."""
+    entry: str | None
+    """What `ullage.pin` takes; None where it cannot be pinned."""
+    children: "list[WindowRow]"
+
+
+@frozen(kw_only=True)
+class WindowResult:
+    session: SessionRef | None
+    headline: str
+    rows: list[WindowRow]
+
+
+@frozen(kw_only=True)
+class HistoryPoint:
+    at: str | None
+    nTokens: int
+    isEstimated: bool
+    line: int | None
+
+
+@frozen(kw_only=True)
+class HistoryMark:
+    """A compaction, between the point before it and the one after it."""
+
+    nPoint: int
+    at: str | None
+    title: str
+    tokensBefore: int | None
+    tokensAfter: int | None
+
+
+@frozen(kw_only=True)
+class HistoryThreshold:
+    name: str
+    atTokens: int
+
+
+@frozen(kw_only=True)
+class HistoryResult:
+    session: SessionRef | None
+    title: str
+    windowTokens: int
+    points: list[HistoryPoint]
+    marks: list[HistoryMark]
+    thresholds: list[HistoryThreshold]
+
+
+@frozen(kw_only=True)
+class CheckpointRow:
+    checkpoint: str
+    path: str
+    title: str
+    detail: str
+    tooltip: str
+    label: str
+    isLatest: bool
+    isReadable: bool
+    previous: str | None
+
+
+@frozen(kw_only=True)
+class CheckpointsResult:
+    session: SessionRef | None
+    rows: list[CheckpointRow]
+
+
+@frozen(kw_only=True)
+class MemoryRow:
+    path: str
+    kind: Literal["memory", "log", "instructions"]
+    title: str
+    detail: str
+    label: str
+
+
+@frozen(kw_only=True)
+class MemoryResult:
+    rows: list[MemoryRow]
+    canFlush: bool
+
+
+@frozen(kw_only=True)
+class PreviewArgument:
+    session: str | None = None
+    layer: Literal["summarize", "full"] | None = None
+    """None is what is due, or the gentlest that helps."""
+    focus: str | None = None
+
+
+@frozen(kw_only=True)
+class Preview:
+    """A compaction as two files: what goes, and what is proposed, which the user may edit."""
+
+    preview: str
+    session: SessionRef
+    beforePath: str
+    proposedPath: str
+    title: str
+    tokensBefore: int
+    tokensAfter: int
+
+
+@frozen(kw_only=True)
+class PreviewResult:
+    preview: Preview | None
+    message: str
+    """Why there is nothing to preview."""
+
+
+@frozen(kw_only=True)
+class ApplyArgument:
+    preview: str
+
+
+@frozen(kw_only=True)
+class RegenerateArgument:
+    preview: str
+    focus: str | None = None
+
+
+@frozen(kw_only=True)
+class PruneArgument:
+    session: str | None = None
+    items: list[str] | None = None
+    isEverything: bool = False
+    isConfirmed: bool = False
+    """Whether the user has agreed already, so that the server need not ask."""
+
+
+@frozen(kw_only=True)
+class RestoreArgument:
+    session: str | None = None
+    checkpoint: str | None = None
+    into: Literal["text", "session", "new"] = "text"
+
+
+@frozen(kw_only=True)
+class PinArgument:
+    session: str | None = None
+    entry: str | None = None
+    text: str | None = None
+
+
+@frozen(kw_only=True)
+class AutoArgument:
+    session: str | None = None
+    isOn: bool = True
+
+
+@frozen(kw_only=True)
+class ShowArgument:
+    """A virtual document, for clients without `workspace/textDocumentContent`."""
+
+    uri: str
+
+
+@frozen(kw_only=True)
+class Outcome:
+    """What became of a command; a client tells its user the message."""
+
+    outcome: Literal["done", "cancelled", "nothing"]
+    message: str
+    session: SessionRef | None = None
+    """Where the session goes on."""
+    canUndo: bool = False
+    text: str | None = None
+    """What was asked for, to be shown or copied."""
+    uri: str | None = None
+    """What to show when the user asks for a view of it."""

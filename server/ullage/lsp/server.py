@@ -13,7 +13,7 @@ from ullage.lsp import code_actions, commands, documents
 from ullage.lsp.config import on_initialize
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, start_log
-from ullage.lsp.protocol import COMPACT_COMMAND, STATUS_COMMAND
+from ullage.lsp.protocol import COMPACT_COMMAND, STATUS_REQUEST
 from ullage.lsp.state import UllageServer
 from ullage.store.own_process import claim_stdout, exit_with_parent
 from ullage.store.places import current_places
@@ -29,10 +29,8 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
     ),
 )
-COMMANDS: tuple[tuple[str, Handler], ...] = (
-    (COMPACT_COMMAND, commands.run_compact),
-    (STATUS_COMMAND, commands.run_status),
-)
+COMMANDS: tuple[tuple[str, Handler], ...] = ((COMPACT_COMMAND, commands.run_compact),)
+REQUESTS: tuple[tuple[str, Handler], ...] = ((STATUS_REQUEST, commands.run_status),)
 
 
 def make_server() -> UllageServer:
@@ -42,6 +40,8 @@ def make_server() -> UllageServer:
         server.feature(method, options)(handler)
     for name, handler in COMMANDS:
         server.command(name)(handler)
+    for name, handler in REQUESTS:
+        server.feature(name)(handler)
     server.feature(types.INITIALIZE)(on_initialize)
     server.feature(types.INITIALIZED)(_on_initialized)
     server.feature(types.SHUTDOWN)(_on_shutdown)
