@@ -1,0 +1,71 @@
+"""What a file is to us, told by its path alone: nothing is read."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from ullage.store.config_files import config_paths
+from ullage.store.places import Places
+
+DocumentKind: TypeAlias = Literal[
+    "transcript", "instructions", "memory", "checkpoint", "config", "preview"
+]
+
+INSTRUCTION_NAMES: Final = (
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    "SOUL.md",
+    "IDENTITY.md",
+    "USER.md",
+    "TOOLS.md",
+    "BOOTSTRAP.md",
+    "HEARTBEAT.md",
+)
+"""What agents load by its name: Codex and pi AGENTS.md, Claude Code CLAUDE.md, Gemini GEMINI.md,
+OpenClaw all the others too (research/openclaw-pi.md; S3 §Bootstrap File Priority)."""
+MEMORY_NAME: Final = "MEMORY.md"
+MEMORY_FOLDER: Final = "memory"
+PREVIEW_NAME: Final = "proposed.md"
+PREVIEW_FOLDER: Final = "previews"
+_TRANSCRIPT_ENDINGS = (".jsonl", ".jsonl.zst")
+_GEMINI_DOCUMENT = re.compile(r"session-.*\.json")
+"""One JSON document, as versions of the Gemini CLI before its JSON Lines wrote; in `chats`."""
+_CHECKPOINT_NAME = re.compile(r"cp_[0-9]{3,}\.yaml")
+
+
+def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> DocumentKind | None:
+    """Tell what a file is; None for one that is not ours to look at.
+
+    What agents load by its name is so in any folder. A configuration is one only where it
+    counts: in a user's folder, or at the top of a workspace.
+    """
+    if path.name.endswith(_TRANSCRIPT_ENDINGS) or _is_gemini_document(path):
+        return "transcript"
+    if path.is_relative_to(places.state_folder / PREVIEW_FOLDER):
+        return "preview" if path.name == PREVIEW_NAME else None
+    if _CHECKPOINT_NAME.fullmatch(path.name):
+        is_ours = path.is_relative_to(places.state_folder / "context" / "checkpoints")
+        return "checkpoint" if is_ours else None
+    if path.name in INSTRUCTION_NAMES:
+        return "instructions"
+    if path.name == MEMORY_NAME:
+        return "memory"
+    if path.suffix == ".md" and path.parent.name == MEMORY_FOLDER:
+        return "memory"
+    return "config" if _is_config(path, places, workspaces) else None
+
+
+def _is_gemini_document(path: Path) -> bool:
+    return path.parent.name == "chats" and _GEMINI_DOCUMENT.fullmatch(path.name) is not None
+
+
+def _is_config(path: Path, places: Places, workspaces: Sequence[Path]) -> bool:
+    return any(
+        path == known
+        for workspace in (None, *workspaces)
+        for _, known in config_paths(places, workspace)
+    )

@@ -1,0 +1,49 @@
+"""What a file is to us is told by its path."""
+
+from pathlib import Path
+
+import pytest
+
+from ullage.app.document_kind import DocumentKind, document_kind
+from ullage.store.places import Places
+
+ROOT = Path(Path.cwd().anchor)
+WORKSPACE = ROOT / "work" / "shop"
+STATE = ROOT / "home" / "me" / "state"
+PLACES = Places(cwd=WORKSPACE, home=ROOT / "home" / "me", env={}, state_folder=STATE)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (ROOT / "anywhere/s.jsonl", "transcript"),
+        (ROOT / "anywhere/s.jsonl.zst", "transcript"),
+        (ROOT / "home/me/.gemini/tmp/shop/chats/session-1.json", "transcript"),
+        (WORKSPACE / "chats/data.json", None),
+        (WORKSPACE / "package.json", None),
+        (WORKSPACE / "AGENTS.md", "instructions"),
+        (WORKSPACE / "packages/core/CLAUDE.md", "instructions"),
+        (ROOT / "home/me/.codex/AGENTS.override.md", "instructions"),
+        (WORKSPACE / "README.md", None),
+        (WORKSPACE / "MEMORY.md", "memory"),
+        (WORKSPACE / "memory/2026-02-03.md", "memory"),
+        (WORKSPACE / "memory/deep/note.md", None),
+        (STATE / "context/checkpoints/agent_s/cp_012.yaml", "checkpoint"),
+        (STATE / "context/checkpoints/agent_s/other.yaml", None),
+        (WORKSPACE / "cp_012.yaml", None),
+        (STATE / "previews/p1/proposed.md", "preview"),
+        (STATE / "previews/p1/before.md", None),
+        (WORKSPACE / "proposed.md", None),
+        (WORKSPACE / ".ullage.yaml", "config"),
+        (WORKSPACE / "sub/.ullage.yaml", None),
+        (ROOT / "home/me/.openclaw/config.yaml", "config"),
+        (ROOT / "home/me/.openclaw/openclaw.json", "config"),
+        (WORKSPACE / "config.yaml", None),
+    ],
+)
+def test_a_file_is_what_its_path_says(path: Path, kind: DocumentKind | None) -> None:
+    assert document_kind(path, PLACES, (WORKSPACE,)) == kind
+
+
+def test_a_workspace_file_is_one_only_in_a_workspace_that_is_open() -> None:
+    assert document_kind(WORKSPACE / ".ullage.yaml", PLACES, ()) is None
