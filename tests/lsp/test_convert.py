@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from lsprotocol.types import DiagnosticSeverity
 
@@ -114,3 +115,10 @@ def test_what_is_no_file_has_no_path(uri: str) -> None:
 
 def test_without_a_session_the_gauge_is_a_question_mark() -> None:
     assert (NO_GAUGE.text, NO_GAUGE.session, NO_GAUGE.level) == ("?", None, "normal")
+
+
+def test_a_client_is_told_whether_a_session_may_be_changed(place: Place) -> None:
+    session = loaded(place, used(1_000))
+    assert gauge_params(session).canWrite
+    policy = msgspec.structs.replace(session.policy, is_read_only=True)
+    assert not gauge_params(msgspec.structs.replace(session, policy=policy)).canWrite

@@ -17,7 +17,14 @@ import {
 } from "vscode-languageclient/node";
 import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
-import { GAUGE_NOTIFICATION, type CommandResults, type GaugeParams, type SessionArgument } from "./protocol";
+import {
+  CHANGED_NOTIFICATION,
+  GAUGE_NOTIFICATION,
+  type ChangedParams,
+  type Commands,
+  type GaugeParams,
+  type Requests,
+} from "./protocol";
 import { findServer, NoInterpreterError } from "./server";
 import { interpreterSetting, openInterpreterSetting, serverOptions } from "./settings";
 
@@ -34,6 +41,10 @@ export class Client implements vscode.Disposable {
   private readonly gaugeEmitter = new vscode.EventEmitter<GaugeParams | undefined>();
   /** What the gauge shows; undefined while no server runs. */
   readonly onGauge = this.gaugeEmitter.event;
+
+  private readonly changedEmitter = new vscode.EventEmitter<ChangedParams>();
+  /** What should be asked for anew. */
+  readonly onChanged = this.changedEmitter.event;
 
   private languageClient: LanguageClient | undefined;
   /** The last line of a server's log: of a traceback, the one that says what it is about. */
@@ -59,22 +70,36 @@ export class Client implements vscode.Disposable {
     return this.change(() => this.stopNow());
   }
 
-  /** Run a command of the server. Throws what the server answers instead of a result: messages for the user. */
-  async execute<Name extends keyof CommandResults>(
-    command: Name,
-    argument: SessionArgument,
-  ): Promise<CommandResults[Name]> {
-    return (await this.send(command, [argument])) as CommandResults[Name];
+  /** Ask the server. Throws what it answers instead of a result: messages for the user. */
+  async request<Name extends keyof Requests>(
+    name: Name,
+    argument: Requests[Name][0],
+    token?: vscode.CancellationToken,
+  ): Promise<Requests[Name][1]> {
+    return (await this.send(name, argument, token)) as Requests[Name][1];
+  }
+
+  /** Run a command of the server. Throws as `request` does. */
+  async execute<Name extends keyof Commands>(
+    name: Name,
+    argument: Commands[Name][0],
+    token?: vscode.CancellationToken,
+  ): Promise<Commands[Name][1]> {
+    return (await this.executeUntyped(name, [argument], token)) as Commands[Name][1];
   }
 
   /** Run a command of the server whose arguments and result are not known here. */
-  async send(command: string, args: unknown[]): Promise<unknown> {
+  async executeUntyped(command: string, args: unknown[], token?: vscode.CancellationToken): Promise<unknown> {
+    return this.send(ExecuteCommandRequest.method, { command, arguments: args }, token);
+  }
+
+  private async send(method: string, params: unknown, token?: vscode.CancellationToken): Promise<unknown> {
     await this.lastChange;
     if (this.languageClient === undefined) {
       throw new Error(vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."));
     }
     try {
-      return await this.languageClient.sendRequest(ExecuteCommandRequest.method, { command, arguments: args });
+      return await this.languageClient.sendRequest(method, params, token);
     } catch (error) {
       if (error instanceof ResponseError && error.code === ErrorCodes.PendingResponseRejected) {
         throw new Error(vscode.l10n.t("The Ullage server ended before it answered."), { cause: error });
@@ -86,6 +111,7 @@ export class Client implements vscode.Disposable {
   dispose(): void {
     void this.stop();
     this.gaugeEmitter.dispose();
+    this.changedEmitter.dispose();
   }
 
   private async change(step: () => Promise<void>): Promise<void> {
@@ -100,6 +126,9 @@ export class Client implements vscode.Disposable {
       const client = new QuietLanguageClient("ullage", "Ullage", executable, this.options());
       client.onNotification(GAUGE_NOTIFICATION, (params: GaugeParams) => {
         this.gaugeEmitter.fire(params);
+      });
+      client.onNotification(CHANGED_NOTIFICATION, (params: ChangedParams) => {
+        this.changedEmitter.fire(params);
       });
       client.onDidChangeState((event) => {
         if (event.newState !== State.Running) {

@@ -3,9 +3,9 @@
 import * as vscode from "vscode";
 import { Client } from "./client";
 import { createLogger, errorMessage } from "./logger";
-import { COMPACT_COMMAND, type CompactResult } from "./protocol";
+import { COMPACT_COMMAND, type Outcome } from "./protocol";
 import { changesServer } from "./settings";
-import { showCompaction } from "./views/compact";
+import { showOutcome } from "./views/outcome";
 import { StatusDocument } from "./views/status";
 import { GaugeStatusBarItem } from "./views/statusBar";
 
@@ -27,11 +27,12 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.commands.registerCommand(command, () => run(action));
 
   const client: Client = new Client(logger, context.extensionPath, (command, args) =>
-    run(() =>
-      command === COMPACT_COMMAND
-        ? showCompaction(async () => (await client.send(command, args)) as CompactResult)
-        : client.send(command, args),
-    ),
+    run(async () => {
+      const result = await client.executeUntyped(command, args);
+      if (command === COMPACT_COMMAND) {
+        showOutcome(client, result as Outcome);
+      }
+    }),
   );
   const gauge = new GaugeStatusBarItem("ullage.showStatus");
   const status = new StatusDocument(client, logger);
@@ -54,9 +55,9 @@ export function activate(context: vscode.ExtensionContext): void {
       void client.restart();
     }),
     register("ullage.showStatus", () => status.show()),
-    register("ullage.compactSession", () =>
-      showCompaction(() => client.execute(COMPACT_COMMAND, { session: null })),
-    ),
+    register("ullage.compactSession", async () => {
+      showOutcome(client, await client.execute(COMPACT_COMMAND, { session: null }));
+    }),
     register("ullage.restartServer", () => client.restart()),
     register("ullage.showLogs", () => {
       logger.show();

@@ -54,6 +54,10 @@ export interface GaugeParams {
   level: "normal" | "warning" | "error";
   /** What a screen reader says. */
   label: string;
+  /** Whether it may be changed: Ullage writes to its agent's sessions, and the policy allows it. */
+  canWrite: boolean;
+  /** Whether it is compacted automatically. */
+  isAutomatic: boolean;
 }
 
 export interface ChangedParams {
@@ -81,6 +85,9 @@ export interface SessionRow {
   isShown: boolean;
   label: string;
   subagents: SessionRow[];
+  /** As in `GaugeParams`. */
+  canWrite: boolean;
+  isAutomatic: boolean;
 }
 
 export interface SessionsResult {

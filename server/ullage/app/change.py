@@ -94,6 +94,15 @@ def changeable(session: Session) -> Changeable:
     return Changeable(editor=editor, lines=session.lines)
 
 
+def can_change(loaded: Loaded) -> bool:
+    """Tell whether anything may be written to a session."""
+    try:
+        changeable(loaded.session)
+    except WriteNotSupported:
+        return False
+    return not loaded.policy.is_read_only
+
+
 def plan_change(
     loaded: Loaded,
     render: Callable[[int | None], FileChange],

@@ -5,6 +5,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
+from ullage.app.change import can_change
 from ullage.app.load import Loaded
 from ullage.app.status_text import (
     AGENT_NAMES,
@@ -55,6 +56,7 @@ def gauge_params(loaded: Loaded) -> GaugeParams:
         if status.band == "warning"
         else "error",
         label=_label(status),
+        canWrite=can_change(loaded),
     )
 
 

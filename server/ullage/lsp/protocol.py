@@ -51,6 +51,10 @@ class GaugeParams:
     tooltip: str
     level: Level
     label: str
+    canWrite: bool = False
+    """Whether it may be changed: we write to its agent's sessions, and the policy allows it."""
+    isAutomatic: bool = False
+    """Whether it is compacted automatically."""
 
 
 @frozen(kw_only=True)
@@ -85,6 +89,9 @@ class SessionRow:
     isShown: bool
     label: str
     subagents: "list[SessionRow]"
+    canWrite: bool = False
+    """As in `GaugeParams`."""
+    isAutomatic: bool = False
 
 
 @frozen(kw_only=True)

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { errorMessage, type Logger } from "../logger";
-import { STATUS_COMMAND } from "../protocol";
+import { STATUS_REQUEST } from "../protocol";
 
 const SCHEME = "ullage-status";
 /** Its path is the title of the tab, and by the manifest a language that editors show without numbers and guides. */
@@ -46,7 +46,7 @@ export class StatusDocument implements vscode.TextDocumentContentProvider {
   }
 
   private async load(): Promise<void> {
-    const { text } = await this.client.execute(STATUS_COMMAND, { session: null });
+    const { text } = await this.client.request(STATUS_REQUEST, { session: null });
     this.text = text;
     this.changeEmitter.fire(URI);
   }

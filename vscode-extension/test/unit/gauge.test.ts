@@ -9,6 +9,8 @@ const params: GaugeParams = {
   tooltip: "84k of 200k tokens",
   level: "normal",
   label: "Context 42 percent used",
+  canWrite: true,
+  isAutomatic: false,
 };
 
 test("a workspace without a session shows no item", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { COMPACT_COMMAND, STATUS_COMMAND } from "../../src/protocol";
+import * as protocol from "../../src/protocol";
 
 // npm runs the tests in the folder of package.json.
 const manifestText = readFileSync("package.json", "utf8");
@@ -22,8 +22,9 @@ test("every contributed command is registered, and every registered command is c
 
 test("no command of the extension has the name of a command of the server", () => {
   // The language client registers the server's commands in the editor: the same name twice is an error.
-  assert.equal(commands.includes(COMPACT_COMMAND), false);
-  assert.equal(commands.includes(STATUS_COMMAND), false);
+  const ofServer = Object.entries(protocol).flatMap(([name, value]) => (name.endsWith("_COMMAND") ? [value] : []));
+  assert.ok(ofServer.length > 0);
+  assert.deepEqual(commands.filter((command) => ofServer.some((name) => name === command)), []);
 });
 
 test("the README names every command and every setting", () => {
