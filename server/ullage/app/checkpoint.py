@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.capture import bundling, read_working_state
+from ullage.app.kept_facts import kept_facts
 from ullage.app.load import Loaded
 from ullage.app.session import Session
 from ullage.core.checkpoint import Checkpoint
@@ -17,7 +18,6 @@ from ullage.core.checkpoint_clean import cleaned
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
-from ullage.core.secrets import mask_said
 from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
@@ -208,6 +208,6 @@ def _built(
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
         previous=previous,
         state=state,
-        clean=partial(mask_said, known=loaded.known_secrets),
+        gather=partial(kept_facts(key).gather, known_secrets=loaded.known_secrets),
     )
     return cleaned(checkpoint, loaded.known_secrets)

@@ -29,6 +29,7 @@ from ullage.core.checkpoint import (
     Working,
 )
 from ullage.core.context import Context, ContextItem
+from ullage.core.earlier import Carried
 from ullage.core.facts import Facts, gather
 from ullage.core.heard import TOPIC_CHARS
 from ullage.core.prose import gist
@@ -57,17 +58,17 @@ def build(
     pins: tuple[str, ...] = (),
     previous: Checkpoint | None = None,
     state: WorkingState | None = None,
-    clean: Callable[[str], str] = str,
+    gather: Callable[[Sequence[ContextItem], Carried | None], Facts] = gather,
 ) -> Checkpoint:
     """Build a checkpoint without a model.
 
     `created_at` is RFC 3339. What `previous` and `state` hold is taken over where the context
-    does not show it any more. Every text goes through `clean` as a whole before it is cut.
+    does not show it any more. `gather` collects the facts of the messages.
     """
     state = WorkingState() if state is None else state
     first_ms = first_visible_ms(context.items)
     hidden = hidden_decisions(previous, state, first_ms)
-    facts = gather(context.items, clean, as_earlier(hidden))
+    facts = gather(context.items, as_earlier(hidden))
     said = facts.said
     if begins_in_summary(context.items):
         said = (*hidden_words(previous, state, facts, first_ms), *said)

@@ -1,0 +1,203 @@
+"""A sentence by itself: the values that it gives, and whether it says that others are old."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ullage.core.claims import (
+    DIGIT,
+    FILLERS,
+    MAX_TOKENS,
+    NO_KEYS,
+    TOKEN,
+    Claim,
+    claims,
+    is_same_kind,
+)
+from ullage.core.wording import CHANGES, CHOICES, NO_RULE, Worded, has_marker
+
+_MIN_FRAME = 3
+"""Words that two sentences must share to say the same of another value; chosen."""
+_PAIRS = (
+    (
+        frozenset("from von vom de da с із з".split()),
+        (),
+        re.compile(
+            r"\b(?:from|von|vom|de|da|с|із|з) (.{1,60}?) "
+            r"(?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        frozenset("replace replaced replacing swap swapped rename renamed ersetze ersetzt".split()),
+        (),
+        re.compile(
+            r"\b(?:replaced?|replacing|swap(?:ped)?|renamed?|ersetze|ersetzt) (.{1,60}?) "
+            r"(?:with|by|to|for|durch|as) (.{1,60})",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        frozenset[str](),
+        ("->", "→", "=>"),
+        re.compile(r"(?<!\S)(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})"),
+    ),
+    (frozenset[str](), ("从",), re.compile(r"从(.{1,30}?)(?:改成|改为|换成|到|改到)(.{1,30})")),
+)
+"""Words or signs that such a sentence has, and how it names the old value and the new one."""
+_OLD_HEADS = frozenset(
+    "instead rather longer not anstelle anstatt statt nicht lieu vez lugar invece вместо замість "
+    "previously formerly no non".split()
+)
+_NAMING = frozenset[str]().union(_OLD_HEADS, *(heads for heads, _, _ in _PAIRS))
+_ARROWS = tuple(sign for _, signs, _ in _PAIRS for sign in signs)
+"""What a sentence has that names an old value: one of these words or signs."""
+_OLD_ONLY = re.compile(
+    r"(?:\binstead of|\brather than|\bno longer|(?:,|(?<=\d)) not|, nicht|, no|\banstelle von|"
+    r"\banstatt|\bstatt|\bnicht mehr|\bau lieu de|\ben vez de|\ben lugar de|\binvece di|"
+    r"\bem vez de|\bвместо|\bзамість|\bpreviously|\bformerly) (.{1,60})",
+    re.IGNORECASE,
+)
+_CHANGE_STEMS = (
+    "chang switch bump rais lower updat upgrad downgrad renam increas reduc replac swap correct "
+    "adjust shift rotat set mov änder erhöh senk umstell wechs cambi sube subi baj pasa pass "
+    "remplac mud alter aument измен помен замен увелич уменьш зміни замін"
+).split()
+"""Beginnings of the verbs by which somebody changes a value, rather than tells of two."""
+_CHANGE_VERBS = re.compile(rf"\b(?:{'|'.join(_CHANGE_STEMS)})\w{{0,5}}\b|[改换調]", re.IGNORECASE)
+_CHANGE_HEADS = frozenset(stem[:3] for stem in _CHANGE_STEMS)
+_CHANGE_SIGNS = re.compile("[改换調]")
+_EXCHANGES = frozenset("use make take instead actually rather nimm nutze lieber usa mejor".split())
+_COPULA = re.compile(
+    r"\b(?:is|are|be|equals|ist|sind|es|son|est|sont|é|são|è|sono)\b|[=:：为是]|設定|设",
+)
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A sentence as the comparison needs it; `as_said` makes it."""
+
+    text: str
+    lower: str
+    is_user: bool
+    is_rule: bool
+    is_choice: bool
+    ready: Worded
+    own: tuple[Claim, ...]
+    """The values that it gives; empty where it cannot replace one."""
+    old: tuple[str, ...]
+    """The values that it calls old itself."""
+    is_change: bool
+    frames: tuple[tuple[tuple[str, ...], str], ...]
+    """Its words without one of its values, and that value: see `_frames`."""
+
+
+def as_said(text: str, ready: Worded, *, is_user: bool, is_rule: bool, is_choice: bool) -> Said:
+    """Read of a sentence alone what it says of values."""
+    own: tuple[Claim, ...] = ()
+    old: tuple[str, ...] = ()
+    is_change = False
+    if is_user or is_choice or DIGIT.search(text):
+        own = claims(text)
+        if own or _may_name_old(ready):
+            is_change = _tells_change(ready, is_user=is_user)
+            old = tuple(dict.fromkeys(named_old(text, ready))) if is_change else ()
+    return Said(
+        text=text,
+        lower=text.lower(),
+        is_user=is_user,
+        is_rule=is_rule,
+        is_choice=is_choice,
+        ready=ready,
+        own=own,
+        old=old,
+        is_change=is_change,
+        frames=tuple(_frames(ready.lower, own)) if is_user and own else (),
+    )
+
+
+def _tells_change(ready: Worded, *, is_user: bool) -> bool:
+    """Tell whether a sentence may change a value, rather than report or ask."""
+    if ready.lower.rstrip(" \"')").endswith(("?", "？")) or has_marker(ready, NO_RULE):
+        return False
+    if has_marker(ready, CHANGES) or has_marker(ready, CHOICES):
+        # "Now" and "new" alone are no change when the agent tells what it did.
+        return is_user or _has_change_verb(ready)
+    return is_user and not ready.words.isdisjoint(_OLD_HEADS)
+
+
+def exchanges(ready: Worded) -> bool:
+    return not ready.words.isdisjoint(_EXCHANGES) or _has_change_verb(ready)
+
+
+def _has_change_verb(ready: Worded) -> bool:
+    # The beginnings of the words spare most searches.
+    is_likely = not _CHANGE_HEADS.isdisjoint(word[:3] for word in ready.words)
+    is_likely = is_likely or (ready.is_unspaced and _CHANGE_SIGNS.search(ready.lower) is not None)
+    return is_likely and _CHANGE_VERBS.search(ready.lower) is not None
+
+
+def _frames(lower: str, own: Sequence[Claim]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give a sentence's words without each of its values that stands behind a verb of being.
+
+    "Step 3 is done" replaces no other step.
+    """
+    copula = _COPULA.search(lower)
+    if copula is None or lower.endswith(("?", "？")):
+        return
+    tokens: list[str] = TOKEN.findall(lower)[:MAX_TOKENS]
+    for value in dict.fromkeys(claim.value for claim in own):
+        if tokens.count(value) > 1 or lower.find(value) < copula.end():
+            continue
+        frame = tuple("" if token == value else token for token in tokens)
+        if len(frame) >= _MIN_FRAME:
+            yield frame, value
+
+
+def _may_name_old(ready: Worded) -> bool:
+    return not ready.words.isdisjoint(_NAMING) or any(sign in ready.lower for sign in _ARROWS)
+
+
+def named_old(text: str, ready: Worded) -> Iterator[str]:
+    """Find the values that a sentence itself calls old."""
+    head = text[:1000]
+    for heads, signs, pattern in _PAIRS:
+        # Words and signs spare most searches.
+        if ready.words.isdisjoint(heads) and not any(sign in head for sign in signs):
+            continue
+        for match in pattern.finditer(head):
+            old, new = _value_in(match[1], is_last=True), _value_in(match[2], is_last=False)
+            if old and new and old != new and _is_alike(old, new) and _CHANGE_VERBS.search(head):
+                yield old
+    if ready.words.isdisjoint(_OLD_HEADS):
+        return
+    tokens: list[str] = TOKEN.findall(head)
+    for match in _OLD_ONLY.finditer(head):
+        old = _value_in(match[1], is_last=False)
+        has_partner = any(token != old and _is_alike(old, token) for token in tokens)
+        if old and is_name(old) and has_partner:
+            yield old
+
+
+def _value_in(phrase: str, *, is_last: bool) -> str:
+    found: list[str] = TOKEN.findall(phrase)
+    tokens = [token for token in found if token.lower() not in FILLERS | NO_KEYS]
+    tokens = tokens[-3:] if is_last else tokens[:3]
+    for token in tokens:
+        if any(char.isdigit() for char in token):
+            return token
+    if not tokens:
+        return ""
+    return tokens[-1] if is_last else tokens[0]
+
+
+def _is_alike(old: str, new: str) -> bool:
+    """Tell whether one value can take the place of the other."""
+    has_digit = any(char.isdigit() for char in old)
+    if has_digit != any(char.isdigit() for char in new):
+        return False
+    return is_same_kind(old, new) if has_digit else new.lower() not in FILLERS
+
+
+def is_name(token: str) -> bool:
+    return any(c.isdigit() or c.isupper() or c in "_./-" for c in token) and len(token) > 1
