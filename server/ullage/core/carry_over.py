@@ -22,12 +22,11 @@ from ullage.core.runs import run_key
 from ullage.core.sentences import Sentence, opened
 from ullage.core.supersede import OLD_VALUE
 from ullage.core.thread import Words
-from ullage.core.wording import rule_strength, worded
+from ullage.core.wording import reads_as_rule, worded
 from ullage.core.working_state import MAX_DECISIONS, MAX_FILES, MAX_TOOLS, WorkingState
 
 _MAX_ERRORS = 5
 """Failed calls out of sight that are told of; chosen."""
-_CLEAR_RULE = 2
 _MIN_SAME_CHARS = 24
 """So many characters that begin two decisions alike make them the same one; chosen."""
 
@@ -154,10 +153,6 @@ def is_same(one: str, other: str) -> bool:
 
 def _has(settled: Sequence[Settled], what: str) -> bool:
     return any(is_same(one.what, what) for one in settled)
-
-
-def reads_as_rule(what: str) -> bool:
-    return rule_strength(worded(what)) >= _CLEAR_RULE
 
 
 def merged_resources(facts: Facts, previous: Checkpoint | None, state: WorkingState) -> Resources:

@@ -19,7 +19,7 @@ from ullage.core.claims import (
     whole_value,
 )
 from ullage.core.said import Said, exchanges, is_name, named_old
-from ullage.core.wording import CHANGES, has_marker, rule_strength, worded
+from ullage.core.wording import CHANGES, has_marker, reads_as_rule, worded
 
 OLD_VALUE = "[old value]"
 _MAX_CLAIM_CHARS = 160
@@ -271,7 +271,7 @@ def _may_change(sentence: Said, item: Retired, at: int) -> bool:
     if sentence.is_user and sentence.is_rule:
         if not item.is_by_user or at > item.n_sentence:
             return False
-        is_clear = rule_strength(worded(sentence.text)) > 1
+        is_clear = reads_as_rule(sentence.text)
         return not (is_clear and at == item.n_sentence)
     return item.has_digit or (at <= item.n_sentence and sentence.is_choice)
 

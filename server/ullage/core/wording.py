@@ -339,6 +339,11 @@ def rule_strength(sentence: Worded) -> int:
     return int(not is_question and is_weak)
 
 
+def reads_as_rule(text: str) -> bool:
+    """Tell whether a sentence clearly reads as a rule."""
+    return rule_strength(worded(text)) > 1
+
+
 def is_directive(text: str) -> bool:
     """Tell whether text that nobody with authority wrote speaks to the agent or gives rules."""
     return _is_directive(text[:600].lower())
