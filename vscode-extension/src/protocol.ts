@@ -18,6 +18,7 @@ export const HISTORY_REQUEST = "ullage/history";
 export const CHECKPOINTS_REQUEST = "ullage/checkpoints";
 export const MEMORY_REQUEST = "ullage/memory";
 export const PREVIEW_REQUEST = "ullage/preview";
+export const PRUNABLE_REQUEST = "ullage/prunable";
 
 /** `workspace/executeCommand`: compact a session. The server asks for confirmation. */
 export const COMPACT_COMMAND = "ullage.compact";
@@ -184,6 +185,25 @@ export interface MemoryResult {
   canFlush: boolean;
 }
 
+/** Something that a placeholder could stand for. */
+export interface PrunableRow {
+  /** What `ullage.prune` takes. */
+  item: string;
+  title: string;
+  detail: string;
+  /** What is freed. */
+  nTokens: number;
+  /** Whether the rule for old output chooses it. */
+  isChosen: boolean;
+}
+
+export interface PrunableResult {
+  session: SessionRef | null;
+  /** What the rule would free, or why it chooses nothing. */
+  headline: string;
+  rows: PrunableRow[];
+}
+
 export interface PreviewArgument {
   session: string | null;
   /** Null is what is due, or the gentlest that helps. */
@@ -270,6 +290,7 @@ export interface Requests {
   [CHECKPOINTS_REQUEST]: [SessionArgument, CheckpointsResult];
   [MEMORY_REQUEST]: [SessionArgument, MemoryResult];
   [PREVIEW_REQUEST]: [PreviewArgument, PreviewResult];
+  [PRUNABLE_REQUEST]: [SessionArgument, PrunableResult];
 }
 
 /** The argument and the result of each command. */

@@ -18,6 +18,7 @@ HISTORY_REQUEST: Final = "ullage/history"
 CHECKPOINTS_REQUEST: Final = "ullage/checkpoints"
 MEMORY_REQUEST: Final = "ullage/memory"
 PREVIEW_REQUEST: Final = "ullage/preview"
+PRUNABLE_REQUEST: Final = "ullage/prunable"
 
 COMPACT_COMMAND: Final = "ullage.compact"
 PREVIEW_COMMAND: Final = "ullage.preview"
@@ -193,6 +194,28 @@ class MemoryRow:
 class MemoryResult:
     rows: list[MemoryRow]
     canFlush: bool
+
+
+@frozen(kw_only=True)
+class PrunableRow:
+    """Something that a placeholder could stand for."""
+
+    item: str
+    """What `ullage.prune` takes."""
+    title: str
+    detail: str
+    nTokens: int
+    """What is freed."""
+    isChosen: bool
+    """Whether the rule for old output chooses it."""
+
+
+@frozen(kw_only=True)
+class PrunableResult:
+    session: SessionRef | None
+    headline: str
+    """What the rule would free, or why it chooses nothing."""
+    rows: list[PrunableRow]
 
 
 @frozen(kw_only=True)
