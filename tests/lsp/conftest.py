@@ -32,12 +32,17 @@ class Editor:
         self.questions: list[str] = []
         self._gauges: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
         self._published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        self._changed: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
         self._listen()
 
     def _listen(self) -> None:
         @self.client.feature("ullage/gauge")
         def on_gauge(params) -> None:
             self._gauges.put_nowait(_with_names(params))
+
+        @self.client.feature("ullage/changed")
+        def on_changed(params) -> None:
+            self._changed.put_nowait(_with_names(params))
 
         @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         def on_diagnostics(params: types.PublishDiagnosticsParams) -> None:
@@ -78,6 +83,10 @@ class Editor:
         """Wait for a gauge that is as wanted, passing over others."""
         return await _first(self._gauges, is_wanted)
 
+    async def changed(self, what: str) -> None:
+        """Wait until the server says that a list is to be asked for anew."""
+        await _first(self._changed, lambda params: what in params.what)
+
     async def diagnostics(self, path: Path, *, count: int) -> list[types.Diagnostic]:
         """Wait until so many diagnostics stand at a file."""
         found = await _first(
@@ -95,6 +104,11 @@ class Editor:
         )
         return _with_names(result)
 
+    async def request(self, method: str, params: object = None) -> SimpleNamespace:
+        """Ask what only our server answers."""
+        asked = self.client.protocol.send_request_async(method, params)
+        return _with_names(await asyncio.wait_for(asked, ANSWER_S))
+
     async def exit_code(self) -> int:
         """Shut the server down as an editor does and give its exit code."""
         await asyncio.wait_for(self.client.shutdown_session(), ANSWER_S)
@@ -108,6 +122,8 @@ def _with_names(value):
         value = value._asdict()
     if isinstance(value, dict):
         return SimpleNamespace(**{key: _with_names(part) for key, part in value.items()})
+    if isinstance(value, list):
+        return [_with_names(part) for part in value]
     return value
 
 

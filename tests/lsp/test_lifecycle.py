@@ -206,15 +206,14 @@ def test_the_text_of_a_transcript_never_reaches_the_log(server: Server, place) -
     document = {"uri": path.as_uri(), "languageId": "jsonl", "version": 1, "text": "canary-7f3a"}
     server.send(initialize(os.getpid()))
     server.send(frame(method="textDocument/didOpen", params={"textDocument": document}))
-    argument = [{"session": str(path)}]
-    params = {"command": "ullage.status", "arguments": argument}
-    server.send(frame(id=2, method="workspace/executeCommand", params=params))
+    params = {"session": str(path)}
+    server.send(frame(id=2, method="ullage/status", params=params))
     assert "Context Status" in server.answer(2)["result"]["text"]
-    wrong = {"command": "ullage.status", "arguments": [{"session": ["canary-7f3a"]}]}
-    server.send(frame(id=3, method="workspace/executeCommand", params=wrong))
+    wrong = {"session": ["canary-7f3a"]}
+    server.send(frame(id=3, method="ullage/status", params=wrong))
     server.answer(3)
     path.write_bytes(b'{"canary-7f3a"\n')
-    server.send(frame(id=4, method="workspace/executeCommand", params=params))
+    server.send(frame(id=4, method="ullage/status", params=params))
     server.answer(4)
     server.send(frame(id=5, method="shutdown"))
     server.answer(5)

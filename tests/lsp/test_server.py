@@ -15,10 +15,7 @@ async def test_a_session_of_the_protocol_begins_and_ends_cleanly(editor) -> None
     result = await editor.start()
     capabilities = result.capabilities
     assert capabilities.execute_command_provider is not None
-    assert set(capabilities.execute_command_provider.commands) >= {
-        "ullage.compact",
-        "ullage.status",
-    }
+    assert "ullage.compact" in capabilities.execute_command_provider.commands
     assert capabilities.code_action_provider is not None
     assert await editor.exit_code() == 0
 
@@ -94,7 +91,7 @@ async def test_the_quick_fix_of_the_finding_compacts_the_session(
     before = full_session.read_bytes()
     editor.answer = "Compact"
     result = await editor.command("ullage.compact", str(full_session))
-    assert result.outcome == "compacted"
+    assert result.outcome == "done"
     assert len(editor.questions) == 1
     assert full_session.read_bytes().startswith(before)
     assert full_session.read_bytes().count(b"\n") == before.count(b"\n") + 1
@@ -233,14 +230,14 @@ async def test_an_open_transcript_is_gauged_where_the_workspace_has_none(
     assert gauge.session.path == str(full_session)
 
 
-async def test_the_status_command_gives_the_text_of_the_command_line(
+async def test_the_status_request_gives_the_text_of_the_command_line(
     editor, workspace_session: tuple[PiFile, Path], place
 ) -> None:
     _, path = workspace_session
     await editor.start(editor.place.cwd)
     await editor.gauge(lambda gauge: gauge.text == "42%")
-    by_gauge = await editor.command("ullage.status")
-    by_path = await editor.command("ullage.status", str(path))
+    by_gauge = await editor.request("ullage/status")
+    by_path = await editor.request("ullage/status", {"session": str(path)})
     printed = place.run("context", "status", "--session", path).stdout
     assert by_gauge.text == by_path.text == printed.rstrip("\n")
 
@@ -254,9 +251,13 @@ async def test_a_users_error_is_an_answer_with_its_message(editor, place) -> Non
         ("text.jsonl", "is not a session of an agent"),
         (".", "is a folder"),
     ):
-        for command in ("ullage.status", "ullage.compact"):
+        session = name and str(place.cwd / name)
+        for answer in (
+            editor.request("ullage/status", {"session": session}),
+            editor.command("ullage.compact", session),
+        ):
             with pytest.raises(JsonRpcException) as caught:
-                await editor.command(command, name and str(place.cwd / name))
+                await answer
             assert words in caught.value.message
             assert caught.value.code == types.LSPErrorCodes.RequestFailed
             assert "Traceback" not in str(caught.value.data)
@@ -266,10 +267,10 @@ async def test_a_wrong_argument_is_refused_and_the_server_lives(editor) -> None:
     await editor.start()
     for argument in (7, [], {"a": 1}):
         with pytest.raises(JsonRpcException) as caught:
-            await editor.command("ullage.status", argument)
+            await editor.command("ullage.compact", argument)
         assert "Traceback" not in f"{caught.value.message}{caught.value.data}"
     with pytest.raises(JsonRpcException, match="no session"):
-        await editor.command("ullage.status")
+        await editor.command("ullage.compact")
 
 
 async def test_a_document_that_is_no_transcript_gets_no_diagnostics(editor, place) -> None:
@@ -289,7 +290,7 @@ async def test_two_compactions_at_once_make_one(editor, full_session: Path) -> N
         return_exceptions=True,
     )
     outcomes = [r.outcome for r in results if not isinstance(r, JsonRpcException)]
-    assert outcomes == ["compacted"]
+    assert outcomes == ["done"]
     (error,) = [r for r in results if isinstance(r, JsonRpcException)]
     assert "changed meanwhile" in error.message or "being written to" in error.message
     assert full_session.read_bytes().count(b"\n") == before.count(b"\n") + 1

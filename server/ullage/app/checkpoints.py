@@ -27,6 +27,15 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         return self.checkpoint.meta.checkpoint_id
 
 
+class Damaged(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a checkpoint that cannot be read."""
+
+    checkpoint_id: str
+    path: Path
+    problem: str
+    """In one line for the user."""
+
+
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """The checkpoints of a session."""
 
@@ -34,8 +43,12 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     found: tuple[Found, ...]
     """Newest first."""
-    problems: tuple[str, ...]
-    """Of files that cannot be read, for the user."""
+    damaged: tuple[Damaged, ...]
+    """Newest first."""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(one.problem for one in self.damaged)
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +66,7 @@ def list_checkpoints(session: Session, places: Places) -> Listing:
     key = session_key(session)
     folder = checkpoint_folder(key, places)
     found: list[Found] = []
-    problems: list[str] = []
+    damaged: list[Damaged] = []
     for checkpoint_id in reversed(list_ids(folder)):
         path = folder / f"{checkpoint_id}.yaml"
         try:
@@ -61,8 +74,8 @@ def list_checkpoints(session: Session, places: Places) -> Listing:
         except FileNotFoundError:
             continue
         except (CorruptCheckpoint, NewerCheckpoint) as error:
-            problems.append(str(error))
-    return Listing(session_key=key, folder=folder, found=tuple(found), problems=tuple(problems))
+            damaged.append(Damaged(checkpoint_id=checkpoint_id, path=path, problem=str(error)))
+    return Listing(session_key=key, folder=folder, found=tuple(found), damaged=tuple(damaged))
 
 
 def find_checkpoint(session: Session, checkpoint_id: str | None, places: Places) -> Found:

@@ -1,18 +1,27 @@
-"""The boundary of the server: our errors become messages, bugs are logged without content."""
+"""The boundary of the server: our errors become messages, bugs are logged without content.
+
+Parameters of requests of ours come as JSON gives them, and become the types of `protocol` here.
+"""
 
 import functools
 import logging
 from collections.abc import Awaitable, Callable
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
+import attrs
+import msgspec
+from cattrs import Converter
 from lsprotocol.types import LSPErrorCodes
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.protocol import JsonRPCRequestMessage, default_converter
 
 from ullage.core.fault import where
 from ullage.errors import UllageError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A", bound=attrs.AttrsInstance)
+S = TypeVar("S")
 
 log = logging.getLogger(__name__)
 
@@ -36,3 +45,53 @@ def guarded(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
             ) from None
 
     return answer
+
+
+def plain_converter() -> Converter:
+    """Convert messages as pygls does, but leave the parameters of our own requests plain.
+
+    pygls makes named tuples of them, whose fields lose names that are no identifiers.
+    """
+    converter = default_converter()
+    converter.register_structure_hook(JsonRPCRequestMessage, _as_it_is)
+    return converter
+
+
+def request(
+    argument_type: type[A],
+) -> Callable[[Callable[[S, A], Awaitable[T]]], Callable[[S, object], Awaitable[T]]]:
+    """Answer a request of ours, whose parameters become one typed argument."""
+
+    def decorated(handler: Callable[[S, A], Awaitable[T]]) -> Callable[[S, object], Awaitable[T]]:
+        @functools.wraps(handler)
+        async def answer(ls: S, params: object) -> T:
+            return await handler(ls, structured(params, argument_type))
+
+        return guarded(answer)
+
+    return decorated
+
+
+def structured(params: object, argument_type: type[A]) -> A:
+    """Read the parameters of a request; none at all stand for the defaults.
+
+    Raises:
+        JsonRpcInvalidParams: they are not of the type, in one line.
+    """
+    given = {} if params is None else params
+    if isinstance(given, dict):
+        known = {field.name for field in attrs.fields(argument_type)}
+        unknown = cast("dict[str, object]", given).keys() - known
+        if unknown:
+            raise JsonRpcInvalidParams(
+                f"wrong parameters: unknown {min(unknown)[:40]!r}; known are"
+                f" {', '.join(sorted(known))}"
+            )
+    try:
+        return msgspec.convert(given, argument_type)
+    except msgspec.ValidationError as error:
+        raise JsonRpcInvalidParams(f"wrong parameters: {error}") from None
+
+
+def _as_it_is(message: dict[str, object], of: type[JsonRPCRequestMessage]) -> JsonRPCRequestMessage:
+    return msgspec.convert({"params": None, **message}, of)

@@ -10,12 +10,11 @@ from ullage.app.flush_report import lines_text
 from ullage.app.load import Loaded, load
 from ullage.app.models import model_use
 from ullage.app.sessions import open_session
-from ullage.app.status_text import status_text
 from ullage.core.compaction import Unneeded
 from ullage.errors import SessionNotFound
 from ullage.lsp.boundary import guarded
 from ullage.lsp.follow import refresh
-from ullage.lsp.protocol import Outcome, SessionArgument, StatusResult
+from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 
 CONFIRM = "Compact"
@@ -47,12 +46,6 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
         f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens."
         f" Checkpoint {made.checkpoint_id} written.",
     )
-
-
-@guarded
-async def run_status(ls: UllageServer, argument: SessionArgument) -> StatusResult:
-    loaded = await asyncio.to_thread(_load, ls, _session_path(ls, argument))
-    return StatusResult(text=status_text(loaded))
 
 
 def _session_path(ls: UllageServer, argument: SessionArgument) -> Path:

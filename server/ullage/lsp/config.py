@@ -25,7 +25,7 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     """
     options = cast(object, params.initialization_options)
     editor = dict(cast("dict[str, object]", options)) if isinstance(options, dict) else {}
-    is_trusted = editor.pop(TRUST_OPTION, False) is True
+    ls.is_trusted = is_trusted = editor.pop(TRUST_OPTION, False) is True
     paths = (path_of(folder.uri) for folder in params.workspace_folders or ())
     workspace = next((path for path in paths if path is not None), None)
     ls.config = await asyncio.to_thread(

@@ -18,7 +18,8 @@ from ullage.app.status_text import (
 from ullage.core.gauge import gauge_text
 from ullage.core.policy import Band
 from ullage.core.status import Status, last_compaction_ms
-from ullage.lsp.protocol import GaugeParams, SessionRef
+from ullage.lsp.markdown import escaped
+from ullage.lsp.protocol import GaugeParams, Level, SessionRef
 
 SOURCE = "ullage"
 UTILIZATION_CODE = "context-utilization"
@@ -29,6 +30,12 @@ _SEVERITIES: dict[Band, types.DiagnosticSeverity] = {
     "notice": types.DiagnosticSeverity.Information,
     "warning": types.DiagnosticSeverity.Warning,
     "critical": types.DiagnosticSeverity.Error,
+}
+LEVELS: dict[Band, Level] = {
+    "normal": "normal",
+    "notice": "normal",
+    "warning": "warning",
+    "critical": "error",
 }
 NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
 
@@ -50,11 +57,7 @@ def gauge_params(loaded: Loaded) -> GaugeParams:
         ),
         text=gauge_text(status.gauge),
         tooltip=_tooltip(loaded),
-        level="normal"
-        if status.band in ("normal", "notice")
-        else "warning"
-        if status.band == "warning"
-        else "error",
+        level=LEVELS[status.band],
         label=_label(status),
         canWrite=can_change(loaded),
     )
@@ -99,9 +102,9 @@ def _tooltip(loaded: Loaded) -> str:
     model = loaded.context.model or "model not named yet"
     agent = AGENT_NAMES[header.known_agent]
     rows = [
-        f"**{agent}** · {_escaped(model)} · {_escaped(header.session_id[:8])}",
-        f"{total_text(status.gauge)} tokens  \n{_escaped(used_text(status.gauge))}",
-        f"Window: {_escaped(window_text(status.gauge.window))}",
+        f"**{agent}** · {escaped(model)} · {escaped(header.session_id[:8])}",
+        f"{total_text(status.gauge)} tokens  \n{escaped(used_text(status.gauge))}",
+        f"Window: {escaped(window_text(status.gauge.window))}",
         f"Next: {trigger_text(status)}",
     ]
     n_compactions = status.degradation.n_compactions
@@ -119,8 +122,3 @@ def _label(status: Status) -> str:
         f"Context {gauge.utilization or 0:.0%} used,"
         f" {gauge.used_tokens:,} of {gauge.window.n_tokens:,} tokens, {status.band}"
     )
-
-
-def _escaped(text: str) -> str:
-    flat = " ".join(text.split())
-    return "".join(f"\\{char}" if char in r"\`*_{}[]<>()#+!|~$" else char for char in flat)

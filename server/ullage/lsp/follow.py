@@ -10,9 +10,11 @@ from ullage.app.capture import capture
 from ullage.app.checkpoint import session_key
 from ullage.app.databases import database_folders
 from ullage.app.follow import Followed, new_events, start, update
-from ullage.app.sessions import session_folders, workspace_sessions
+from ullage.app.sessions import session_folders
+from ullage.app.workspace import look
 from ullage.errors import UllageError
-from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params, path_of
+from ullage.lsp.changed import notify_changed
+from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
 from ullage.lsp.state import UllageServer
 from ullage.store.watch import FolderWatch
@@ -42,7 +44,7 @@ async def follow(ls: UllageServer) -> None:
                 # Looking for sessions reads whole folders: never once for every written line.
                 await discover(ls)
                 next_look = loop.time() + LOOK_S
-            for path in ls.followed_paths():
+            for path in await asyncio.to_thread(_changed, ls.followed_paths(), dict(ls.followed)):
                 await refresh(ls, path)
             try:
                 await asyncio.wait_for(noticed.wait(), max(0.0, next_look - loop.time()))
@@ -53,12 +55,17 @@ async def follow(ls: UllageServer) -> None:
 
 
 async def discover(ls: UllageServer) -> None:
-    """Find the newest session of the workspace's folders."""
-    newest = await asyncio.to_thread(_newest_session, ls, _workspace_folders(ls))
-    if newest != ls.workspace_path:
-        ls.workspace_path = newest
-        if newest is not None:
-            await refresh(ls, newest)
+    """Find the sessions of the workspace's folders, and follow those that matter."""
+    shown, known = ls.gauge_path(), _listed(ls)
+    ls.seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
+    for path in ls.followed.keys() - set(ls.followed_paths()):
+        del ls.followed[path]
+    if _listed(ls) != known:
+        notify_changed(ls, "sessions")
+    path = ls.gauge_path()
+    if path != shown:
+        if path is not None:
+            await refresh(ls, path)
         show_gauge(ls)
 
 
@@ -77,6 +84,7 @@ async def refresh(ls: UllageServer, path: Path) -> None:
         if after is not before:
             ls.followed[path] = after
             publish(ls, path)
+            notify_changed(ls, "sessions")
             if before is not None and not after.loaded.policy.is_read_only:
                 await asyncio.to_thread(_capture, ls, before, after)
 
@@ -124,21 +132,25 @@ def _capture(ls: UllageServer, before: Followed, after: Followed) -> None:
             log.warning("%s", problem)
 
 
-def _workspace_folders(ls: UllageServer) -> tuple[Path, ...]:
-    paths = (path_of(uri) for uri in ls.workspace.folders)
-    return tuple(path for path in paths if path is not None)
-
-
 def _folders(ls: UllageServer) -> set[Path]:
     """List the folders where something may happen that matters."""
-    sessions = (session_folders(folder, ls.places) for folder in _workspace_folders(ls))
+    sessions = (session_folders(folder, ls.places) for folder in ls.workspace_folders())
     followed = {path.parent for path in ls.followed_paths()}
     return followed.union(database_folders(ls.places), *sessions)
 
 
-def _newest_session(ls: UllageServer, folders: tuple[Path, ...]) -> Path | None:
-    """Find the session written to last; the first of each folder is its newest."""
-    newest = [next(workspace_sessions(folder, ls.places), None) for folder in folders]
-    found = [session for session in newest if session is not None]
-    latest = max(found, key=lambda s: s.lines.written_ns, default=None)
-    return None if latest is None else latest.path
+def _listed(ls: UllageServer) -> tuple[tuple[Path, bool], ...]:
+    """Give what a list of the sessions shows besides their gauges."""
+    return tuple((one.path, one.is_live) for one in ls.seen or ())
+
+
+def _changed(paths: tuple[Path, ...], followed: dict[Path, Followed]) -> list[Path]:
+    """List the transcripts that are not as they were read; one look at each, in one thread."""
+    return [path for path in paths if not _is_current(followed.get(path))]
+
+
+def _is_current(followed: Followed | None) -> bool:
+    try:
+        return followed is not None and followed.loaded.session.lines.is_current()
+    except UllageError:
+        return False

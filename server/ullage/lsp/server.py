@@ -9,11 +9,29 @@ from typing import BinaryIO, cast
 
 from lsprotocol import types
 
-from ullage.lsp import code_actions, commands, documents
+from ullage.lsp import (
+    checkpoints,
+    code_actions,
+    commands,
+    documents,
+    history,
+    memory,
+    session,
+    sessions,
+    window,
+)
 from ullage.lsp.config import on_initialize
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, start_log
-from ullage.lsp.protocol import COMPACT_COMMAND, STATUS_REQUEST
+from ullage.lsp.protocol import (
+    CHECKPOINTS_REQUEST,
+    COMPACT_COMMAND,
+    HISTORY_REQUEST,
+    MEMORY_REQUEST,
+    SESSIONS_REQUEST,
+    STATUS_REQUEST,
+    WINDOW_REQUEST,
+)
 from ullage.lsp.state import UllageServer
 from ullage.store.own_process import claim_stdout, exit_with_parent
 from ullage.store.places import current_places
@@ -30,7 +48,14 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     ),
 )
 COMMANDS: tuple[tuple[str, Handler], ...] = ((COMPACT_COMMAND, commands.run_compact),)
-REQUESTS: tuple[tuple[str, Handler], ...] = ((STATUS_REQUEST, commands.run_status),)
+REQUESTS: tuple[tuple[str, Handler], ...] = (
+    (STATUS_REQUEST, session.run_status),
+    (SESSIONS_REQUEST, sessions.run_sessions),
+    (WINDOW_REQUEST, window.run_window),
+    (HISTORY_REQUEST, history.run_history),
+    (CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
+    (MEMORY_REQUEST, memory.run_memory),
+)
 
 
 def make_server() -> UllageServer:

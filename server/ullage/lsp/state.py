@@ -2,12 +2,18 @@
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 from lsprotocol.types import TextDocumentSyncKind
 from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 
 from ullage.app.follow import Followed
+from ullage.app.load import Loaded
+from ullage.app.workspace import Brief, Seen, to_follow
 from ullage.core.config.settings import Config
+from ullage.lsp.boundary import plain_converter
+from ullage.lsp.protocol import HistoryResult
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
 
@@ -16,7 +22,9 @@ class UllageServer(LanguageServer):
     """The server and its state, which changes on the event loop only."""
 
     def __init__(self, name: str, version: str, places: Places) -> None:
-        super().__init__(name, version, TextDocumentSyncKind.None_)  # pyright: ignore[reportUnknownMemberType]: pygls leaves *args untyped
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]: pygls leaves *args untyped
+            name, version, TextDocumentSyncKind.None_, converter_factory=plain_converter
+        )
         self.places = places
         self.config = Config()
         """What is configured; loaded when the client says which folder is worked in."""
@@ -24,8 +32,16 @@ class UllageServer(LanguageServer):
         self.open_uris: dict[Path, str] = {}
         """Transcripts that are open in the editor, by the URI that it uses for them."""
         self.followed: dict[Path, Followed] = {}
-        self.workspace_path: Path | None = None
-        """The newest session of the workspace's folders."""
+        self.seen: tuple[Seen, ...] | None = None
+        """The sessions of the workspace's folders, live ones first; None before the first look."""
+        self.briefs: dict[Path, Brief] = {}
+        """Sessions that were measured for a list, whether they are followed or not."""
+        self.histories: dict[Path, tuple[Loaded, HistoryResult]] = {}
+        """What was worked out last, and from what."""
+        self.changed: set[Literal["sessions", "checkpoints", "memory"]] = set()
+        """What the client is to be told of soon."""
+        self.is_trusted = False
+        """Whether the client says that the workspace may be written to by itself."""
         self._locks: dict[Path, asyncio.Lock] = {}
         self.is_shut_down = False
         """Whether the client said goodbye; without that, the end is a failure."""
@@ -35,13 +51,18 @@ class UllageServer(LanguageServer):
         """Give the lock of a transcript, so that it is read by one task at a time."""
         return self._locks.setdefault(path, asyncio.Lock())
 
+    def workspace_folders(self) -> tuple[Path, ...]:
+        paths = (to_fs_path(uri) for uri in self.workspace.folders)
+        return tuple(Path(path) for path in paths if path is not None)
+
     def followed_paths(self) -> tuple[Path, ...]:
         """List the transcripts that matter to someone: the open ones and the workspace's."""
-        newest = () if self.workspace_path is None else (self.workspace_path,)
-        return tuple(dict.fromkeys((*self.open_uris, *newest)))
+        return tuple(dict.fromkeys((*self.open_uris, *to_follow(self.seen or ()))))
 
     def gauge_path(self) -> Path | None:
-        """Give the transcript that the gauge shows: the workspace's, else the last one opened."""
-        if self.workspace_path is not None:
-            return self.workspace_path
+        """Give the transcript that the gauge shows: of the workspace's sessions a live one
+        before the others, then the one written to last; else the one opened last.
+        """
+        if self.seen:
+            return self.seen[0].path
         return next(reversed(self.open_uris), None)

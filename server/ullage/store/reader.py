@@ -95,6 +95,19 @@ class FileLines:
                 yield _read(file, start, n_bytes, self.path)
 
 
+class FirstLines(FileLines):
+    """The lines of a file before one of them, as if nothing had been written since."""
+
+    def __init__(self, lines: FileLines, end: int) -> None:
+        self.path = lines.path
+        self.fingerprint = lines.fingerprint
+        self._end = end
+
+    @property
+    def size_bytes(self) -> int:
+        return self._end
+
+
 class _Held:
     """The pieces of one line, of which no more than a bounded beginning is kept.
 

@@ -1,0 +1,137 @@
+"""The sessions of a workspace's folders: which there are, which live, how full each is."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.load import Loaded, load
+from ullage.app.session import Session
+from ullage.app.sessions import subagent_sessions, workspace_sessions
+from ullage.core.config.settings import Config
+from ullage.core.gauge import Gauge
+from ullage.core.policy import Band
+from ullage.core.transcript import Agent
+from ullage.errors import UllageError
+from ullage.formats.registry import FORMATS
+from ullage.store.places import Places
+from ullage.store.processes import running_sessions
+from ullage.store.session_lock import QUIET_S
+from ullage.store.token_counts import CountText
+
+MAX_SESSIONS = 20
+"""Of a folder, the newest: what is older nobody watches (chosen)."""
+MAX_SUBAGENTS = 10
+MAX_LIVE = 10
+N_NEWEST = 3
+"""Followed though none of them lives, as the user may go on with one of them (chosen)."""
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that was looked at, not read."""
+
+    session: Session
+    is_live: bool
+
+    @property
+    def path(self) -> Path:
+        return self.session.path
+
+    @property
+    def written_ns(self) -> int:
+        return self.session.lines.written_ns
+
+
+class Brief(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of a session that is measured but not followed."""
+
+    agent: Agent
+    session_id: str
+    path: Path
+    written_ns: int
+    gauge: Gauge
+    band: Band
+    model: str | None
+    n_compactions: int
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True):
+    """A session and its subagents."""
+
+    brief: Brief
+    is_live: bool
+    subagents: tuple["Family", ...] = ()
+
+
+def look(folders: Iterable[Path], places: Places) -> tuple[Seen, ...]:
+    """List the newest sessions of some folders: the live ones first, then by time."""
+    running = running_ids(places)
+    found: dict[Path, Seen] = {}
+    for folder in folders:
+        for session in islice(workspace_sessions(folder, places), MAX_SESSIONS):
+            # Of a database, the session that was written to last stands for it.
+            found.setdefault(session.path, _seen(session, running))
+    return tuple(sorted(found.values(), key=lambda one: (not one.is_live, -one.written_ns)))
+
+
+def to_follow(seen: Sequence[Seen]) -> tuple[Path, ...]:
+    """Choose the sessions that are worth following: the live ones and the newest."""
+    live = [one for one in seen if one.is_live][:MAX_LIVE]
+    newest = sorted(seen, key=lambda one: one.written_ns, reverse=True)[:N_NEWEST]
+    return tuple(dict.fromkeys(one.path for one in (*live, *newest)))
+
+
+def measure_all(
+    seen: Iterable[Seen],
+    known: Mapping[Path, Brief],
+    config: Config,
+    places: Places,
+    count_text: CountText,
+) -> tuple[Family, ...]:
+    """Measure sessions and their subagents; what is `known` and unchanged is not read again."""
+    running = running_ids(places)
+
+    def family(session: Session, *, is_live: bool) -> Family | None:
+        found = known.get(session.path)
+        if found is None or found.written_ns != session.lines.written_ns:
+            try:
+                found = brief(load(session, config, places, count_text))
+            except UllageError:
+                return None
+        return Family(brief=found, is_live=is_live, subagents=tuple(children(session)))
+
+    def children(session: Session) -> Iterator[Family]:
+        for child in islice(subagent_sessions(session, places), MAX_SUBAGENTS):
+            found = family(child, is_live=_seen(child, running).is_live)
+            if found is not None:
+                yield found
+
+    measured = (family(one.session, is_live=one.is_live) for one in seen)
+    return tuple(one for one in measured if one is not None)
+
+
+def brief(loaded: Loaded) -> Brief:
+    header, status = loaded.session.header, loaded.status
+    return Brief(
+        agent=header.known_agent,
+        session_id=header.session_id,
+        path=loaded.path,
+        written_ns=loaded.session.lines.written_ns,
+        gauge=status.gauge,
+        band=status.band,
+        model=loaded.context.model,
+        n_compactions=len(loaded.context.compactions),
+    )
+
+
+def running_ids(places: Places) -> frozenset[str]:
+    """List the sessions that agents themselves say they have open."""
+    folders = {one for known in FORMATS for one in known.live_folders(places.env, places.home)}
+    return running_sessions(folders)
+
+
+def _seen(session: Session, running: frozenset[str]) -> Seen:
+    is_recent = time.time() - session.lines.written_ns / 1e9 < QUIET_S
+    return Seen(session=session, is_live=is_recent or session.header.session_id in running)

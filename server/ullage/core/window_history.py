@@ -1,0 +1,93 @@
+"""How full the window was over time: points of reported usage, thinned without losing extremes."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.gauge import tells_usage
+
+MAX_POINTS = 1000
+"""More than a plot has pixels to show them apart (chosen)."""
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    at_ms: int | None
+    n_tokens: int
+    is_estimated: bool
+    entry_id: str | None
+    """The entry that reported it; None for what was measured since."""
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """A compaction between two points."""
+
+    n_point: int
+    """Index of the first point after it; the number of points where none has followed."""
+    at_ms: int | None
+    layer: str | None
+    trigger: str | None
+    n_tokens_before: int | None
+    n_tokens_after: int | None
+
+
+class WindowHistory(msgspec.Struct, frozen=True, kw_only=True):
+    points: tuple[Point, ...]
+    marks: tuple[Mark, ...]
+
+
+def usage_points(items: Sequence[ContextItem]) -> list[Point]:
+    """List the usage that answers reported since the last boundary; an answer counts once."""
+    points: list[Point] = []
+    last_answer: str | None = None
+    for item in items:
+        usage = item.message.usage
+        if usage is None or not tells_usage(item):
+            continue
+        point = Point(
+            at_ms=item.at_ms,
+            n_tokens=usage.n_total,
+            is_estimated=False,
+            entry_id=item.entry_id,
+        )
+        answer = item.message.answer_id
+        if points and answer is not None and answer == last_answer:
+            points[-1] = point
+        else:
+            points.append(point)
+        last_answer = answer
+    return points
+
+
+def thinned(history: WindowHistory, max_points: int = MAX_POINTS) -> WindowHistory:
+    """Keep so many points: of each stretch the lowest and the highest, and those beside marks."""
+    n_points = len(history.points)
+    if n_points <= max_points:
+        return history
+    kept = {0, n_points - 1}
+    for mark in history.marks[-(max_points // 4) :]:
+        kept.update(at for at in (mark.n_point - 1, mark.n_point) if 0 <= at < n_points)
+    n_stretches = max(1, (max_points - len(kept)) // 2)
+    edges = [n_points * number // n_stretches for number in range(n_stretches + 1)]
+    tokens = [point.n_tokens for point in history.points]
+    for start, end in pairwise(edges):
+        kept.add(min(range(start, end), key=tokens.__getitem__))
+        kept.add(max(range(start, end), key=tokens.__getitem__))
+    order = sorted(kept)
+    places = {old: new for new, old in enumerate(order)}
+    return WindowHistory(
+        points=tuple(history.points[at] for at in order),
+        marks=tuple(
+            msgspec.structs.replace(mark, n_point=_place(mark.n_point, order, places))
+            for mark in history.marks
+        ),
+    )
+
+
+def _place(n_point: int, order: Sequence[int], places: dict[int, int]) -> int:
+    """Give the new index of a point, or of the first one after it that was kept."""
+    found = places.get(n_point)
+    if found is not None:
+        return found
+    return next((new for new, old in enumerate(order) if old > n_point), len(order))

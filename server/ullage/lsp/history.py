@@ -1,0 +1,74 @@
+"""How full the window of a session was over time, for a plot and its table."""
+
+import asyncio
+
+from ullage.app.load import Loaded
+from ullage.app.status_text import AGENT_NAMES
+from ullage.app.window_history import window_history
+from ullage.core.policy import triggers
+from ullage.core.status import rfc3339
+from ullage.core.window_history import Mark, Point
+from ullage.lsp.boundary import request
+from ullage.lsp.protocol import (
+    HistoryMark,
+    HistoryPoint,
+    HistoryResult,
+    HistoryThreshold,
+    SessionArgument,
+)
+from ullage.lsp.session import load_session, session_path, session_ref
+from ullage.lsp.state import UllageServer
+
+
+@request(SessionArgument)
+async def run_history(ls: UllageServer, argument: SessionArgument) -> HistoryResult:
+    path = session_path(ls, argument.session)
+    if path is None:
+        return HistoryResult(
+            session=None,
+            title="No session in this workspace",
+            windowTokens=0,
+            points=[],
+            marks=[],
+            thresholds=[],
+        )
+    loaded = await load_session(ls, path)
+    known = ls.histories.get(path)
+    if known is None or known[0] is not loaded:
+        # What is followed is the same value until something was written.
+        known = (loaded, await asyncio.to_thread(history_result, loaded))
+        ls.histories = {path: known}
+    return known[1]
+
+
+def history_result(loaded: Loaded) -> HistoryResult:
+    found = window_history(loaded)
+    header, window = loaded.session.header, loaded.status.gauge.window.n_tokens
+    return HistoryResult(
+        session=session_ref(loaded),
+        title=f"{AGENT_NAMES[header.known_agent]} · {header.session_id[:8]}",
+        windowTokens=window,
+        points=[_point(one) for one in found.points],
+        marks=[_mark(number, one) for number, one in enumerate(found.marks, 1)],
+        thresholds=[
+            HistoryThreshold(name=one.name, atTokens=one.at_tokens)
+            for one in triggers(window, loaded.policy)
+        ],
+    )
+
+
+def _point(one: Point) -> HistoryPoint:
+    return HistoryPoint(
+        at=rfc3339(one.at_ms), nTokens=one.n_tokens, isEstimated=one.is_estimated, line=None
+    )
+
+
+def _mark(number: int, one: Mark) -> HistoryMark:
+    noted = ", ".join(part for part in (one.trigger, one.layer) if part)
+    return HistoryMark(
+        nPoint=one.n_point,
+        at=rfc3339(one.at_ms),
+        title=f"Compaction {number}" + (f" ({noted})" if noted else ""),
+        tokensBefore=one.n_tokens_before,
+        tokensAfter=one.n_tokens_after,
+    )

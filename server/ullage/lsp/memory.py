@@ -1,0 +1,37 @@
+"""The memory files of the workspace's folders, and whether they can be written to."""
+
+import asyncio
+
+from ullage.app.memory_files import MemoryFile, memory_files
+from ullage.lsp.boundary import request
+from ullage.lsp.protocol import MemoryResult, MemoryRow, SessionArgument
+from ullage.lsp.session import load_session, session_path
+from ullage.lsp.state import UllageServer
+
+_KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"}
+
+
+@request(SessionArgument)
+async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResult:
+    folders = ls.workspace_folders()
+    found = await asyncio.to_thread(memory_files, folders, ls.worker.count_tokens)
+    is_single = len(folders) <= 1
+    path = session_path(ls, argument.session)
+    can_flush = path is not None and not (await load_session(ls, path)).policy.is_read_only
+    return MemoryResult(
+        rows=[_row(one, is_single=is_single) for one in found],
+        canFlush=can_flush and ls.is_trusted,
+    )
+
+
+def _row(one: MemoryFile, *, is_single: bool) -> MemoryRow:
+    relative = one.path.relative_to(one.workspace)
+    title = str(relative) if is_single else str(one.workspace.name / relative)
+    size = f"{one.n_chars:,} characters, {one.n_tokens:,} tokens"
+    return MemoryRow(
+        path=str(one.path),
+        kind=one.kind,
+        title=title,
+        detail=size,
+        label=f"{_KINDS[one.kind]} {title}, {size}",
+    )

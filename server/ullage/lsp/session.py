@@ -1,0 +1,50 @@
+"""The session that a request means, as it is now."""
+
+import asyncio
+from pathlib import Path
+
+from ullage.app.load import Loaded, load
+from ullage.app.sessions import open_session
+from ullage.app.status_text import status_text
+from ullage.errors import SessionNotFound
+from ullage.lsp.boundary import request
+from ullage.lsp.follow import refresh
+from ullage.lsp.protocol import SessionArgument, SessionRef, StatusResult
+from ullage.lsp.state import UllageServer
+
+
+def session_path(ls: UllageServer, session: str | None) -> Path | None:
+    """Give the transcript that is meant; None where none is named and the gauge shows none."""
+    return Path(session) if session else ls.gauge_path()
+
+
+async def load_session(ls: UllageServer, path: Path) -> Loaded:
+    """Give a session as it is now; one that is followed is not read from its beginning again.
+
+    Raises:
+        Unreadable: the file cannot be read.
+        NotATranscript: no agent that we know wrote it.
+    """
+    if path in ls.followed:
+        await refresh(ls, path)
+    followed = ls.followed.get(path)
+    if followed is not None:
+        return followed.loaded
+    return await asyncio.to_thread(_load, ls, path)
+
+
+def session_ref(loaded: Loaded) -> SessionRef:
+    header = loaded.session.header
+    return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path))
+
+
+@request(SessionArgument)
+async def run_status(ls: UllageServer, argument: SessionArgument) -> StatusResult:
+    path = session_path(ls, argument.session)
+    if path is None:
+        raise SessionNotFound("no session of an agent in this workspace: open a transcript first")
+    return StatusResult(text=status_text(await load_session(ls, path)))
+
+
+def _load(ls: UllageServer, path: Path) -> Loaded:
+    return load(open_session(path), ls.config, ls.places, ls.worker.count_tokens)

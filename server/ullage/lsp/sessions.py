@@ -1,0 +1,59 @@
+"""All sessions of the workspace with their gauges: the live ones first."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+from ullage.app.status_text import AGENT_NAMES, ago
+from ullage.app.workspace import Brief, Family, brief, measure_all
+from ullage.core.gauge import gauge_text, short_tokens
+from ullage.lsp.boundary import request
+from ullage.lsp.convert import LEVELS
+from ullage.lsp.follow import discover
+from ullage.lsp.protocol import SessionArgument, SessionRef, SessionRow, SessionsResult
+from ullage.lsp.state import UllageServer
+
+
+@request(SessionArgument)
+async def run_sessions(ls: UllageServer, argument: SessionArgument) -> SessionsResult:
+    del argument
+    if ls.seen is None:
+        await discover(ls)
+    known = {**ls.briefs, **{path: brief(one.loaded) for path, one in ls.followed.items()}}
+    families = await asyncio.to_thread(
+        measure_all, ls.seen or (), known, ls.config, ls.places, ls.worker.count_tokens
+    )
+    ls.briefs = {one.path: one for one in _briefs(families)}
+    shown = ls.gauge_path()
+    return SessionsResult(sessions=[_row(family, shown) for family in families])
+
+
+def _briefs(families: tuple[Family, ...]) -> Iterator[Brief]:
+    for family in families:
+        yield family.brief
+        yield from _briefs(family.subagents)
+
+
+def _row(family: Family, shown: Path | None) -> SessionRow:
+    one = family.brief
+    gauge = one.gauge
+    title = f"{AGENT_NAMES[one.agent]} · {one.session_id[:8]}"
+    used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
+    when = "live" if family.is_live else ago(one.written_ns // 1_000_000)
+    parts = [f"{used}/{short_tokens(gauge.window.n_tokens)}", when]
+    if one.n_compactions:
+        parts.append(f"{one.n_compactions} compaction{'s' if one.n_compactions > 1 else ''}")
+    if one.model is not None:
+        parts.append(one.model)
+    text = gauge_text(gauge)
+    return SessionRow(
+        session=SessionRef(agent=one.agent, sessionId=one.session_id, path=str(one.path)),
+        title=title,
+        gauge=text,
+        detail=" · ".join(parts),
+        level=LEVELS[one.band],
+        isLive=family.is_live,
+        isShown=one.path == shown,
+        label=f"{title}, context {text} used, {one.band}, {when}",
+        subagents=[_row(child, shown) for child in family.subagents],
+    )

@@ -1,0 +1,147 @@
+"""What a client asks for beyond LSP: sessions, window, history, checkpoints, memory."""
+
+from pathlib import Path
+
+import pytest
+from pygls.exceptions import JsonRpcException
+
+from pi_files import MODEL, PiFile, conversation
+from running import Place
+
+REQUESTS = ("status", "sessions", "window", "history", "checkpoints", "memory")
+
+
+async def started(editor, text: str = "42%"):
+    await editor.start(editor.place.cwd)
+    return await editor.gauge(lambda gauge: gauge.text == text)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_wrong_parameters_are_refused_in_one_line(editor, name: str) -> None:
+    await editor.start()
+    for params, words in (
+        ({"session": 7}, "Expected `str | null`, got `int` - at `$.session`"),
+        ({"sesion": "x"}, "unknown 'sesion'; known are session"),
+        ([7], "Expected `object`, got `array`"),
+    ):
+        with pytest.raises(JsonRpcException) as caught:
+            await editor.request(f"ullage/{name}", params)
+        assert caught.value.code == -32602
+        assert words in caught.value.message
+        assert "\n" not in caught.value.message
+
+
+async def test_without_a_session_the_lists_are_empty(editor, place: Place) -> None:
+    await editor.start(place.cwd)
+    assert (await editor.request("ullage/sessions")).sessions == []
+    assert (await editor.request("ullage/window", {})).rows == []
+    assert (await editor.request("ullage/history")).points == []
+    assert (await editor.request("ullage/checkpoints", {"session": None})).session is None
+    memory = await editor.request("ullage/memory")
+    assert (memory.rows, memory.canFlush) == ([], False)
+
+
+async def test_all_sessions_are_listed_the_live_ones_first(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    _, path = workspace_session
+    await started(editor)
+    older = conversation(2, usage=20_000, cwd=str(editor.place.cwd), model=MODEL)
+    editor.place.write(str(path.with_name("older.jsonl")), older.data, age_s=9000)
+    rows = await listed(editor, 2)
+    assert [(row.gauge, row.isLive, row.isShown) for row in rows] == [
+        ("42%", False, True),
+        ("10%", False, False),
+    ]
+    assert rows[1].detail.startswith("20k/200k · 2 hours ago")
+    path.with_name("older.jsonl").write_bytes(older.data + b"\n")
+    rows = await listed(editor, 2, lambda rows: rows[0].isLive)
+    assert rows[0].session.path.endswith("older.jsonl")
+    assert "live" in rows[0].label
+
+
+async def listed(editor, n_sessions: int, is_wanted=lambda rows: True):
+    """Ask each time that the client is told to, until there are so many sessions."""
+    while True:
+        rows = (await editor.request("ullage/sessions")).sessions
+        if len(rows) == n_sessions and is_wanted(rows):
+            return rows
+        await editor.changed("sessions")
+
+
+async def test_the_window_adds_up_to_the_gauge(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    await started(editor)
+    found = await editor.request("ullage/window")
+    assert found.headline == "84,000 / 200,000 (42.0%) tokens"
+    shares = [row for row in found.rows if row.kind == "category"]
+    assert sum(row.nTokens for row in shares) == 84_000
+    assert [row.nTokens for row in shares] == sorted((r.nTokens for r in shares), reverse=True)
+    free = next(row for row in found.rows if row.kind == "free")
+    assert free.nTokens == 116_000
+    keys = [row.key for top in found.rows for row in (top, *top.children)]
+    assert len(set(keys)) == len(keys)
+    users = next(row for row in shares if row.title == "User")
+    assert users.children[0].entry
+    assert users.children[0].title.startswith("Please look at file")
+
+
+async def test_secrets_are_masked_in_the_window(editor, place: Place) -> None:
+    pi = conversation(1, usage=84_000, cwd=str(place.cwd), model=MODEL)
+    pi.user("use sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")
+    path = place.write("s.jsonl", pi.data)
+    await editor.start()
+    found = await editor.request("ullage/window", {"session": str(path)})
+    assert "abcdefghijklmnop" not in repr(found)
+
+
+async def test_the_history_reaches_behind_compactions(editor, place: Place) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    for usage in (10_000, 90_000, 170_000):
+        pi.user("go on")
+        kept = pi.assistant("done", usage=usage)
+    pi.compaction("what was", kept, details={"trigger": "auto"})
+    for usage in (30_000, 60_000):
+        pi.user("go on")
+        pi.assistant("done", usage=usage)
+    path = place.write("s.jsonl", pi.data)
+    await editor.start()
+    found = await editor.request("ullage/history", {"session": str(path)})
+    assert [one.nTokens for one in found.points] == [10_000, 90_000, 170_000, 30_000, 60_000]
+    assert not any(one.isEstimated for one in found.points)
+    (mark,) = found.marks
+    assert (mark.nPoint, mark.title, mark.tokensBefore) == (3, "Compaction 1 (auto)", 900)
+    assert found.windowTokens == 200_000
+    assert found.thresholds[0].name == "checkpoint"
+    assert await editor.request("ullage/history", {"session": str(path)}) == found
+
+
+async def test_a_damaged_checkpoint_is_listed_as_such(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    _, path = workspace_session
+    await started(editor)
+    editor.place.run("checkpoint", "write", "--session", path)
+    (latest,) = (await editor.request("ullage/checkpoints")).rows
+    assert (latest.isLatest, latest.isReadable) == (True, True)
+    assert latest.label.startswith("Checkpoint cp_001, the latest: ")
+    Path(latest.path).write_bytes(b"schema: [")
+    (damaged,) = (await editor.request("ullage/checkpoints")).rows
+    assert (damaged.checkpoint, damaged.isReadable) == (latest.checkpoint, False)
+    assert "is damaged" in damaged.tooltip
+
+
+async def test_memory_and_instructions_are_listed_with_their_sizes(editor, place: Place) -> None:
+    for name in ("MEMORY.md", "AGENTS.md", "memory/2026-02-03.md", "memory/2026-02-04.md"):
+        place.write(name, b"# A heading\n")
+    await editor.start(place.cwd)
+    found = await editor.request("ullage/memory")
+    assert [(row.title.replace("\\", "/"), row.kind) for row in found.rows] == [
+        ("MEMORY.md", "memory"),
+        ("memory/2026-02-04.md", "log"),
+        ("memory/2026-02-03.md", "log"),
+        ("AGENTS.md", "instructions"),
+    ]
+    assert found.rows[0].detail.startswith("12 characters, ")
+    assert not found.canFlush
