@@ -78,7 +78,7 @@ def structured(params: object, argument_type: type[A]) -> A:
     Raises:
         JsonRpcInvalidParams: they are not of the type, in one line.
     """
-    given = {} if params is None else params
+    given = cast(object, {}) if params is None else params
     if isinstance(given, dict):
         known = {field.name for field in attrs.fields(argument_type)}
         unknown = cast("dict[str, object]", given).keys() - known
