@@ -63,13 +63,20 @@ class TokenCounts:
         with self._lock:
             n_tokens = self._known.get(text)
             if n_tokens is None:
-                data = text.encode("utf-8", "surrogatepass")
-                digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
+                digest = _digest(text)
                 n_tokens = self._read(digest)
                 if n_tokens is None:
                     n_tokens = self._new[digest] = self.count_text(text, self._encoding)
                 self._known[text] = n_tokens
         return n_tokens
+
+    def known(self, text: str) -> int | None:
+        """Give a count that is kept; None where the text would have to be counted."""
+        with self._lock:
+            n_tokens = self._known.get(text)
+            if n_tokens is None and text:
+                n_tokens = self._read(_digest(text))
+        return n_tokens if text else 0
 
     def warm_up(self) -> None:
         """Load the tokenizer, whatever is kept; takes half a second."""
@@ -112,3 +119,8 @@ class TokenCounts:
         with closing(sqlite3.connect(self._path, timeout=BUSY_TIMEOUT_S)) as writer, writer:
             writer.execute(_CREATE)
             writer.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?, ?)", rows)
+
+
+def _digest(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()

@@ -1,0 +1,126 @@
+"""The lines of a transcript in words: what they cost, and whether they are in the context."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ullage.app.outline import Outlined, counted_tokens, items_of, known_tokens
+from ullage.core.context import Compaction
+from ullage.core.gauge import short_tokens
+from ullage.core.message import Text, ToolResult, result_text
+from ullage.core.outline import Row, RowKind
+from ullage.core.presence import Presence, presence
+from ullage.core.prose import gist
+from ullage.core.secrets import mask
+
+KIND_NAMES: Final[Mapping[RowKind, str]] = {
+    "user": "Message of the user",
+    "assistant": "Answer",
+    "tool results": "Tool result",
+    "summary": "Summary",
+    "compaction": "Compaction",
+    "system": "System prompt",
+    "bootstrap": "Instructions",
+    "skills": "Skills",
+    "tools": "Tools",
+    "injected": "Put in by the agent",
+    "note": "Note of the agent",
+    "unreadable": "Unreadable line",
+}
+MAX_COUNTED_CHARS = 200_000
+"""A hover counts no more, which takes a tenth of a second; longer text is estimated (chosen)."""
+SUMMARY_LINES = 6
+SUMMARY_CHARS = 120
+SUMMARY_READ_CHARS = 20_000
+"""How much of a summary is masked for its first lines (chosen)."""
+_HINTS: Mapping[Presence, str] = {
+    "pruned": "pruned",
+    "replaced": "compacted away",
+    "left": "left",
+}
+
+
+def tokens_text(found: Outlined, row: Row) -> str:
+    """Say what an entry costs, counted where it is not too long; empty for what costs nothing."""
+    items = items_of(found, row)
+    if not items:
+        return ""
+    n_chars = sum(
+        len(block.text) if isinstance(block, Text) else len(result_text(block))
+        for item in items
+        for block in item.message.blocks
+        if isinstance(block, Text | ToolResult)
+    )
+    if n_chars <= MAX_COUNTED_CHARS:
+        n_tokens, mark = counted_tokens(found, items), ""
+    else:
+        known = known_tokens(found, items)
+        n_tokens, mark = known.n_tokens, "~" if known.is_estimated else ""
+    share = n_tokens / found.loaded.status.gauge.window.n_tokens
+    return f"{mark}{n_tokens:,} tokens, {share:.1%} of the window"
+
+
+def total_text(found: Outlined, row: Row) -> str:
+    """Say how full the context was up to an entry; empty for what is not in it."""
+    live = found.standing.live.get(row.entry_id) if row.entry_id else None
+    if live is None:
+        return ""
+    window = found.loaded.status.gauge.window.n_tokens
+    return f"Up to here {live.n_total:,} of {window:,} tokens ({_percent(found, live.n_total)})"
+
+
+def hint_text(found: Outlined, row: Row) -> str:
+    """Write an entry's cost in few characters: `1,204 tok · 42%`; empty for what costs nothing."""
+    items = items_of(found, row)
+    if not items:
+        return ""
+    known = known_tokens(found, items)
+    parts = [f"{'~' if known.is_estimated else ''}{known.n_tokens:,} tok"]
+    live = found.standing.live.get(row.entry_id) if row.entry_id else None
+    if live is not None:
+        parts.append(_percent(found, live.n_total))
+    hint = _HINTS.get(presence(row, found.standing))
+    return " · ".join(parts if hint is None else [*parts, hint])
+
+
+def presence_text(found: Outlined, row: Row) -> str:
+    boundary = found.standing.boundary
+    match presence(row, found.standing):
+        case "live":
+            return "In the context."
+        case "pruned":
+            return "In the context; a placeholder stands for its output."
+        case "replaced":
+            where = "" if boundary is None else f" on line {boundary.line + 1:,}"
+            return f"Not in the context: replaced by the compaction{where}."
+        case "left":
+            return "Not in the context: on a branch that was left, or taken out by the agent."
+        case "never":
+            return "Not sent to the model."
+
+
+def change_text(compaction: Compaction) -> str:
+    """Say what a compaction did: `180k → 42k · 51 messages`; what nobody noted is left out."""
+    before, after = compaction.n_tokens_before, compaction.n_tokens_after
+    parts: list[str] = []
+    if before is not None or after is not None:
+        parts.append(f"{_short(before)} → {_short(after)}")
+    if compaction.n_messages is not None:
+        parts.append(f"{compaction.n_messages:,} messages")
+    return " · ".join(parts) or "Compaction"
+
+
+def summary_lines(found: Outlined, compaction: Compaction) -> tuple[str, ...]:
+    """Give the first lines of a summary, masked."""
+    text = mask(compaction.summary[:SUMMARY_READ_CHARS], found.loaded.known_secrets)
+    told = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    return tuple(gist(line, SUMMARY_CHARS) for line in told[:SUMMARY_LINES])
+
+
+def _percent(found: Outlined, n_tokens: int) -> str:
+    gauge = found.loaded.status.gauge
+    mark = "" if gauge.used_source == "reported" else "~"
+    return f"{mark}{n_tokens / gauge.window.n_tokens:.0%}"
+
+
+def _short(n_tokens: int | None) -> str:
+    return "?" if n_tokens is None else short_tokens(n_tokens)

@@ -1,0 +1,91 @@
+"""Whether a line of a transcript is in the context, and why not."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.context import Context, ContextItem
+from ullage.core.gauge import Gauge
+from ullage.core.message import ToolResult
+from ullage.core.outline import Outline, Row, row_at_offset
+from ullage.core.outputs import is_placeholder
+from ullage.core.running_total import running_totals
+
+Presence: TypeAlias = Literal["live", "pruned", "replaced", "left", "never"]
+"""In the context; there, but its output is a placeholder; a compaction replaced it; on a branch
+that was left, or taken out; never sent to the model."""
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that is in the context."""
+
+    items: tuple[ContextItem, ...]
+    n_total: int
+    """Tokens of the context up to it, itself included."""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a transcript is in the context."""
+
+    live: Mapping[str, Live]
+    """By the ids of their entries."""
+    path: frozenset[str] | None
+    """Ids that lead to the last entry; None where entries name no parents."""
+    boundary: Row | None
+    """The compaction that replaced what stands before it."""
+
+
+def stand(outline: Outline, context: Context, gauge: Gauge) -> Standing:
+    """Match the lines of a file with the context that was read from it."""
+    last = context.compactions[-1] if context.boundary and context.compactions else None
+    return Standing(
+        live=_live(context.items, running_totals(context.items, gauge)),
+        path=_path(outline.rows, context.leaf_id),
+        boundary=None if last is None else row_at_offset(outline, last.offset),
+    )
+
+
+def presence(row: Row, standing: Standing) -> Presence:
+    found = standing.live.get(row.entry_id) if row.entry_id else None
+    boundary, path = standing.boundary, standing.path
+    if found is not None:
+        return "pruned" if any(map(_is_pruned, found.items)) else "live"
+    if boundary is not None and row.offset == boundary.offset:
+        return "live"
+    if row.kind in ("note", "unreadable"):
+        return "never"
+    is_left = path is not None and not _is_on(path, row)
+    return "replaced" if boundary and row.offset < boundary.offset and not is_left else "left"
+
+
+def _live(items: Sequence[ContextItem], totals: Sequence[int]) -> dict[str, Live]:
+    found: dict[str, Live] = {}
+    for item, n_total in zip(items, totals, strict=True):
+        # What stands inside of an entry has the entry's id and a number behind it.
+        for entry_id in {item.entry_id, item.entry_id.partition(".")[0]}:
+            before = found.get(entry_id)
+            earlier = () if before is None else before.items
+            found[entry_id] = Live(items=(*earlier, item), n_total=n_total)
+    return found
+
+
+def _path(rows: Sequence[Row], leaf_id: str | None) -> frozenset[str] | None:
+    parents = {row.entry_id: row.parent_id for row in rows if row.entry_id}
+    if not any(parents.values()):
+        return None
+    current = leaf_id or next((row.entry_id for row in reversed(rows) if row.parent_id), None)
+    path: set[str] = set()
+    while current is not None and current in parents and current not in path:
+        path.add(current)
+        current = parents[current]
+    return frozenset(path)
+
+
+def _is_on(path: frozenset[str], row: Row) -> bool:
+    """Whether a row is on the path; results of parallel calls hang beside it (Claude Code)."""
+    return row.entry_id in path or (row.kind == "tool results" and row.parent_id in path)
+
+
+def _is_pruned(item: ContextItem) -> bool:
+    return any(isinstance(b, ToolResult) and is_placeholder(b) for b in item.message.blocks)
