@@ -26,6 +26,7 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     if path is None or path not in ls.open_uris:
         return
     uri = ls.open_uris.pop(path)
+    ls.outlines.pop(path, None)
     ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
     if path not in ls.followed_paths():
         ls.followed.pop(path, None)

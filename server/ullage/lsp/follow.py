@@ -16,6 +16,7 @@ from ullage.errors import UllageError
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
+from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.store.watch import FolderWatch
 
@@ -85,6 +86,8 @@ async def refresh(ls: UllageServer, path: Path) -> None:
             ls.followed[path] = after
             publish(ls, path)
             notify_changed(ls, "sessions")
+            if before is not None and path in ls.open_uris:
+                views_changed(ls)
             if before is not None and not after.loaded.policy.is_read_only:
                 await asyncio.to_thread(_capture, ls, before, after)
 

@@ -14,10 +14,16 @@ from ullage.lsp import (
     code_actions,
     commands,
     documents,
+    folding,
     history,
+    hover,
+    inlay_hints,
+    lenses,
+    links,
     memory,
     session,
     sessions,
+    symbols,
     window,
 )
 from ullage.lsp.config import on_initialize
@@ -46,6 +52,12 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
         code_actions.code_actions,
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
     ),
+    (types.TEXT_DOCUMENT_HOVER, hover.hover, None),
+    (types.TEXT_DOCUMENT_INLAY_HINT, inlay_hints.inlay_hints, None),
+    (types.TEXT_DOCUMENT_CODE_LENS, lenses.lenses, types.CodeLensOptions(resolve_provider=False)),
+    (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, symbols.symbols, None),
+    (types.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding, None),
+    (types.TEXT_DOCUMENT_DOCUMENT_LINK, links.links, None),
 )
 COMMANDS: tuple[tuple[str, Handler], ...] = ((COMPACT_COMMAND, commands.run_compact),)
 REQUESTS: tuple[tuple[str, Handler], ...] = (

@@ -10,6 +10,7 @@ from pygls.uris import to_fs_path
 
 from ullage.app.follow import Followed
 from ullage.app.load import Loaded
+from ullage.app.outline import Outlined
 from ullage.app.workspace import Brief, Seen, to_follow
 from ullage.core.config.settings import Config
 from ullage.lsp.boundary import plain_converter
@@ -42,7 +43,13 @@ class UllageServer(LanguageServer):
         """What the client is to be told of soon."""
         self.is_trusted = False
         """Whether the client says that the workspace may be written to by itself."""
+        self.outlines: dict[Path, Outlined] = {}
+        """The lines of open transcripts, as far as someone asked for them."""
+        self.are_views_old = False
+        self.renewal: asyncio.Task[None] | None = None
+        """Tells the editor that lenses and hints are old, and then pauses."""
         self._locks: dict[Path, asyncio.Lock] = {}
+        self._outline_locks: dict[Path, asyncio.Lock] = {}
         self.is_shut_down = False
         """Whether the client said goodbye; without that, the end is a failure."""
         self.following: asyncio.Task[None] | None = None
@@ -54,6 +61,10 @@ class UllageServer(LanguageServer):
     def workspace_folders(self) -> tuple[Path, ...]:
         paths = (to_fs_path(uri) for uri in self.workspace.folders)
         return tuple(Path(path) for path in paths if path is not None)
+
+    def outline_lock_of(self, path: Path) -> asyncio.Lock:
+        """Give the lock of an outline: while it is read, the gauge of its transcript goes on."""
+        return self._outline_locks.setdefault(path, asyncio.Lock())
 
     def followed_paths(self) -> tuple[Path, ...]:
         """List the transcripts that matter to someone: the open ones and the workspace's."""

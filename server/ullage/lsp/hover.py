@@ -1,0 +1,77 @@
+"""Hovers: what a line costs, and whether it is still in the context."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from lsprotocol import types
+
+from ullage.app.document_kind import DocumentKind
+from ullage.app.outline import Outlined, placed_compactions
+from ullage.app.outline_text import (
+    KIND_NAMES,
+    change_text,
+    presence_text,
+    summary_lines,
+    tokens_text,
+    total_text,
+)
+from ullage.app.status_text import ago
+from ullage.core.context import Compaction
+from ullage.core.loss import measured_text, noted_loss
+from ullage.core.outline import Row, row_at_line
+from ullage.lsp.boundary import guarded
+from ullage.lsp.kinds import document_at
+from ullage.lsp.markdown import escaped
+from ullage.lsp.outline import outlined
+from ullage.lsp.state import UllageServer
+
+ReadHover: TypeAlias = Callable[
+    [UllageServer, Path, types.HoverParams], Awaitable[types.Hover | None]
+]
+
+
+@guarded
+async def hover(ls: UllageServer, params: types.HoverParams) -> types.Hover | None:
+    found = document_at(ls, params.text_document.uri)
+    read = None if found is None else HOVERS.get(found[1])
+    return None if found is None or read is None else await read(ls, found[0], params)
+
+
+async def transcript_hover(
+    ls: UllageServer, path: Path, params: types.HoverParams
+) -> types.Hover | None:
+    found = await outlined(ls, path)
+    row = None if found is None else row_at_line(found.outline, params.position.line)
+    if found is None or row is None:
+        return None
+    text = await asyncio.to_thread(_text, found, row)
+    return types.Hover(contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value=text))
+
+
+HOVERS: Mapping[DocumentKind, ReadHover] = {"transcript": transcript_hover}
+
+
+def _text(found: Outlined, row: Row) -> str:
+    when = "" if row.at_ms is None else f" · {ago(row.at_ms)}"
+    parts = [f"**{KIND_NAMES[row.kind]}**{when}"]
+    if row.title:
+        parts.append(escaped(row.title))
+    parts += [escaped(call) for call in row.calls]
+    if row.kind == "compaction":
+        placed = (one for one in placed_compactions(found) if one.row is row)
+        parts += [part for one in placed for part in _compaction(found, one.compaction)]
+    tokens, total = tokens_text(found, row), total_text(found, row)
+    parts.append("  \n".join(line for line in (tokens, total, presence_text(found, row)) if line))
+    return "\n\n".join(parts)
+
+
+def _compaction(found: Outlined, compaction: Compaction) -> list[str]:
+    loss = noted_loss(compaction.details)
+    lines = summary_lines(found, compaction)
+    return [
+        change_text(compaction),
+        *([] if loss is None else [f"Audit: {escaped(measured_text(loss))}"]),
+        *(["\n".join(f"> {escaped(line)}  " for line in lines)] if lines else []),
+    ]

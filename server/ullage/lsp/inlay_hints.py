@@ -1,0 +1,52 @@
+"""Inlay hints: beside each visible entry of a transcript, what it costs and how full it got."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from lsprotocol import types
+
+from ullage.app.document_kind import DocumentKind
+from ullage.app.outline import Outlined
+from ullage.app.outline_text import hint_text
+from ullage.core.outline import rows_between
+from ullage.lsp.boundary import guarded
+from ullage.lsp.kinds import document_at
+from ullage.lsp.outline import outlined
+from ullage.lsp.state import UllageServer
+
+MAX_HINTS = 500
+"""Editors ask for what is visible; of one that asks for more, the last lines count (chosen)."""
+ReadHints: TypeAlias = Callable[
+    [UllageServer, Path, types.InlayHintParams], Awaitable[list[types.InlayHint]]
+]
+
+
+@guarded
+async def inlay_hints(ls: UllageServer, params: types.InlayHintParams) -> list[types.InlayHint]:
+    found = document_at(ls, params.text_document.uri)
+    read = None if found is None else HINTS.get(found[1])
+    return [] if found is None or read is None else await read(ls, found[0], params)
+
+
+async def transcript_hints(
+    ls: UllageServer, path: Path, params: types.InlayHintParams
+) -> list[types.InlayHint]:
+    found = await outlined(ls, path)
+    return [] if found is None else await asyncio.to_thread(_hints, found, params.range)
+
+
+HINTS: Mapping[DocumentKind, ReadHints] = {"transcript": transcript_hints}
+
+
+def _hints(found: Outlined, wanted: types.Range) -> list[types.InlayHint]:
+    rows = rows_between(found.outline, wanted.start.line, wanted.end.line)[-MAX_HINTS:]
+    # They stand before the line: an entry is longer than any screen is wide.
+    return [
+        types.InlayHint(
+            position=types.Position(line=row.line, character=0), label=text, padding_right=True
+        )
+        for row in rows
+        if (text := hint_text(found, row))
+    ]

@@ -1,0 +1,104 @@
+"""Code lenses: above a transcript how full it is, above each compaction what it did."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import quote
+
+from lsprotocol import types
+
+from ullage.app.change import can_change
+from ullage.app.document_kind import DocumentKind
+from ullage.app.load import Loaded
+from ullage.app.outline import Outlined, PlacedCompaction, placed_compactions
+from ullage.app.outline_text import change_text
+from ullage.core.gauge import gauge_text
+from ullage.lsp.boundary import guarded
+from ullage.lsp.kinds import document_at
+from ullage.lsp.outline import outlined
+from ullage.lsp.protocol import (
+    CHECKPOINT_COMMAND,
+    COMPACT_COMMAND,
+    PRUNE_COMMAND,
+    SHOW_COMMAND,
+    UNDO_COMMAND,
+)
+from ullage.lsp.state import UllageServer
+
+NO_COMMAND = ""
+"""A lens that only tells something; editors show its title as plain text."""
+ReadLenses: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.CodeLens]]]
+
+
+@guarded
+async def lenses(ls: UllageServer, params: types.CodeLensParams) -> list[types.CodeLens]:
+    found = document_at(ls, params.text_document.uri)
+    read = None if found is None else LENSES.get(found[1])
+    return [] if found is None or read is None else await read(ls, found[0])
+
+
+async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
+    found = await outlined(ls, path)
+    followed = ls.followed.get(path)
+    if followed is None:
+        return []
+    return await asyncio.to_thread(_lenses, followed.loaded, found)
+
+
+LENSES: Mapping[DocumentKind, ReadLenses] = {"transcript": transcript_lenses}
+
+
+def _lenses(loaded: Loaded, found: Outlined | None) -> list[types.CodeLens]:
+    """Make the lenses; without an outline, as of a database, those of the first line alone."""
+    is_changeable = can_change(loaded)
+    head = [_lens(0, *one) for one in _head(loaded, is_changeable=is_changeable)]
+    if found is None:
+        return head
+    return head + [
+        _lens(placed.row.line, *one)
+        for placed in placed_compactions(found)
+        for one in _of_compaction(loaded, placed, is_changeable=is_changeable)
+    ]
+
+
+Command: TypeAlias = tuple[str, str, object]
+"""Title, command and its argument."""
+
+
+def _head(loaded: Loaded, *, is_changeable: bool) -> Iterator[Command]:
+    session = {"session": str(loaded.path)}
+    yield gauge_text(loaded.status.gauge), NO_COMMAND, None
+    if is_changeable:
+        yield "Compact…", COMPACT_COMMAND, session
+        yield "Prune…", PRUNE_COMMAND, session
+    if not loaded.policy.is_read_only:
+        yield "Write Checkpoint", CHECKPOINT_COMMAND, session
+
+
+def _of_compaction(
+    loaded: Loaded, placed: PlacedCompaction, *, is_changeable: bool
+) -> Iterator[Command]:
+    compaction = placed.compaction
+    yield change_text(compaction), NO_COMMAND, None
+    if compaction.summary:
+        uri = summary_uri(loaded.path, compaction.entry_id)
+        yield "Show summary", SHOW_COMMAND, {"uri": uri}
+    # A prune since then would be taken back first.
+    if is_changeable and placed.is_last and loaded.context.pruned is None:
+        yield "Undo", UNDO_COMMAND, {"session": str(loaded.path)}
+
+
+def summary_uri(path: Path, entry_id: str) -> str:
+    return (
+        f"ullage:/Summary.md?session={quote(str(path), safe='')}&entry={quote(entry_id, safe='')}"
+    )
+
+
+def _lens(line: int, title: str, command: str, argument: object) -> types.CodeLens:
+    start = types.Position(line=line, character=0)
+    arguments = None if argument is None else [argument]
+    return types.CodeLens(
+        range=types.Range(start=start, end=start),
+        command=types.Command(title=title, command=command, arguments=arguments),
+    )

@@ -1,0 +1,392 @@
+"""What an editor shows on a transcript: lenses, hovers, hints, symbols, folds, links; over stdio."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from lsprotocol import types
+
+from claude_files import ClaudeFile, call, result, text
+from codex_files import CodexFile
+from pi_files import MODEL, PiFile
+from ullage.lsp.lenses import summary_uri
+
+SECRET = "sk-ant-api03-" + "Ab1" * 30
+ANSWER_S = 10
+WINE = "🍷 grüße"
+
+
+def compacted(cwd: Path) -> PiFile:
+    """Two turns that a compaction replaced, one that it kept, one after it."""
+    pi = PiFile(cwd=str(cwd))
+    pi.user("first question")
+    pi.assistant("first answer", usage=1_000, model=MODEL)
+    kept = pi.user("second question")
+    calls = [("c1", "read", {"path": "src/a.py"}), ("c2", "bash", {"command": "make test"})]
+    pi.assistant("", calls=calls, usage=2_000, stop="toolUse", model=MODEL)
+    pi.result("c1", "print('a')", name="read")
+    pi.result("c2", "ok")
+    pi.compaction(f"## Goal\nShip it with {SECRET}\n*bold*", kept, details={"messagesCompacted": 2})
+    pi.user(f"{WINE} third question about {SECRET}")
+    pi.assistant("done", usage=60_000, model=MODEL)
+    return pi
+
+
+@pytest.fixture
+def transcript(editor) -> Path:
+    pi = compacted(editor.place.cwd)
+    (editor.place.cwd / "src").mkdir()
+    (editor.place.cwd / "src" / "a.py").write_bytes(b"print('a')")
+    return editor.place.write("s.jsonl", pi.data)
+
+
+def identifier(path: Path) -> types.TextDocumentIdentifier:
+    return types.TextDocumentIdentifier(path.as_uri())
+
+
+async def hover_at(editor, path: Path, line: int) -> str:
+    found = await editor.client.text_document_hover_async(
+        types.HoverParams(identifier(path), types.Position(line, 3))
+    )
+    assert found is not None, line
+    assert isinstance(found.contents, types.MarkupContent)
+    return found.contents.value
+
+
+async def hints_of(editor, path: Path, first: int = 0, last: int = 99) -> dict[int, str]:
+    wanted = types.Range(types.Position(first, 0), types.Position(last, 0))
+    found = await editor.client.text_document_inlay_hint_async(
+        types.InlayHintParams(identifier(path), wanted)
+    )
+    return {hint.position.line: str(hint.label) for hint in found or ()}
+
+
+async def symbols_of(editor, path: Path) -> list[types.DocumentSymbol]:
+    found = await editor.client.text_document_document_symbol_async(
+        types.DocumentSymbolParams(identifier(path))
+    )
+    return [one for one in found or () if isinstance(one, types.DocumentSymbol)]
+
+
+async def lenses_of(editor, path: Path) -> list[tuple[int, str, str]]:
+    found = await editor.client.text_document_code_lens_async(
+        types.CodeLensParams(identifier(path))
+    )
+    commands = [(one.range.start.line, one.command) for one in found or ()]
+    return [(line, c.title, c.command) for line, c in commands if c is not None]
+
+
+async def folds_of(editor, path: Path) -> list[tuple[int, int, str | None]]:
+    found = await editor.client.text_document_folding_range_async(
+        types.FoldingRangeParams(identifier(path))
+    )
+    return [(f.start_line, f.end_line, f.kind) for f in found or ()]
+
+
+async def links_of(editor, path: Path) -> list[tuple[str, str]]:
+    """Give the text below each link and the name of what it leads to."""
+    found = await editor.client.text_document_document_link_async(
+        types.DocumentLinkParams(identifier(path))
+    )
+    lines = path.read_bytes().decode().split("\n")
+    shown: list[tuple[str, str]] = []
+    for one in found or ():
+        units = lines[one.range.start.line].encode("utf-16-le")
+        start, end = one.range.start.character, one.range.end.character
+        name = units[2 * start : 2 * end].decode("utf-16-le")
+        shown.append((name, (one.target or "").rpartition("/")[2]))
+    return shown
+
+
+async def test_a_hover_tells_what_an_entry_costs_and_whether_it_is_in_the_context(
+    editor, transcript: Path
+) -> None:
+    await editor.start()
+    editor.open(transcript)
+    replaced = await hover_at(editor, transcript, 1)
+    assert "Message of the user" in replaced
+    assert "first question" in replaced
+    assert "replaced by the compaction on line 8" in replaced
+    live = await hover_at(editor, transcript, 9)
+    assert "In the context" in live
+    assert "Up to here 60,000 of 200,000 tokens (30%)" in live
+    assert "2 tokens, 0.0% of the window" in live or "1 tokens" in live
+    kept = await hover_at(editor, transcript, 3)
+    assert "In the context" in kept
+    assert "Not sent to the model" not in kept
+
+
+async def test_the_hover_of_a_compaction_shows_its_summary_masked_and_as_plain_text(
+    editor, transcript: Path
+) -> None:
+    await editor.start()
+    editor.open(transcript)
+    shown = await hover_at(editor, transcript, 7)
+    assert "900 → ?" in shown.replace("\\", "") or "900 →" in shown
+    assert "2 messages" in shown
+    assert "Ship it with" in shown
+    assert SECRET not in shown
+    assert "REDACTED" in shown
+    assert r"\*bold\*" in shown
+    assert "Goal" not in shown
+
+
+async def test_hints_stand_before_what_is_visible_alone(editor, transcript: Path) -> None:
+    await editor.start()
+    editor.open(transcript)
+    hints = await hints_of(editor, transcript)
+    assert hints[9].endswith("tok · 30%")
+    assert hints[1].endswith("tok · compacted away")
+    assert 0 not in hints  # the header costs nothing
+    assert set(await hints_of(editor, transcript, 3, 4)) == {3, 4}
+
+
+async def test_symbols_are_the_turns_by_what_the_user_said_with_the_calls_below(
+    editor, transcript: Path
+) -> None:
+    await editor.start()
+    editor.open(transcript)
+    found = await symbols_of(editor, transcript)
+    assert [one.name for one in found[:3]] == ["first question", "second question", "Compaction"]
+    assert found[0].detail == "compacted away"
+    assert [child.name for child in found[1].children or ()] == ["read src/a.py", "bash make test"]
+    assert found[3].name.startswith(f"{WINE} third question about [REDACTED")
+    assert SECRET not in found[3].name
+
+
+async def test_turns_fold_and_what_was_compacted_away_is_a_region(editor, transcript: Path) -> None:
+    await editor.start()
+    editor.open(transcript)
+    region = types.FoldingRangeKind.Region
+    assert await folds_of(editor, transcript) == [
+        (0, 6, region),
+        (1, 2, None),
+        (3, 6, None),
+        (8, 9, None),
+    ]
+
+
+async def test_lenses_offer_what_can_be_done_and_undo_at_the_last_compaction_alone(
+    editor, transcript: Path
+) -> None:
+    await editor.start()
+    editor.open(transcript)
+    found = await lenses_of(editor, transcript)
+    assert found[:4] == [
+        (0, "30%", ""),
+        (0, "Compact…", "ullage.compact"),
+        (0, "Prune…", "ullage.prune"),
+        (0, "Write Checkpoint", "ullage.checkpoint"),
+    ]
+    assert [one[1:] for one in found[4:]] == [
+        ("900 → ? · 2 messages", ""),
+        ("Show summary", "ullage.show"),
+        ("Undo", "ullage.undo"),
+    ]
+    assert {line for line, *_ in found[4:]} == {7}
+
+
+def test_a_summary_is_named_by_an_address_whatever_the_path() -> None:
+    assert (
+        summary_uri(Path("/a b/ü&.jsonl"), "0x")
+        == "ullage:/Summary.md?session=%2Fa%20b%2F%C3%BC%26.jsonl&entry=0x"
+    )
+
+
+async def test_a_path_is_a_link_where_the_file_exists(editor) -> None:
+    place = editor.place
+    pi = PiFile(cwd=str(place.cwd))
+    pi.user("look")
+    said = {"path": "src/grüße.py", "note": WINE}
+    pi.assistant(WINE, calls=[("c1", "read", said), ("c2", "read", {"path": "src/gone.py"})])
+    (place.cwd / "src").mkdir()
+    (place.cwd / "src" / "grüße.py").write_bytes(b"")
+    path = place.write("s.jsonl", pi.data)
+    await editor.start()
+    editor.open(path)
+    assert await links_of(editor, path) == [("src/grüße.py", "gr%C3%BC%C3%9Fe.py")]
+
+
+async def test_a_compaction_leads_to_the_checkpoint_before_it(editor, full_session: Path) -> None:
+    editor.answer = "Compact"
+    done = editor.place.run("compact", "--session", full_session, "--yes")
+    assert done.returncode == 0, done.stderr
+    await editor.start()
+    editor.open(full_session)
+    assert ("compaction", "cp_001.yaml") in await links_of(editor, full_session)
+
+
+async def test_a_session_of_claude_code_is_read_as_well(editor) -> None:
+    claude = ClaudeFile(cwd=str(editor.place.cwd))
+    claude.user("first question")
+    claude.assistant(text("first answer"))
+    claude.assistant(call("t1", "Read", file_path="/nowhere/a.py"))
+    claude.user([result("t1", "text of a")])
+    claude.boundary(n_before=900, n_after=60)
+    claude.summary("Summary of the first")
+    claude.user("second question")
+    claude.assistant(text("second answer"), usage=50_000)
+    path = editor.place.write("claude.jsonl", claude.data)
+    await editor.start()
+    editor.open(path)
+    found = await symbols_of(editor, path)
+    assert [one.name for one in found] == ["first question", "Compaction", "second question"]
+    for line in range(4):
+        assert "replaced by the compaction on line 5" in await hover_at(editor, path, line)
+    assert "900 → 60" in await hover_at(editor, path, 4)
+    assert (await hints_of(editor, path))[7].endswith("25%")
+    assert (4, "900 → 60", "") in await lenses_of(editor, path)
+
+
+async def test_a_rollout_of_codex_is_read_as_well(editor) -> None:
+    codex = CodexFile()
+    codex.turn()
+    codex.user("first question")
+    codex.tool("out")
+    codex.assistant("first answer", n_total=3_000)
+    codex.compact("Summary of the first", "first question")
+    codex.user("second question")
+    codex.assistant("second answer", n_total=129_200)
+    path = editor.place.write("rollout.jsonl", codex.data)
+    await editor.start()
+    editor.open(path)
+    found = await symbols_of(editor, path)
+    assert [one.name for one in found] == ["first question", "Compaction", "second question"]
+    assert "replaced by the compaction" in await hover_at(editor, path, 3)
+    assert "Summary of the first" in await hover_at(editor, path, 9)
+    assert any(hint.endswith("50%") for hint in (await hints_of(editor, path)).values())
+
+
+async def test_a_branch_that_was_left_is_told_from_what_was_compacted(editor) -> None:
+    pi = PiFile()
+    first = pi.user("question")
+    pi.assistant("one way")
+    pi.leaf = first
+    pi.assistant("other way", usage=500)
+    path = editor.place.write("s.jsonl", pi.data)
+    await editor.start()
+    editor.open(path)
+    assert "on a branch that was left" in await hover_at(editor, path, 2)
+    assert "In the context" in await hover_at(editor, path, 3)
+
+
+async def test_lines_are_those_that_the_editor_shows(editor) -> None:
+    pi = PiFile(ending="\r\n")
+    pi.user("one\u2028line\u0085only")
+    pi.lines.append(b" \r \r\n")
+    pi.user("two")
+    path = editor.place.write("s.jsonl", pi.data)
+    await editor.start()
+    editor.open(path)
+    found = await symbols_of(editor, path)
+    assert [(one.name, one.range.start.line) for one in found] == [("one line only", 1), ("two", 4)]
+
+
+async def test_a_line_that_is_not_finished_counts_once_it_is(editor) -> None:
+    pi = PiFile()
+    pi.user("one")
+    whole = pi.data
+    pi.user("two")
+    path = editor.place.write("s.jsonl", pi.data[:-30])
+    await editor.start()
+    editor.open(path)
+    assert [one.name for one in await symbols_of(editor, path)] == ["one"]
+    assert "Unreadable line" in await hover_at(editor, path, 2)
+    path.write_bytes(pi.data)
+    assert [one.name for one in await symbols_of(editor, path)] == ["one", "two"]
+    path.write_bytes(whole)
+    assert [one.name for one in await symbols_of(editor, path)] == ["one"]
+
+
+async def test_a_file_that_is_replaced_while_it_is_open_is_read_anew(editor) -> None:
+    path = editor.place.write("s.jsonl", compacted(editor.place.cwd).data)
+    await editor.start()
+    editor.open(path)
+    assert len(await symbols_of(editor, path)) == 4
+    other = PiFile(session_id="019c2f00-0000-7000-8000-000000000002")
+    other.user("another session " * 40)
+    fresh = editor.place.write("fresh", other.data)
+    fresh.replace(path)
+    assert [one.name[:15] for one in await symbols_of(editor, path)] == ["another session"]
+    path.unlink()
+    assert await symbols_of(editor, path) == []
+
+
+async def test_appended_lines_are_added_to_the_outline(editor) -> None:
+    pi = PiFile()
+    path = editor.place.write("s.jsonl", pi.data)
+    await editor.start()
+    editor.open(path)
+    for n in range(3):
+        pi.user(f"question {n}")
+        path.write_bytes(pi.data)
+        assert len(await symbols_of(editor, path)) == n + 1
+        assert "In the context" in await hover_at(editor, path, n + 1)
+
+
+async def test_a_line_of_five_megabytes_is_like_any_other(editor) -> None:
+    pi = PiFile(cwd=str(editor.place.cwd))
+    pi.user("big")
+    pi.assistant("", calls=[("c1", "read", {"path": "a.py"})])
+    pi.result("c1", 'a "quoted" line 🍷\n' * 250_000, name="read")
+    pi.assistant("done", usage=90_000)
+    path = editor.place.write("s.jsonl", pi.data)
+    await editor.start()
+    editor.open(path)
+    started = time.monotonic()
+    assert "Tool result" in await hover_at(editor, path, 3)
+    assert len((await hints_of(editor, path))[3]) < 40
+    assert [one.name for one in await symbols_of(editor, path)] == ["big"]
+    assert time.monotonic() - started < ANSWER_S
+
+
+async def test_nothing_is_shown_on_other_files(editor) -> None:
+    path = editor.place.write("notes.txt", b"hello\n")
+    broken = editor.place.write("other.jsonl", b'{"a": 1}\n')
+    await editor.start()
+    for one in (path, broken):
+        editor.open(one)
+        assert await symbols_of(editor, one) == []
+        assert await lenses_of(editor, one) == []
+        assert await folds_of(editor, one) == []
+        assert await hints_of(editor, one) == {}
+
+
+async def test_lenses_and_hints_are_asked_for_anew_when_the_session_goes_on(
+    editor,
+) -> None:
+    asked: asyncio.Queue[str] = asyncio.Queue()
+
+    @editor.client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+    def on_lenses(params: None) -> None:
+        asked.put_nowait("lenses")
+
+    @editor.client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)
+    def on_hints(params: None) -> None:
+        asked.put_nowait("hints")
+
+    pi = PiFile()
+    pi.user("one")
+    path = editor.place.write("s.jsonl", pi.data)
+    supported = types.WorkspaceClientCapabilities(
+        code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
+        inlay_hint=types.InlayHintWorkspaceClientCapabilities(refresh_support=True),
+    )
+    await editor.client.initialize_session(
+        types.InitializeParams(capabilities=types.ClientCapabilities(workspace=supported))
+    )
+    editor.open(path)
+    assert len(await symbols_of(editor, path)) == 1
+    assert asked.empty()
+    started = time.monotonic()
+    for n in range(5):
+        pi.user(f"more {n}")
+        path.write_bytes(pi.data)
+        await symbols_of(editor, path)
+    async with asyncio.timeout(ANSWER_S):
+        assert [await asked.get() for _ in range(4)] == ["lenses", "hints"] * 2
+    assert time.monotonic() - started > 0.9
+    assert json.loads(path.read_bytes().split(b"\n")[1])["type"] == "message"
