@@ -17,6 +17,8 @@ import {
 } from "vscode-languageclient/node";
 import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
+import { DOCUMENTS, isTranscript, withoutText } from "./model/documents";
+import type { Health, HealthState } from "./model/health";
 import {
   CHANGED_NOTIFICATION,
   GAUGE_NOTIFICATION,
@@ -46,6 +48,14 @@ export class Client implements vscode.Disposable {
   /** What should be asked for anew. */
   readonly onChanged = this.changedEmitter.event;
 
+  private readonly healthEmitter = new vscode.EventEmitter<Health>();
+  readonly onHealth = this.healthEmitter.event;
+  private readonly workingEmitter = new vscode.EventEmitter<boolean>();
+  /** Whether a command runs that the user waits for. */
+  readonly onWorking = this.workingEmitter.event;
+
+  private health: HealthState = "stopped";
+  private nRunning = 0;
   private languageClient: LanguageClient | undefined;
   /** The last line of a server's log: of a traceback, the one that says what it is about. */
   private lastWords = "";
@@ -70,6 +80,21 @@ export class Client implements vscode.Disposable {
     return this.change(() => this.stopNow());
   }
 
+  get isRunning(): boolean {
+    return this.languageClient !== undefined;
+  }
+
+  get state(): HealthState {
+    return this.health;
+  }
+
+  get serverVersion(): string | undefined {
+    return this.languageClient?.initializeResult?.serverInfo?.version;
+  }
+
+  /** The words that the last server was started with. */
+  commandLine: string | undefined;
+
   /** Ask the server. Throws what it answers instead of a result: messages for the user. */
   async request<Name extends keyof Requests>(
     name: Name,
@@ -90,7 +115,14 @@ export class Client implements vscode.Disposable {
 
   /** Run a command of the server whose arguments and result are not known here. */
   async executeUntyped(command: string, args: unknown[], token?: vscode.CancellationToken): Promise<unknown> {
-    return this.send(ExecuteCommandRequest.method, { command, arguments: args }, token);
+    this.nRunning += 1;
+    this.workingEmitter.fire(true);
+    try {
+      return await this.send(ExecuteCommandRequest.method, { command, arguments: args }, token);
+    } finally {
+      this.nRunning -= 1;
+      this.workingEmitter.fire(this.nRunning > 0);
+    }
   }
 
   private async send(method: string, params: unknown, token?: vscode.CancellationToken): Promise<unknown> {
@@ -112,6 +144,8 @@ export class Client implements vscode.Disposable {
     void this.stop();
     this.gaugeEmitter.dispose();
     this.changedEmitter.dispose();
+    this.healthEmitter.dispose();
+    this.workingEmitter.dispose();
   }
 
   private async change(step: () => Promise<void>): Promise<void> {
@@ -119,10 +153,17 @@ export class Client implements vscode.Disposable {
     return this.lastChange;
   }
 
+  private tellHealth(state: HealthState, detail = ""): void {
+    this.health = state;
+    this.healthEmitter.fire({ state, detail });
+  }
+
   private async startNow(): Promise<void> {
     this.lastWords = "";
+    this.tellHealth("starting");
     try {
       const executable = await findServer(interpreterSetting(), this.directory, this.logger);
+      this.commandLine = [executable.command, ...(executable.args ?? [])].join(" ");
       const client = new QuietLanguageClient("ullage", "Ullage", executable, this.options());
       client.onNotification(GAUGE_NOTIFICATION, (params: GaugeParams) => {
         this.gaugeEmitter.fire(params);
@@ -133,6 +174,9 @@ export class Client implements vscode.Disposable {
       client.onDidChangeState((event) => {
         if (event.newState !== State.Running) {
           this.gaugeEmitter.fire(undefined);
+        } else if (this.languageClient === client) {
+          // Started again by itself after a crash.
+          this.tellHealth("running");
         }
       });
       await withinTime(client.start(), START_TIMEOUT_MS, () => client.serverProcess?.kill());
@@ -141,11 +185,14 @@ export class Client implements vscode.Disposable {
         throw new Error(vscode.l10n.t("it ended at once. {0}", this.lastWords));
       }
       this.languageClient = client;
+      this.tellHealth("running");
     } catch (error) {
       this.logger.error(errorMessage(error));
       if (error instanceof NoInterpreterError) {
+        this.tellHealth("no interpreter", error.message);
         void this.offerSetting(error.message);
       } else {
+        this.tellHealth("stopped", errorMessage(error));
         void this.offerRestart(vscode.l10n.t("The Ullage server did not start: {0}", errorMessage(error)));
       }
     }
@@ -154,6 +201,7 @@ export class Client implements vscode.Disposable {
   private async stopNow(): Promise<void> {
     const client = this.languageClient;
     this.languageClient = undefined;
+    this.tellHealth("stopped");
     try {
       await client?.dispose(STOP_TIMEOUT_MS);
     } catch (error) {
@@ -173,11 +221,14 @@ export class Client implements vscode.Disposable {
     const crashes = new Crashes();
     return {
       initializationOptions: serverOptions,
-      documentSelector: [{ scheme: "file", pattern: "**/*.jsonl" }],
+      documentSelector: [...DOCUMENTS],
       outputChannel: this.logger,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       markdown: { isTrusted: false, supportHtml: false },
-      middleware: { executeCommand: (command, args: unknown[]) => this.runServerCommand(command, args) },
+      middleware: {
+        executeCommand: (command, args: unknown[]) => this.runServerCommand(command, args),
+        didOpen: (document, next) => next(isTranscript(document.uri.path) ? withoutText(document) : document),
+      },
       // The server's own log has its levels in the text, and is no error of the client's.
       stdioOptions: { stdout: this.logLines, stderr: this.logLines },
       initializationFailedHandler: () => false,
@@ -189,9 +240,11 @@ export class Client implements vscode.Disposable {
             return { action: CloseAction.DoNotRestart, handled: true };
           }
           if (crashes.add(Date.now())) {
+            this.tellHealth("starting");
             return { action: CloseAction.Restart, handled: true };
           }
           this.languageClient = undefined;
+          this.tellHealth("stopped", this.lastWords);
           void this.offerRestart(vscode.l10n.t("The Ullage server crashed several times within three minutes and is not started again."));
           return { action: CloseAction.DoNotRestart, handled: true };
         },

@@ -2,20 +2,21 @@
 
 import * as vscode from "vscode";
 import { Client } from "./client";
+import { registerCommands, type Run } from "./commands";
 import { createLogger, errorMessage } from "./logger";
-import { COMPACT_COMMAND, type Outcome } from "./protocol";
 import { changesServer } from "./settings";
-import { showOutcome } from "./views/outcome";
-import { StatusDocument } from "./views/status";
+import { HealthStatus } from "./views/health";
+import { runServerCommand } from "./views/serverCommands";
+import { ShownSession } from "./views/shownSession";
 import { GaugeStatusBarItem } from "./views/statusBar";
+import { Trees } from "./views/trees";
 
 let runningClient: Client | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const logger = createLogger();
 
-  /** Run what the user asked for; an error is told to the user. */
-  const run = async (action: () => unknown): Promise<void> => {
+  const run: Run = async (action) => {
     try {
       await action();
     } catch (error) {
@@ -23,29 +24,23 @@ export function activate(context: vscode.ExtensionContext): void {
       void vscode.window.showErrorMessage(errorMessage(error));
     }
   };
-  const register = (command: string, action: () => unknown): vscode.Disposable =>
-    vscode.commands.registerCommand(command, () => run(action));
 
   const client: Client = new Client(logger, context.extensionPath, (command, args) =>
-    run(async () => {
-      const result = await client.executeUntyped(command, args);
-      if (command === COMPACT_COMMAND) {
-        showOutcome(client, result as Outcome);
-      }
-    }),
+    run(() => runServerCommand(client, command, args)),
   );
-  const gauge = new GaugeStatusBarItem("ullage.showStatus");
-  const status = new StatusDocument(client, logger);
+  const shown = new ShownSession(client);
+  const trees = new Trees(client, shown, logger);
+  const { version } = context.extension.packageJSON as { version: string };
   runningClient = client;
 
   context.subscriptions.push(
     logger,
     client,
-    gauge,
-    status,
-    client.onGauge((params) => {
-      gauge.update(params);
-    }),
+    shown,
+    trees,
+    new GaugeStatusBarItem(client),
+    new HealthStatus(client),
+    registerCommands({ client, shown, trees, logger, version }, run),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (changesServer(event)) {
         void client.restart();
@@ -53,14 +48,6 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       void client.restart();
-    }),
-    register("ullage.showStatus", () => status.show()),
-    register("ullage.compactSession", async () => {
-      showOutcome(client, await client.execute(COMPACT_COMMAND, { session: null }));
-    }),
-    register("ullage.restartServer", () => client.restart()),
-    register("ullage.showLogs", () => {
-      logger.show();
     }),
   );
 

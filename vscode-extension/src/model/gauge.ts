@@ -2,6 +2,8 @@
 
 import type { GaugeParams } from "../protocol";
 
+type Level = GaugeParams["level"];
+
 export interface GaugeItem {
   readonly text: string;
   /** Markdown. */
@@ -11,20 +13,25 @@ export interface GaugeItem {
   readonly label: string;
 }
 
-/** Return the item to show, or undefined to hide it. */
-export function gaugeItem(params: GaugeParams): GaugeItem | undefined {
+/** Return the item to show, or undefined to hide it. `isBusy` while a command changes the session. */
+export function gaugeItem(params: GaugeParams, isBusy: boolean): GaugeItem | undefined {
   if (params.session === null) {
     return undefined;
   }
   return {
-    text: `$(pulse) ${params.text}`,
+    text: `$(${isBusy ? "loading~spin" : icon(params.level)}) ${params.text}`,
     tooltip: params.tooltip,
     background: background(params.level),
     label: params.label,
   };
 }
 
-function background(level: GaugeParams["level"]): GaugeItem["background"] {
+/** Nothing is told by color alone. */
+function icon(level: Level): string {
+  return level === "normal" ? "pulse" : level;
+}
+
+function background(level: Level): GaugeItem["background"] {
   switch (level) {
     case "normal":
       return undefined;

@@ -14,11 +14,11 @@ const params: GaugeParams = {
 };
 
 test("a workspace without a session shows no item", () => {
-  assert.equal(gaugeItem({ ...params, session: null }), undefined);
+  assert.equal(gaugeItem({ ...params, session: null }, false), undefined);
 });
 
 test("the item shows the server's words behind the icon", () => {
-  assert.deepEqual(gaugeItem(params), {
+  assert.deepEqual(gaugeItem(params, false), {
     text: "$(pulse) 42%",
     tooltip: "84k of 200k tokens",
     background: undefined,
@@ -27,12 +27,18 @@ test("the item shows the server's words behind the icon", () => {
 });
 
 test("an estimate and an unknown figure keep their marks", () => {
-  assert.equal(gaugeItem({ ...params, text: "~42%" })?.text, "$(pulse) ~42%");
-  assert.equal(gaugeItem({ ...params, text: "?" })?.text, "$(pulse) ?");
+  assert.equal(gaugeItem({ ...params, text: "~42%" }, false)?.text, "$(pulse) ~42%");
+  assert.equal(gaugeItem({ ...params, text: "?" }, false)?.text, "$(pulse) ?");
 });
 
 test("only the levels warning and error have a background", () => {
-  assert.equal(gaugeItem({ ...params, level: "normal" })?.background, undefined);
-  assert.equal(gaugeItem({ ...params, level: "warning" })?.background, "statusBarItem.warningBackground");
-  assert.equal(gaugeItem({ ...params, level: "error" })?.background, "statusBarItem.errorBackground");
+  assert.equal(gaugeItem({ ...params, level: "normal" }, false)?.background, undefined);
+  assert.equal(gaugeItem({ ...params, level: "warning" }, false)?.background, "statusBarItem.warningBackground");
+  assert.equal(gaugeItem({ ...params, level: "error" }, false)?.background, "statusBarItem.errorBackground");
+});
+
+test("the level is told by the icon too, and a command that runs by another", () => {
+  assert.equal(gaugeItem({ ...params, level: "warning" }, false)?.text, "$(warning) 42%");
+  assert.equal(gaugeItem({ ...params, level: "error" }, false)?.text, "$(error) 42%");
+  assert.equal(gaugeItem({ ...params, level: "error" }, true)?.text, "$(loading~spin) 42%");
 });

@@ -5,7 +5,17 @@ import * as protocol from "../../src/protocol";
 
 // npm runs the tests in the folder of package.json.
 const manifestText = readFileSync("package.json", "utf8");
-const manifest = JSON.parse(manifestText) as { contributes: { commands: { command: string }[] } };
+interface MenuEntry {
+  command: string;
+  when?: string;
+}
+const manifest = JSON.parse(manifestText) as {
+  contributes: {
+    commands: { command: string; enablement?: string }[];
+    menus: Record<string, MenuEntry[]>;
+    keybindings: MenuEntry[];
+  };
+};
 const strings = JSON.parse(readFileSync("package.nls.json", "utf8")) as Record<string, string>;
 const commands = manifest.contributes.commands.map(({ command }) => command);
 
@@ -15,7 +25,7 @@ test("every contributed string is translatable, and no translation is left over"
 });
 
 test("every contributed command is registered, and every registered command is contributed", () => {
-  const source = readFileSync("src/extension.ts", "utf8");
+  const source = readFileSync("src/commands.ts", "utf8");
   const registered = [...source.matchAll(/register\("([^"]+)"/g)].map((match) => match[1] ?? "");
   assert.deepEqual(registered.sort(), [...commands].sort());
 });
@@ -35,4 +45,37 @@ test("the README names every command and every setting", () => {
   for (const key of Object.keys(strings).filter((name) => name.startsWith("setting."))) {
     assert.ok(readme.includes(`\`ullage.${key.split(".")[1] ?? ""}\``), key);
   }
+});
+
+test("what is hidden from the palette is in the menu of a view", () => {
+  const { commandPalette = [], ...menus } = manifest.contributes.menus;
+  const inMenus = Object.values(menus).flatMap((entries) => entries.map(({ command }) => command));
+  const hidden = commandPalette.filter(({ when }) => when === "false").map(({ command }) => command);
+  assert.ok(hidden.length > 0);
+  assert.deepEqual(hidden.filter((command) => !inMenus.includes(command)), []);
+});
+
+test("every inline action is in the context menu too, which the keyboard reaches", () => {
+  const entries = manifest.contributes.menus["view/item/context"] as (MenuEntry & { group: string })[];
+  const isInline = ({ group }: { group: string }): boolean => group.startsWith("inline");
+  const inMenu = entries.filter((entry) => !isInline(entry)).map(({ command }) => command);
+  assert.deepEqual(entries.filter(isInline).filter(({ command }) => !inMenu.includes(command)), []);
+});
+
+test("what writes needs a trusted workspace, wherever it is offered", () => {
+  const writing = manifest.contributes.commands.filter(({ enablement }) => enablement === "isWorkspaceTrusted");
+  const names = writing.map(({ command }) => command);
+  for (const name of ["compactSession", "pruneToolResults", "pruneItem", "undoChange", "writeCheckpoint", "pinMessage", "pinText", "flushMemory", "turnAutomaticOn", "turnAutomaticOff", "restoreIntoNewSession"]) {
+    assert.ok(names.includes(`ullage.${name}`), name);
+  }
+  // The palette looks at the enablement itself.
+  const menus = Object.entries(manifest.contributes.menus).filter(([menu]) => menu !== "commandPalette");
+  for (const { command, when } of menus.flatMap(([, entries]) => entries)) {
+    assert.equal(names.includes(command) && !(when ?? "").includes("isWorkspaceTrusted"), false, command);
+  }
+});
+
+test("menus and keys name only commands of this extension", () => {
+  const named = [...Object.values(manifest.contributes.menus).flat(), ...manifest.contributes.keybindings];
+  assert.deepEqual(named.filter(({ command }) => !commands.includes(command)), []);
 });

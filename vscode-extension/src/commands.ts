@@ -1,0 +1,149 @@
+/** The commands of the palette, the views and the menus, and what each does. */
+
+import { homedir } from "node:os";
+import * as vscode from "vscode";
+import type { Client } from "./client";
+import type { Logger } from "./logger";
+import { debugText } from "./model/debugInformation";
+import {
+  AUTO_COMMAND,
+  CHECKPOINT_COMMAND,
+  COMPACT_COMMAND,
+  FLUSH_COMMAND,
+  SNOOZE_COMMAND,
+  UNDO_COMMAND,
+  type Commands,
+  type Outcome,
+  type SessionArgument,
+} from "./protocol";
+import { openInterpreterSetting, serverOptions } from "./settings";
+import { compareCheckpoints, restore, restoreCheckpoint } from "./views/checkpoints";
+import { chooseSession } from "./views/chooseSession";
+import { showMenu } from "./views/menu";
+import { showOutcome } from "./views/outcome";
+import { pinMessage, pinText } from "./views/pin";
+import { pruneItem, pruneToolResults } from "./views/prune";
+import { sessionOf, subjectOf } from "./views/sessionOf";
+import type { ShownSession } from "./views/shownSession";
+import type { Trees } from "./views/trees";
+import { showStatus } from "./views/virtualDocument";
+
+/** What the commands work with. */
+export interface Parts {
+  readonly client: Client;
+  readonly shown: ShownSession;
+  readonly trees: Trees;
+  readonly logger: Logger;
+  /** Of the extension, from its manifest. */
+  readonly version: string;
+}
+
+/** A command of the server that takes a session and nothing else. */
+type SessionCommand = {
+  [Name in keyof Commands]: Commands[Name] extends [SessionArgument, Outcome] ? Name : never;
+}[keyof Commands];
+
+/** Runs what the user asked for; what goes wrong is told to the user. */
+export type Run = (action: () => unknown) => Promise<void>;
+
+export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
+  const { client, shown, trees, logger } = parts;
+  const register = (command: string, action: (target?: unknown) => unknown): vscode.Disposable =>
+    vscode.commands.registerCommand(command, (target?: unknown) => run(() => action(target)));
+  const execute = async (command: SessionCommand, target: unknown): Promise<void> => {
+    showOutcome(client, await client.execute(command, { session: sessionOf(target, shown) }));
+  };
+  const switchAutomatic = async (target: unknown, isOn: boolean): Promise<void> => {
+    showOutcome(client, await client.execute(AUTO_COMMAND, { session: sessionOf(target, shown), isOn }));
+  };
+
+  return vscode.Disposable.from(
+    register("ullage.showMenu", (target) => showMenu(shown, target)),
+    register("ullage.showStatus", (target) => showStatus(sessionOf(target, shown))),
+    register("ullage.showWindow", () => vscode.commands.executeCommand("ullage.window.focus")),
+    register("ullage.chooseSession", (target) => chooseSession(client, shown, target)),
+    register("ullage.refreshViews", () => {
+      trees.refresh();
+    }),
+
+    register("ullage.compactSession", (target) => execute(COMPACT_COMMAND, target)),
+    register("ullage.pruneToolResults", (target) => pruneToolResults(client, sessionOf(target, shown))),
+    register("ullage.pruneItem", async (target) => {
+      // From the keyboard no row is given: the selected one is meant.
+      const subject = subjectOf(target) ?? trees.selectedEntry?.subject;
+      if (subject?.kind === "window" && subject.row.item !== null) {
+        await pruneItem(client, subject.session.session.path, subject.row.item);
+      }
+    }),
+    register("ullage.undoChange", (target) => execute(UNDO_COMMAND, target)),
+
+    register("ullage.writeCheckpoint", (target) => execute(CHECKPOINT_COMMAND, target)),
+    register("ullage.restoreCheckpoint", (target) => {
+      const path = sessionOf(target, shown);
+      const subject = subjectOf(target);
+      const abilities = path === null ? shown.abilities : shown.abilitiesOf(path);
+      return restoreCheckpoint(client, path, abilities, subject?.kind === "checkpoint" ? subject.row : undefined);
+    }),
+    register("ullage.restoreIntoNewSession", async (target) => {
+      const subject = subjectOf(target);
+      if (subject?.kind === "checkpoint") {
+        await restore(client, subject.session, subject.row.checkpoint, "new");
+      }
+    }),
+    register("ullage.copyResumeText", async (target) => {
+      const subject = subjectOf(target);
+      if (subject?.kind === "checkpoint") {
+        await restore(client, subject.session, subject.row.checkpoint, "text");
+      }
+    }),
+    register("ullage.compareCheckpoints", (target) => {
+      const subject = subjectOf(target);
+      return compareCheckpoints(
+        client,
+        sessionOf(target, shown),
+        subject?.kind === "checkpoint" ? subject.row : undefined,
+      );
+    }),
+
+    register("ullage.pinMessage", (target) => {
+      const subject = subjectOf(target);
+      const entry = subject?.kind === "window" ? subject.row.entry : null;
+      return pinMessage(client, sessionOf(target, shown), entry ?? undefined);
+    }),
+    register("ullage.pinText", (target) => pinText(client, sessionOf(target, shown))),
+    register("ullage.flushMemory", (target) => execute(FLUSH_COMMAND, target)),
+
+    register("ullage.turnAutomaticOn", (target) => switchAutomatic(target, true)),
+    register("ullage.turnAutomaticOff", (target) => switchAutomatic(target, false)),
+    register("ullage.snoozeReminders", (target) => execute(SNOOZE_COMMAND, target)),
+
+    register("ullage.restartServer", () => client.restart()),
+    register("ullage.openInterpreterSetting", () => openInterpreterSetting()),
+    register("ullage.showLogs", () => {
+      logger.show();
+    }),
+    register("ullage.copyDebugInformation", () => copyDebugInformation(parts)),
+  );
+}
+
+async function copyDebugInformation({ client, version }: Parts): Promise<void> {
+  const text = debugText(
+    {
+      extensionVersion: version,
+      editorVersion: `${vscode.env.appName} ${vscode.version}`,
+      platform: `${process.platform} ${process.arch}`,
+      remote: vscode.env.remoteName,
+      isTrusted: vscode.workspace.isTrusted,
+      nFolders: vscode.workspace.workspaceFolders?.length ?? 0,
+      serverState: client.state,
+      serverVersion: client.serverVersion,
+      commandLine: client.commandLine,
+      settings: serverOptions(),
+    },
+    homedir(),
+  );
+  await vscode.env.clipboard.writeText(text);
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t("Copied: versions, platform, interpreter and settings. Nothing of any session."),
+  );
+}

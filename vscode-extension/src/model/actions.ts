@@ -1,0 +1,66 @@
+/** What can be done with a session, and when it is offered: what cannot work is hidden, not refused afterwards. */
+
+export interface Action {
+  readonly command: ActionCommand;
+  /** Id of an icon of the editor. */
+  readonly icon: string;
+}
+
+export type ActionCommand =
+  | "ullage.compactSession"
+  | "ullage.pruneToolResults"
+  | "ullage.writeCheckpoint"
+  | "ullage.restoreCheckpoint"
+  | "ullage.showWindow"
+  | "ullage.turnAutomaticOn"
+  | "ullage.turnAutomaticOff";
+
+export interface Abilities {
+  /** Whether the user trusts the workspace: else nothing is written. */
+  readonly isTrusted: boolean;
+  readonly canWrite: boolean;
+  readonly isAutomatic: boolean;
+}
+
+/** Return the entries of the gauge's menu, at most six. */
+export function menuActions({ isTrusted, canWrite, isAutomatic }: Abilities): readonly Action[] {
+  const canChange = isTrusted && canWrite;
+  const all: readonly (Action & { readonly isOffered: boolean })[] = [
+    { command: "ullage.compactSession", icon: "fold", isOffered: canChange },
+    { command: "ullage.pruneToolResults", icon: "filter", isOffered: canChange },
+    { command: "ullage.writeCheckpoint", icon: "bookmark", isOffered: isTrusted },
+    // The text of a checkpoint can be copied wherever it can be read.
+    { command: "ullage.restoreCheckpoint", icon: "history", isOffered: true },
+    { command: "ullage.showWindow", icon: "list-tree", isOffered: true },
+    { command: "ullage.turnAutomaticOn", icon: "circle-large-outline", isOffered: canChange && !isAutomatic },
+    { command: "ullage.turnAutomaticOff", icon: "pass", isOffered: canChange && isAutomatic },
+  ];
+  return all.filter(({ isOffered }) => isOffered).map(({ command, icon }) => ({ command, icon }));
+}
+
+/** Commands of the line below the gauge's hover; each asks or shows before it changes anything but our own files. */
+const HOVER_COMMANDS: readonly ActionCommand[] = [
+  "ullage.pruneToolResults",
+  "ullage.compactSession",
+  "ullage.writeCheckpoint",
+  "ullage.showWindow",
+];
+
+export function hoverActions(abilities: Abilities): readonly ActionCommand[] {
+  const offered = menuActions(abilities).map(({ command }) => command);
+  return HOVER_COMMANDS.filter((command) => offered.includes(command));
+}
+
+/** Return a link that runs a command for a session, in Markdown. */
+export function commandLink(title: string, command: string, sessionPath: string): string {
+  // Parentheses end a link, and are not encoded otherwise.
+  const argument = encodeURIComponent(JSON.stringify([sessionPath])).replace(/[()']/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+  return `[${title}](command:${command}?${argument})`;
+}
+
+export type RestoreWay = "new" | "session" | "text";
+
+/** Return how a checkpoint can be made current again, the recommended way first. */
+export function restoreWays({ isTrusted, canWrite }: Abilities): readonly RestoreWay[] {
+  return isTrusted && canWrite ? ["new", "session", "text"] : ["text"];
+}

@@ -1,0 +1,29 @@
+/** How the server is, and what the language status says of it. */
+
+export type HealthState = "starting" | "running" | "stopped" | "no interpreter";
+
+export interface Health {
+  readonly state: HealthState;
+  /** Why, in words for the user; "" where there is nothing to say. */
+  readonly detail: string;
+}
+
+export interface HealthItem {
+  readonly severity: "information" | "error";
+  readonly isBusy: boolean;
+  /** What mends it, or looks at it. */
+  readonly command: "ullage.showLogs" | "ullage.restartServer" | "ullage.openInterpreterSetting";
+}
+
+export function healthItem(health: Health, isWorking: boolean): HealthItem {
+  switch (health.state) {
+    case "starting":
+      return { severity: "information", isBusy: true, command: "ullage.showLogs" };
+    case "running":
+      return { severity: "information", isBusy: isWorking, command: "ullage.showLogs" };
+    case "stopped":
+      return { severity: "error", isBusy: false, command: "ullage.restartServer" };
+    case "no interpreter":
+      return { severity: "error", isBusy: false, command: "ullage.openInterpreterSetting" };
+  }
+}

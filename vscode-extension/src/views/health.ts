@@ -1,0 +1,70 @@
+/** The language status: how the server is, beside the documents that it has something to say about. */
+
+import * as vscode from "vscode";
+import type { Client } from "../client";
+import { DOCUMENTS } from "../model/documents";
+import { healthItem, type Health, type HealthItem } from "../model/health";
+
+export class HealthStatus implements vscode.Disposable {
+  private readonly item: vscode.LanguageStatusItem;
+  private readonly subscription: vscode.Disposable;
+  private current: Health = { state: "starting", detail: "" };
+  private isWorking = false;
+
+  constructor(client: Client) {
+    this.item = vscode.languages.createLanguageStatusItem("ullage.server", [...DOCUMENTS]);
+    this.item.name = vscode.l10n.t("Ullage Server");
+    this.subscription = vscode.Disposable.from(
+      this.item,
+      client.onHealth((health) => {
+        this.current = health;
+        this.show();
+      }),
+      client.onWorking((isWorking) => {
+        this.isWorking = isWorking;
+        this.show();
+      }),
+    );
+    this.show();
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+  }
+
+  private show(): void {
+    const { severity, isBusy, command } = healthItem(this.current, this.isWorking);
+    const { item } = this;
+    const text = healthText(this.current.state);
+    item.text = text;
+    item.detail = this.current.detail;
+    item.severity = severity === "error" ? vscode.LanguageStatusSeverity.Error : vscode.LanguageStatusSeverity.Information;
+    item.busy = isBusy;
+    item.command = { command, title: commandTitle(command) };
+    item.accessibilityInformation = { label: text };
+  }
+}
+
+function healthText(state: Health["state"]): string {
+  switch (state) {
+    case "starting":
+      return vscode.l10n.t("Ullage: starting");
+    case "running":
+      return vscode.l10n.t("Ullage: running");
+    case "stopped":
+      return vscode.l10n.t("Ullage: stopped");
+    case "no interpreter":
+      return vscode.l10n.t("Ullage: no Python interpreter");
+  }
+}
+
+function commandTitle(command: HealthItem["command"]): string {
+  switch (command) {
+    case "ullage.showLogs":
+      return vscode.l10n.t("Show Logs");
+    case "ullage.restartServer":
+      return vscode.l10n.t("Restart Server");
+    case "ullage.openInterpreterSetting":
+      return vscode.l10n.t("Open Setting");
+  }
+}

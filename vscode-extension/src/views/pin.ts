@@ -1,0 +1,50 @@
+/** Chooses what is pinned: kept word for word by every compaction. */
+
+import * as vscode from "vscode";
+import type { Client } from "../client";
+import { PIN_COMMAND, WINDOW_REQUEST, type WindowRow } from "../protocol";
+import { showOutcome } from "./outcome";
+
+/** Pin a message; undefined is one that the user chooses. */
+export async function pinMessage(client: Client, session: string | null, entry?: string): Promise<void> {
+  const chosen = entry ?? (await chooseEntry(client, session));
+  if (chosen !== undefined) {
+    showOutcome(client, await client.execute(PIN_COMMAND, { session, entry: chosen, text: null }));
+  }
+}
+
+/** Pin a sentence of the user's, at first what is selected in the editor. */
+export async function pinText(client: Client, session: string | null): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const selected = editor === undefined ? "" : editor.document.getText(editor.selection);
+  const text = await vscode.window.showInputBox({
+    title: vscode.l10n.t("Pin Text"),
+    prompt: vscode.l10n.t("A rule or a fact that every compaction keeps word for word"),
+    value: selected.trim(),
+    ignoreFocusOut: true,
+  });
+  if (text !== undefined && text.trim() !== "") {
+    showOutcome(client, await client.execute(PIN_COMMAND, { session, entry: null, text: text.trim() }));
+  }
+}
+
+async function chooseEntry(client: Client, session: string | null): Promise<string | undefined> {
+  const { rows } = await client.request(WINDOW_REQUEST, { session });
+  const entries = pinnable(rows);
+  if (entries.length === 0) {
+    throw new Error(vscode.l10n.t("No message of this session can be pinned. \"Context: Pin Text…\" pins a sentence."));
+  }
+  const choice = await vscode.window.showQuickPick(entries, {
+    title: vscode.l10n.t("Pin Message"),
+    placeHolder: vscode.l10n.t("What every compaction keeps word for word"),
+    matchOnDescription: true,
+  });
+  return choice?.entry;
+}
+
+function pinnable(rows: readonly WindowRow[]): (vscode.QuickPickItem & { readonly entry: string })[] {
+  return rows.flatMap(({ entry, title, detail, children }) => [
+    ...(entry === null ? [] : [{ entry, label: title, description: detail }]),
+    ...pinnable(children),
+  ]);
+}

@@ -1,0 +1,107 @@
+/** A view of rows: loaded when they are looked at, asked for anew when the server says so. */
+
+import * as vscode from "vscode";
+import { errorMessage, type Logger } from "../logger";
+import type { TreeRow } from "../model/tree";
+
+/** Return the rows below a row, or the first ones. */
+export type LoadRows = (parent: TreeRow | undefined) => Promise<readonly TreeRow[]> | readonly TreeRow[];
+
+export class RowTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposable {
+  private readonly emitter = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.emitter.event;
+  readonly view: vscode.TreeView<TreeRow>;
+  private isStale = false;
+  private readonly subscription: vscode.Disposable;
+
+  constructor(
+    id: string,
+    private readonly load: LoadRows,
+    private readonly logger: Logger,
+  ) {
+    this.view = vscode.window.createTreeView(id, { treeDataProvider: this, showCollapseAll: true });
+    this.subscription = vscode.Disposable.from(
+      this.emitter,
+      this.view,
+      this.view.onDidChangeVisibility(({ visible }) => {
+        if (visible && this.isStale) {
+          this.refresh();
+        }
+      }),
+    );
+  }
+
+  /** Ask anew, now or when the view is looked at. */
+  refresh(): void {
+    this.isStale = !this.view.visible;
+    if (this.view.visible) {
+      this.emitter.fire(undefined);
+    }
+  }
+
+  getTreeItem(row: TreeRow): vscode.TreeItem {
+    const item = new vscode.TreeItem(row.title, collapsibleState(row.state));
+    item.id = row.id;
+    item.description = row.detail;
+    item.contextValue = row.context;
+    item.accessibilityInformation = { label: row.label };
+    item.iconPath = new vscode.ThemeIcon(row.icon, iconColor(row.level));
+    item.tooltip = row.tooltip === "" ? row.label : new vscode.MarkdownString(row.tooltip);
+    const command = clickCommand(row);
+    if (command !== undefined) {
+      item.command = command;
+    }
+    return item;
+  }
+
+  async getChildren(row?: TreeRow): Promise<TreeRow[]> {
+    try {
+      const rows = await this.load(row);
+      delete this.view.message;
+      return [...rows];
+    } catch (error) {
+      this.logger.warn(`${this.view.title ?? "The view"}: ${errorMessage(error)}`);
+      this.view.message = errorMessage(error);
+      return [];
+    }
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+  }
+}
+
+function collapsibleState(state: TreeRow["state"]): vscode.TreeItemCollapsibleState {
+  switch (state) {
+    case "leaf":
+      return vscode.TreeItemCollapsibleState.None;
+    case "collapsed":
+      return vscode.TreeItemCollapsibleState.Collapsed;
+    case "expanded":
+      return vscode.TreeItemCollapsibleState.Expanded;
+  }
+}
+
+function iconColor(level: TreeRow["level"]): vscode.ThemeColor | undefined {
+  return level === "normal" ? undefined : new vscode.ThemeColor(`list.${level}Foreground`);
+}
+
+function clickCommand({ target, subject }: TreeRow): vscode.Command | undefined {
+  switch (target?.kind) {
+    case undefined:
+      return undefined;
+    case "choose":
+      return { command: "ullage.chooseSession", title: vscode.l10n.t("Show This Session"), arguments: [{ subject }] };
+    case "file": {
+      const options: vscode.TextDocumentShowOptions = { preview: true };
+      if (target.line !== null) {
+        options.selection = new vscode.Range(target.line, 0, target.line, 0);
+      }
+      return {
+        command: "vscode.open",
+        title: vscode.l10n.t("Open"),
+        arguments: [vscode.Uri.file(target.path), options],
+      };
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** Which session the views, the plot and the commands are about: the gauge's, until the user chooses another. */
+
+import * as vscode from "vscode";
+import type { Client } from "../client";
+import type { Abilities } from "../model/actions";
+import type { GaugeParams, SessionRef, SessionRow } from "../protocol";
+
+/** Enough to tell sessions apart, as the server's texts have it. */
+const N_ID_CHARS = 8;
+
+export class ShownSession implements vscode.Disposable {
+  private readonly emitter = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.emitter.event;
+  private gauge: GaugeParams | undefined;
+  private chosen: SessionRow | undefined;
+  private readonly subscription: vscode.Disposable;
+
+  constructor(client: Client) {
+    this.subscription = client.onGauge((gauge) => {
+      const pathBefore = this.path;
+      this.gauge = gauge;
+      if (gauge === undefined) {
+        this.chosen = undefined;
+      }
+      this.tell(pathBefore);
+    });
+    this.setContextKeys();
+  }
+
+  get session(): SessionRef | undefined {
+    return this.chosen?.session ?? this.gauge?.session ?? undefined;
+  }
+
+  /** What requests and commands are given; null where there is no session, which the server says in its words. */
+  get path(): string | null {
+    return this.session?.path ?? null;
+  }
+
+  get abilities(): Abilities {
+    return abilities(this.chosen ?? this.gauge);
+  }
+
+  /** As `abilities`, of the shown session or of the gauge's. */
+  abilitiesOf(path: string): Abilities {
+    return this.gauge?.session?.path === path ? abilities(this.gauge) : this.abilities;
+  }
+
+  /** Return how a session is called in titles. */
+  nameOf(path: string): string {
+    const { gauge } = this;
+    if (gauge?.session?.path === path) {
+      return `${gauge.session.agent} ${gauge.session.sessionId.slice(0, N_ID_CHARS)} · ${gauge.text}`;
+    }
+    return this.chosen === undefined ? path : `${this.chosen.title} · ${this.chosen.gauge}`;
+  }
+
+  choose(row: SessionRow): void {
+    const pathBefore = this.path;
+    // The gauge's session is not held on to: the views follow the gauge again.
+    this.chosen = row.session.path === this.gauge?.session?.path ? undefined : row;
+    this.tell(pathBefore);
+  }
+
+  /** Take over what is known of the sessions now; a chosen one that is gone is shown no more. */
+  update(rows: readonly SessionRow[]): void {
+    if (this.chosen === undefined) {
+      return;
+    }
+    const pathBefore = this.path;
+    this.chosen = rows.find((row) => row.session.path === pathBefore);
+    this.tell(pathBefore);
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.emitter.dispose();
+  }
+
+  private tell(pathBefore: string | null): void {
+    this.setContextKeys();
+    if (this.path !== pathBefore) {
+      this.emitter.fire();
+    }
+  }
+
+  private setContextKeys(): void {
+    const { canWrite, isAutomatic } = this.abilities;
+    for (const [key, value] of [
+      ["ullage.hasSession", this.path !== null],
+      ["ullage.canWrite", canWrite],
+      ["ullage.isAutomatic", isAutomatic],
+    ] as const) {
+      void vscode.commands.executeCommand("setContext", key, value);
+    }
+  }
+}
+
+function abilities(of: GaugeParams | SessionRow | undefined): Abilities {
+  return {
+    isTrusted: vscode.workspace.isTrusted,
+    canWrite: of?.canWrite ?? false,
+    isAutomatic: of?.isAutomatic ?? false,
+  };
+}

@@ -1,0 +1,129 @@
+/** The three views of the container "Context": the window, the checkpoints and the memory. */
+
+import * as vscode from "vscode";
+import type { Client } from "../client";
+import type { Logger } from "../logger";
+import {
+  checkpointTreeRow,
+  memoryTreeRow,
+  sessionTreeRow,
+  subagentsTreeRow,
+  windowTreeRow,
+  withSubagents,
+  type TreeRow,
+} from "../model/tree";
+import {
+  CHECKPOINTS_REQUEST,
+  MEMORY_REQUEST,
+  SESSIONS_REQUEST,
+  WINDOW_REQUEST,
+  type SessionRow,
+} from "../protocol";
+import { RowTree } from "./rowTree";
+import type { ShownSession } from "./shownSession";
+
+export class Trees implements vscode.Disposable {
+  private readonly window: RowTree;
+  private readonly checkpoints: RowTree;
+  private readonly memory: RowTree;
+  private readonly subscription: vscode.Disposable;
+
+  constructor(
+    private readonly client: Client,
+    private readonly shown: ShownSession,
+    logger: Logger,
+  ) {
+    this.window = new RowTree("ullage.window", (row) => this.windowRows(row), logger);
+    this.checkpoints = new RowTree("ullage.checkpoints", (row) => (row === undefined ? this.checkpointRows() : []), logger);
+    this.memory = new RowTree("ullage.memory", (row) => (row === undefined ? this.memoryRows() : []), logger);
+    this.subscription = vscode.Disposable.from(
+      this.window,
+      this.checkpoints,
+      this.memory,
+      shown.onDidChange(() => {
+        this.refresh();
+      }),
+      client.onHealth(({ state }) => {
+        if (state !== "starting") {
+          this.refresh();
+        }
+      }),
+      client.onChanged(({ what }) => {
+        for (const name of what) {
+          ({ sessions: this.window, checkpoints: this.checkpoints, memory: this.memory })[name].refresh();
+        }
+      }),
+    );
+  }
+
+  refresh(): void {
+    for (const tree of [this.window, this.checkpoints, this.memory]) {
+      tree.refresh();
+    }
+  }
+
+  /** Return the row that is selected in the view of the window, for commands of the keyboard. */
+  get selectedEntry(): TreeRow | undefined {
+    return this.window.view.selection[0];
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+  }
+
+  private async windowRows(parent: TreeRow | undefined): Promise<readonly TreeRow[]> {
+    if (parent === undefined) {
+      return this.sessionRows();
+    }
+    const { subject } = parent;
+    switch (subject.kind) {
+      case "session":
+        return this.rowsOfSession(subject.row);
+      case "subagents":
+        return subject.rows.map((row) => this.sessionRow(row));
+      case "window":
+        return subject.row.children.map((row) => windowTreeRow(row, subject.session));
+      case "checkpoint":
+      case "memory":
+        return [];
+    }
+  }
+
+  private async sessionRows(): Promise<readonly TreeRow[]> {
+    if (!this.client.isRunning) {
+      return [];
+    }
+    const { sessions } = await this.client.request(SESSIONS_REQUEST, { session: null });
+    this.shown.update(withSubagents(sessions));
+    return sessions.map((row) => this.sessionRow(row));
+  }
+
+  private sessionRow(row: SessionRow): TreeRow {
+    return sessionTreeRow(row, row.session.path === this.shown.path);
+  }
+
+  private async rowsOfSession(row: SessionRow): Promise<readonly TreeRow[]> {
+    const { path } = row.session;
+    const { rows } = await this.client.request(WINDOW_REQUEST, { session: path });
+    const ofWindow = rows.map((one) => windowTreeRow(one, row));
+    return row.subagents.length === 0 ? ofWindow : [...ofWindow, subagentsTreeRow(row, vscode.l10n.t("Subagents"))];
+  }
+
+  private async checkpointRows(): Promise<readonly TreeRow[]> {
+    const { path } = this.shown;
+    if (path === null || !this.client.isRunning) {
+      return [];
+    }
+    const { rows } = await this.client.request(CHECKPOINTS_REQUEST, { session: path });
+    return rows.map((row) => checkpointTreeRow(row, path));
+  }
+
+  private async memoryRows(): Promise<readonly TreeRow[]> {
+    if (!this.client.isRunning) {
+      return [];
+    }
+    const { rows, canFlush } = await this.client.request(MEMORY_REQUEST, { session: this.shown.path });
+    void vscode.commands.executeCommand("setContext", "ullage.canFlush", canFlush);
+    return rows.map(memoryTreeRow);
+  }
+}

@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isTranscript, withoutText } from "../../src/model/documents";
+
+test("a transcript is announced without its text, and stays the document that it is", () => {
+  const document = { uri: "file:///s.jsonl", version: 3, getText: () => "secret" };
+  const view = withoutText(document);
+  assert.equal(view.getText(), "");
+  assert.equal(view.uri, document.uri);
+  assert.equal(view.version, 3);
+  assert.equal(document.getText(), "secret");
+});
+
+test("transcripts are told by their ending", () => {
+  assert.equal(isTranscript("/s/a.jsonl"), true);
+  assert.equal(isTranscript("/s/AGENTS.md"), false);
+});

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkpointTreeRow, memoryTreeRow, sessionTreeRow, subagentsTreeRow, windowTreeRow, withSubagents } from "../../src/model/tree";
+import type { CheckpointRow, SessionRow, WindowRow } from "../../src/protocol";
+
+const session: SessionRow = {
+  session: { agent: "openclaw", sessionId: "s1", path: "/s/s1.jsonl" },
+  title: "Fix the retry",
+  gauge: "42%",
+  detail: "pi · 2 min ago",
+  level: "normal",
+  isLive: false,
+  isShown: true,
+  label: "Fix the retry, 42% used",
+  subagents: [],
+  canWrite: true,
+  isAutomatic: false,
+};
+const entry: WindowRow = {
+  key: "entry:7",
+  kind: "entry",
+  title: "read a.ts",
+  detail: "1,200",
+  tooltip: "**read a.ts**",
+  label: "read a.ts, 1,200 tokens",
+  nTokens: 1200,
+  line: 6,
+  item: "item-7",
+  entry: "7",
+  children: [],
+};
+const checkpoint: CheckpointRow = {
+  checkpoint: "cp_002",
+  path: "/c/cp_002.yaml",
+  title: "retry",
+  detail: "cp_002 · 1 h ago",
+  tooltip: "**cp_002**",
+  label: "Checkpoint cp_002",
+  isLatest: true,
+  isReadable: true,
+  previous: "cp_001",
+};
+
+test("the shown session is open, the others wait for a click", () => {
+  assert.equal(sessionTreeRow(session, true).state, "expanded");
+  assert.equal(sessionTreeRow(session, false).state, "collapsed");
+  assert.deepEqual(sessionTreeRow(session, false).target, { kind: "choose" });
+});
+
+test("a row keeps its id while what it says changes", () => {
+  const later = { ...session, gauge: "43%", detail: "pi · now", title: "Fix it", isLive: true };
+  assert.equal(sessionTreeRow(later, false).id, sessionTreeRow(session, true).id);
+  assert.equal(windowTreeRow({ ...entry, nTokens: 1 }, session).id, windowTreeRow(entry, later).id);
+});
+
+test("the same entry of two sessions has two ids", () => {
+  const other = { ...session, session: { ...session.session, path: "/s/s2.jsonl" } };
+  assert.notEqual(windowTreeRow(entry, session).id, windowTreeRow(entry, other).id);
+});
+
+test("a session says by its icon that it is live or nearly full", () => {
+  assert.equal(sessionTreeRow({ ...session, isLive: true }, true).icon, "pulse");
+  assert.equal(sessionTreeRow({ ...session, isLive: true, level: "error" }, true).icon, "error");
+  assert.notEqual(sessionTreeRow(session, true).icon, sessionTreeRow(session, false).icon);
+});
+
+test("an entry can be pruned and pinned only where its session may be changed", () => {
+  assert.equal(windowTreeRow(entry, session).context, "entry prunable pinnable");
+  assert.equal(windowTreeRow({ ...entry, item: null }, session).context, "entry pinnable");
+  assert.equal(windowTreeRow(entry, { ...session, canWrite: false }).context, "entry");
+});
+
+test("an entry leads to its line, and one without a line leads nowhere", () => {
+  assert.deepEqual(windowTreeRow(entry, session).target, { kind: "file", path: "/s/s1.jsonl", line: 6 });
+  assert.equal(windowTreeRow({ ...entry, line: null }, session).target, undefined);
+});
+
+test("a category is closed until it is opened, and an entry cannot be", () => {
+  assert.equal(windowTreeRow({ ...entry, kind: "category", children: [entry] }, session).state, "collapsed");
+  assert.equal(windowTreeRow(entry, session).state, "leaf");
+});
+
+test("a damaged checkpoint opens, and nothing else can be done with it", () => {
+  const row = checkpointTreeRow({ ...checkpoint, isReadable: false, previous: null }, "/s/s1.jsonl");
+  assert.equal(row.context, "checkpoint");
+  assert.equal(row.level, "error");
+  assert.deepEqual(row.target, { kind: "file", path: "/c/cp_002.yaml", line: null });
+});
+
+test("a checkpoint that follows another can be compared with it", () => {
+  assert.equal(checkpointTreeRow(checkpoint, "/s/s1.jsonl").context, "checkpoint readable follows");
+  assert.equal(checkpointTreeRow({ ...checkpoint, previous: null }, "/s/s1.jsonl").context, "checkpoint readable");
+});
+
+test("a memory file opens", () => {
+  const row = memoryTreeRow({ path: "/w/AGENTS.md", kind: "instructions", title: "AGENTS.md", detail: "2 kB", label: "AGENTS.md" });
+  assert.deepEqual(row.target, { kind: "file", path: "/w/AGENTS.md", line: null });
+});
+
+test("every row has words for a screen reader", () => {
+  const parent = { ...session, subagents: [session] };
+  const rows = [sessionTreeRow(session, true), subagentsTreeRow(parent, "Subagents"), windowTreeRow(entry, session), checkpointTreeRow(checkpoint, "/s")];
+  assert.ok(rows.every(({ label }) => label !== ""));
+});
+
+test("subagents of subagents are found", () => {
+  const inner = { ...session, session: { ...session.session, path: "/s/3" } };
+  const outer = { ...session, session: { ...session.session, path: "/s/2" }, subagents: [inner] };
+  const paths = withSubagents([{ ...session, subagents: [outer] }]).map((row) => row.session.path);
+  assert.deepEqual(paths, ["/s/s1.jsonl", "/s/2", "/s/3"]);
+});
