@@ -1,0 +1,195 @@
+/** The page of the plot: a drawing and its table, as HTML without scripts. */
+
+import type { HistoryResult } from "../protocol";
+import { PLOT_AREA, PLOT_HEIGHT, PLOT_WIDTH, plotOf, type Drop, type Limit, type Plot } from "./plot";
+import { MAX_ROWS, plotRows, type PlotRow } from "./plotTable";
+import { PLOT_STYLE } from "./plotStyle";
+
+/** What the page says, in the user's language. */
+export interface PlotWords {
+  readonly language: string;
+  readonly heading: string;
+  readonly nothing: string;
+  readonly drawing: string;
+  readonly window: string;
+  readonly axis: string;
+  readonly legend: string;
+  readonly time: string;
+  readonly tokens: string;
+  readonly share: string;
+  readonly happened: string;
+  readonly estimated: string;
+  readonly unknownTime: string;
+  readonly number: (value: number) => string;
+  readonly percent: (share: number) => string;
+  /** RFC 3339 to a date and a time. */
+  readonly dateAndTime: (at: string) => string;
+  readonly summary: (nPoints: number, nTokens: string, windowTokens: string, nCompactions: number) => string;
+  readonly caption: (nShown: number, nRows: number) => string;
+  readonly passed: (names: string) => string;
+  readonly compaction: (number: number, title: string, before: string, after: string) => string;
+}
+
+/** What the panel adds: the key to its own style, and the way to a line of the transcript. */
+export interface PlotFrame {
+  readonly nonce: string;
+  /** Null when the line cannot be opened. */
+  readonly linkTo: (line: number) => string | null;
+}
+
+/** Return the page. It loads nothing, runs nothing, and all that the session says in it is escaped. */
+export function plotPage(history: HistoryResult, words: PlotWords, frame: PlotFrame): string {
+  return `<!DOCTYPE html>
+<html lang="${escaped(words.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${escaped(frame.nonce)}'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(words.heading)}</title>
+<style nonce="${escaped(frame.nonce)}">${PLOT_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(words.heading)}</h1>
+${history.points.length + history.marks.length === 0 ? `<p>${escaped(words.nothing)}</p>` : content(history, words, frame)}
+</main>
+</body>
+</html>
+`;
+}
+
+/** `850`, `1.5k`, `180k`, `1M`: as the server writes tokens, and exact where a tick needs it. */
+export function shortTokens(nTokens: number): string {
+  if (nTokens < 1000) {
+    return String(nTokens);
+  }
+  const [value, unit] = nTokens < 999_500 ? [nTokens / 1000, "k"] : [nTokens / 1_000_000, "M"];
+  return `${value < 100 ? Number(value.toFixed(1)) : Math.round(value)}${unit}`;
+}
+
+function content(history: HistoryResult, words: PlotWords, frame: PlotFrame): string {
+  const last = history.points.at(-1)?.nTokens ?? history.marks.at(-1)?.tokensAfter ?? null;
+  const summary = words.summary(
+    history.points.length,
+    last === null ? "?" : shortTokens(last),
+    history.windowTokens > 0 ? shortTokens(history.windowTokens) : "?",
+    history.marks.length,
+  );
+  return `<p class="session">${escaped(history.title)}</p>
+<p id="summary">${escaped(summary)}</p>
+<figure>
+<div class="scroll">${drawing(history, words)}</div>
+<figcaption>${escaped(words.legend)}</figcaption>
+</figure>
+${table(plotRows(history), words, frame)}`;
+}
+
+function drawing(history: HistoryResult, words: PlotWords): string {
+  const plot = plotOf(history, words.window);
+  const { left, right, top, bottom } = PLOT_AREA;
+  return `<svg viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" role="img" aria-label="${escaped(words.drawing)}" aria-describedby="summary">
+<g class="grid">${plot.yTicks.map(({ position }) => line(left, position, right, position)).join("")}</g>
+<g class="axis">
+${line(left, bottom, right, bottom)}${line(left, top, left, bottom)}
+${plot.yTicks.map(({ value, position }) => text(left - 8, position + 4, shortTokens(value), "end")).join("")}
+${timeTicks(history, plot, words)}
+${text((left + right) / 2, bottom + 34, words.axis, "middle")}
+</g>
+${plot.limits.map(limit).join("\n")}
+<path class="used" d="${plot.reportedPath}"/>
+<path class="used estimated" d="${plot.estimatedPath}"/>
+${plot.drops.map((drop) => dropMark(drop, history, words)).join("\n")}
+${plot.dots.map((dot) => dotMark(dot, history, words)).join("\n")}
+</svg>`;
+}
+
+function timeTicks({ points }: HistoryResult, { xTicks }: Plot, words: PlotWords): string {
+  return xTicks
+    .map(({ value, position }) => {
+      const at = points[value]?.at ?? null;
+      const mark = line(position, PLOT_AREA.bottom, position, PLOT_AREA.bottom + 4);
+      return mark + (at === null ? "" : text(position, PLOT_AREA.bottom + 18, words.dateAndTime(at), "middle"));
+    })
+    .join("");
+}
+
+function limit({ name, nTokens, isWindow, y, yLabel }: Limit): string {
+  const { left, right } = PLOT_AREA;
+  const lead = `<path class="lead" d="M${right},${y}L${right + 10},${yLabel}"/>`;
+  const label = text(right + 14, yLabel + 4, `${name} ${shortTokens(nTokens)}`, "start");
+  return `<g class="limit${isWindow ? " window" : ""}">${line(left, y, right, y)}${lead}${label}</g>`;
+}
+
+function dropMark({ number, x, yBefore, yAfter }: Drop, { marks }: HistoryResult, words: PlotWords): string {
+  const mark = marks[number - 1];
+  const title = mark === undefined ? "" : compactionText(number, mark, words);
+  const fall =
+    yBefore === undefined || yAfter === undefined ? line(x, PLOT_AREA.top, x, PLOT_AREA.bottom) : line(x, yBefore, x, yAfter);
+  const y = Math.max(yBefore ?? PLOT_AREA.top, PLOT_AREA.top + 8);
+  return `<g class="drop"><title>${escaped(title)}</title>${fall}<circle cx="${x}" cy="${y}" r="8"/>${text(x, y + 4, String(number), "middle")}</g>`;
+}
+
+function dotMark({ x, y, nPoint, isEstimated }: Plot["dots"][number], { points }: HistoryResult, words: PlotWords): string {
+  const { at, nTokens } = points[nPoint] ?? { at: null, nTokens: 0 };
+  const parts = [timeText(at, words), words.number(nTokens), isEstimated ? words.estimated : ""];
+  const title = parts.filter((part) => part !== "").join(" · ");
+  return `<circle class="dot${isEstimated ? " estimated" : ""}" cx="${x}" cy="${y}" r="3"><title>${escaped(title)}</title></circle>`;
+}
+
+function table(rows: readonly PlotRow[], words: PlotWords, frame: PlotFrame): string {
+  const shown = rows.slice(0, MAX_ROWS);
+  const heads = [words.time, words.tokens, words.share, words.happened];
+  return `<table>
+<caption>${escaped(words.caption(shown.length, rows.length))}</caption>
+<thead><tr>${heads.map((head) => `<th scope="col">${escaped(head)}</th>`).join("")}</tr></thead>
+<tbody>
+${shown.map((row) => tableRow(row, words, frame)).join("\n")}
+</tbody>
+</table>`;
+}
+
+function tableRow(row: PlotRow, words: PlotWords, frame: PlotFrame): string {
+  const time = timeText(row.at, words);
+  const href = row.line === null ? null : frame.linkTo(row.line);
+  const head = href === null ? escaped(time) : `<a href="${escaped(href)}">${escaped(time)}</a>`;
+  const happened = [
+    row.compaction === undefined ? "" : compactionText(row.compaction.number, row.compaction, words),
+    row.passed.length === 0 ? "" : words.passed(row.passed.join(", ")),
+    row.isEstimated ? words.estimated : "",
+  ];
+  const cells = [
+    row.nTokens === null ? "?" : words.number(row.nTokens),
+    row.share === null ? "?" : words.percent(row.share),
+  ];
+  const what = happened.filter((part) => part !== "").join(" · ");
+  return `<tr${row.compaction === undefined ? "" : ' class="compaction"'}><th scope="row">${head}</th>${cells
+    .map((cell) => `<td class="figure">${escaped(cell)}</td>`)
+    .join("")}<td>${escaped(what)}</td></tr>`;
+}
+
+function timeText(at: string | null, words: PlotWords): string {
+  return at === null ? words.unknownTime : words.dateAndTime(at);
+}
+
+function compactionText(
+  number: number,
+  { title, tokensBefore, tokensAfter }: { title: string; tokensBefore: number | null; tokensAfter: number | null },
+  words: PlotWords,
+): string {
+  const short = (nTokens: number | null): string => (nTokens === null ? "?" : shortTokens(nTokens));
+  return words.compaction(number, title, short(tokensBefore), short(tokensAfter));
+}
+
+function line(x1: number, y1: number, x2: number, y2: number): string {
+  return `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"/>`;
+}
+
+function text(x: number, y: number, content: string, anchor: "start" | "middle" | "end"): string {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(content)}</text>`;
+}
+
+/** Make text safe in an element and in a quoted attribute. */
+function escaped(text: string): string {
+  const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+  return text.replace(/[&<>"']/g, (character) => names[character] ?? "");
+}
