@@ -93,7 +93,7 @@ function drawing(history: HistoryResult, words: PlotWords): string {
 ${line(left, bottom, right, bottom)}${line(left, top, left, bottom)}
 ${plot.yTicks.map(({ value, position }) => text(left - 8, position + 4, shortTokens(value), "end")).join("")}
 ${timeTicks(history, plot, words)}
-${text((left + right) / 2, bottom + 34, words.axis, "middle")}
+${text((left + right) / 2, bottom + 38, words.axis, "middle")}
 </g>
 ${plot.limits.map(limit).join("\n")}
 <path class="used" d="${plot.reportedPath}"/>

@@ -2,20 +2,44 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import type { Outcome } from "../protocol";
+import { errorMessage } from "../logger";
+import { UNDO_COMMAND, type Outcome } from "../protocol";
 
 /** Chosen: long enough to read a line in the status bar. */
 const QUIET_MESSAGE_MS = 5_000;
 
-export function showOutcome(_client: Client, { outcome, message }: Outcome): void {
-  switch (outcome) {
+/** Show an outcome; it is not waited for, since a notification may stay for as long as the user likes. */
+export function showOutcome(client: Client, outcome: Outcome): void {
+  switch (outcome.outcome) {
     case "done":
-    case "nothing":
-      void vscode.window.showInformationMessage(message);
+      offerUndo(client, outcome).catch((error: unknown) => {
+        void vscode.window.showErrorMessage(errorMessage(error));
+      });
       break;
     case "cancelled":
-      // Who has just cancelled needs no notification to dismiss.
-      vscode.window.setStatusBarMessage(message, QUIET_MESSAGE_MS);
+    case "nothing":
+      showQuietly(outcome.message);
       break;
+  }
+}
+
+/** Show what needs no notification to dismiss. */
+export function showQuietly(message: string): void {
+  vscode.window.setStatusBarMessage(message, QUIET_MESSAGE_MS);
+}
+
+async function offerUndo(client: Client, { message, session, canUndo, uri }: Outcome): Promise<void> {
+  const undo = vscode.l10n.t("Undo");
+  const view = vscode.l10n.t("View");
+  const canView = uri !== null || (canUndo && session !== null);
+  const choice = await vscode.window.showInformationMessage(message, ...(canUndo ? [undo] : []), ...(canView ? [view] : []));
+  if (choice === undo) {
+    const undone = await client.execute(UNDO_COMMAND, { session: session?.path ?? null });
+    // To undo what undid is another command: no notification follows from a notification without end.
+    showOutcome(client, { ...undone, canUndo: false, uri: null });
+  } else if (choice === view) {
+    await (uri === null
+      ? vscode.commands.executeCommand("ullage.showPlot", session?.path)
+      : vscode.commands.executeCommand("vscode.open", vscode.Uri.parse(uri, true)));
   }
 }

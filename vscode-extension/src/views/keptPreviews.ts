@@ -1,0 +1,84 @@
+/**
+ * The previews that were shown, and neither applied nor discarded.
+ *
+ * To close the diff keeps its preview: it may have been edited, and who closes a tab has not said no.
+ */
+
+import * as vscode from "vscode";
+import { showQuietly } from "./outcome";
+import { closeEditors, isSameFile, isTabOf, pathOf, previewAt, type KeptPreview } from "./previewFile";
+
+const STATE_KEY = "ullage.previews";
+
+export class KeptPreviews implements vscode.Disposable {
+  private readonly subscription: vscode.Disposable;
+
+  constructor(private readonly memory: vscode.Memento) {
+    this.subscription = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
+      if (this.all.some(({ proposedPath }) => closed.some((tab) => isTabOf(tab, proposedPath)))) {
+        showQuietly(vscode.l10n.t("The preview is kept: \"Context: Show Compaction Preview\" opens it again."));
+      }
+    });
+    this.setContextKeys();
+  }
+
+  /** The one that was shown last comes last. */
+  get all(): readonly KeptPreview[] {
+    return this.memory.get<readonly KeptPreview[]>(STATE_KEY, []);
+  }
+
+  /**
+   * Return the preview of that name, else the one in the active editor, else the last one.
+   *
+   * @throws Error in words for the user, when there is none
+   */
+  async current(name?: string): Promise<KeptPreview> {
+    const { activeTab } = vscode.window.tabGroups.activeTabGroup;
+    const activePath = activeTab && pathOf(activeTab);
+    const active = activePath === undefined ? undefined : await this.at(activePath);
+    const found =
+      name === undefined ? (active ?? this.all.at(-1)) : [...this.all, active].find((kept) => kept?.preview === name);
+    if (found === undefined) {
+      throw new Error(vscode.l10n.t("There is no preview. Make one with \"Context: Compact Session…\"."));
+    }
+    return found;
+  }
+
+  /** Return the preview whose file that is. */
+  async at(filePath: string): Promise<KeptPreview | undefined> {
+    return this.all.find(({ proposedPath }) => isSameFile(proposedPath, filePath)) ?? (await previewAt(filePath));
+  }
+
+  async remember(preview: KeptPreview): Promise<void> {
+    await this.keep([...this.others(preview), preview]);
+  }
+
+  /** Know a preview no more, and close its editors. */
+  async forget(preview: KeptPreview): Promise<void> {
+    await this.keep(this.others(preview));
+    await closeEditors(preview);
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+  }
+
+  private others({ proposedPath }: KeptPreview): readonly KeptPreview[] {
+    return this.all.filter((preview) => !isSameFile(preview.proposedPath, proposedPath));
+  }
+
+  private async keep(previews: readonly KeptPreview[]): Promise<void> {
+    await this.memory.update(STATE_KEY, previews);
+    this.setContextKeys();
+  }
+
+  private setContextKeys(): void {
+    // `resourcePath` is the path of the URI in a remote window, and the path of the file system in a local one.
+    const paths = this.all.flatMap(({ proposedPath }) => {
+      const uri = vscode.Uri.file(proposedPath);
+      return [uri.path, uri.fsPath];
+    });
+    void vscode.commands.executeCommand("setContext", "ullage.previews", paths);
+    void vscode.commands.executeCommand("setContext", "ullage.hasPreview", paths.length > 0);
+  }
+}

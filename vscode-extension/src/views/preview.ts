@@ -1,0 +1,133 @@
+/** A compaction before it is made: a diff of what goes and what is proposed, which the user may edit. */
+
+import * as vscode from "vscode";
+import type { Client } from "../client";
+import {
+  APPLY_COMMAND,
+  DISCARD_COMMAND,
+  PREVIEW_REQUEST,
+  REGENERATE_COMMAND,
+  type PreviewArgument,
+  type PreviewResult,
+} from "../protocol";
+import type { KeptPreviews } from "./keptPreviews";
+import { showOutcome, showQuietly } from "./outcome";
+import { digestOf, exists, isEdited, save, type KeptPreview } from "./previewFile";
+import { withPatience } from "./progress";
+
+/** Each preview is named by what the server calls it; without a name the one in the active editor is meant. */
+export class CompactionPreview {
+  constructor(
+    private readonly client: Client,
+    private readonly kept: KeptPreviews,
+  ) {}
+
+  /** Plan a compaction and show it; what the user has edited before is shown instead of being replaced. */
+  async show(argument: PreviewArgument): Promise<void> {
+    for (const kept of this.kept.all.filter(({ session }) => session === argument.session)) {
+      if ((await exists(kept)) && (await isEdited(kept))) {
+        await this.open(kept);
+        showQuietly(vscode.l10n.t("This is the summary that you have edited. \"Regenerate with Focus…\" proposes another."));
+        return;
+      }
+    }
+    const result = await withPatience(vscode.l10n.t("Planning the compaction…"), (token) =>
+      this.client.request(PREVIEW_REQUEST, argument, token),
+    );
+    await this.showResult(result);
+  }
+
+  /** Show a preview again, as the user has left it. */
+  async showAgain(): Promise<void> {
+    await this.open(await this.kept.current());
+  }
+
+  /** Show what the server asks to be shown, by the path of its file; return whether it is a preview. */
+  async showFile(filePath: string): Promise<boolean> {
+    const preview = await this.kept.at(filePath);
+    if (preview === undefined) {
+      return false;
+    }
+    await this.open(preview);
+    return true;
+  }
+
+  /** Make the compaction with the text as it stands in the editor. */
+  async apply(name?: string): Promise<void> {
+    const current = await this.kept.current(name);
+    await save(current);
+    const outcome = await withPatience(vscode.l10n.t("Compacting the session…"), (token) =>
+      this.client.execute(APPLY_COMMAND, { preview: current.preview }, token),
+    );
+    if (outcome === undefined) {
+      return;
+    }
+    if (outcome.outcome === "done") {
+      await this.kept.forget(current);
+    }
+    showOutcome(this.client, outcome);
+  }
+
+  /** Have another text proposed, with what the user says is important. */
+  async regenerate(name?: string): Promise<void> {
+    const current = await this.kept.current(name);
+    const focus = await vscode.window.showInputBox({
+      title: vscode.l10n.t("Regenerate with Focus"),
+      prompt: vscode.l10n.t("What should the summary keep above all? Nothing is an answer too."),
+      placeHolder: vscode.l10n.t("The decisions about the retry policy"),
+      ignoreFocusOut: true,
+    });
+    if (focus === undefined) {
+      return;
+    }
+    // The file is written anew: an editor with changes of its own would not show it. Undo brings them back there.
+    await save(current);
+    const result = await withPatience(vscode.l10n.t("Summarizing again…"), (token) =>
+      this.client.execute(REGENERATE_COMMAND, { preview: current.preview, focus: focus.trim() || null }, token),
+    );
+    await this.showResult(result);
+  }
+
+  /** Remove the preview. The session stays as it is. */
+  async discard(name?: string): Promise<void> {
+    const current = await this.kept.current(name);
+    if (await isEdited(current)) {
+      const discard = vscode.l10n.t("Discard");
+      const question = vscode.l10n.t("Discard the summary that you have edited?");
+      const detail = vscode.l10n.t("The session stays as it is. Your text is removed for good.");
+      if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, discard)) !== discard) {
+        return;
+      }
+    }
+    // An editor without unsaved changes closes without a question.
+    await save(current);
+    const outcome = await this.client.execute(DISCARD_COMMAND, { preview: current.preview });
+    await this.kept.forget(current);
+    showQuietly(outcome.message);
+  }
+
+  private async showResult(result: PreviewResult | undefined): Promise<void> {
+    if (result === undefined) {
+      return;
+    }
+    if (result.preview === null) {
+      void vscode.window.showInformationMessage(result.message);
+      return;
+    }
+    const { preview, session, beforePath, proposedPath, title } = result.preview;
+    const digest = await digestOf(proposedPath);
+    await this.open({ preview, session: session.path, beforePath, proposedPath, title, digest });
+  }
+
+  private async open(preview: KeptPreview): Promise<void> {
+    if (!(await exists(preview))) {
+      await this.kept.forget(preview);
+      throw new Error(vscode.l10n.t("The preview is gone. Make a new one with \"Context: Compact Session…\"."));
+    }
+    await this.kept.remember(preview);
+    const { beforePath, proposedPath, title } = preview;
+    await vscode.commands.executeCommand("vscode.diff", vscode.Uri.file(beforePath), vscode.Uri.file(proposedPath), title, {
+      preview: false,
+    } satisfies vscode.TextDocumentShowOptions);
+  }
+}
