@@ -6,7 +6,7 @@
 
 import * as vscode from "vscode";
 import { showQuietly } from "./outcome";
-import { closeEditors, isSameFile, isTabOf, pathOf, previewAt, type KeptPreview } from "./previewFile";
+import { closeEditors, exists, isSameFile, isTabOf, pathOf, previewAt, type KeptPreview } from "./previewFile";
 
 const STATE_KEY = "ullage.previews";
 
@@ -40,6 +40,10 @@ export class KeptPreviews implements vscode.Disposable {
       name === undefined ? (active ?? this.all.at(-1)) : [...this.all, active].find((kept) => kept?.preview === name);
     if (found === undefined) {
       throw new Error(vscode.l10n.t("There is no preview. Make one with \"Context: Compact Session…\"."));
+    }
+    if (!(await exists(found))) {
+      await this.forget(found);
+      throw new Error(vscode.l10n.t("The preview is gone. Make a new one with \"Context: Compact Session…\"."));
     }
     return found;
   }

@@ -120,10 +120,6 @@ export class CompactionPreview {
   }
 
   private async open(preview: KeptPreview): Promise<void> {
-    if (!(await exists(preview))) {
-      await this.kept.forget(preview);
-      throw new Error(vscode.l10n.t("The preview is gone. Make a new one with \"Context: Compact Session…\"."));
-    }
     await this.kept.remember(preview);
     const { beforePath, proposedPath, title } = preview;
     await vscode.commands.executeCommand("vscode.diff", vscode.Uri.file(beforePath), vscode.Uri.file(proposedPath), title, {
