@@ -39,6 +39,9 @@ const START_TIMEOUT_MS = 30_000;
 /** How a command of the server that was not called by this extension (a code action, say) is run. */
 export type ServerCommandHandler = (command: string, args: unknown[]) => Promise<unknown>;
 
+/** Shows what the server wants to be shown; returns whether it did, else the editor opens it as any other. */
+export type ShowDocumentHandler = (uri: vscode.Uri) => Promise<boolean>;
+
 export class Client implements vscode.Disposable {
   private readonly gaugeEmitter = new vscode.EventEmitter<GaugeParams | undefined>();
   /** What the gauge shows; undefined while no server runs. */
@@ -66,6 +69,7 @@ export class Client implements vscode.Disposable {
     private readonly logger: Logger,
     private readonly directory: string,
     private readonly runServerCommand: ServerCommandHandler,
+    private readonly showDocument: ShowDocumentHandler,
   ) {}
 
   /** Start the server, or start it anew. What goes wrong is shown to the user. */
@@ -227,6 +231,10 @@ export class Client implements vscode.Disposable {
       markdown: { isTrusted: false, supportHtml: false },
       middleware: {
         executeCommand: (command, args: unknown[]) => this.runServerCommand(command, args),
+        window: {
+          showDocument: async (params, token, next) =>
+            (await this.showDocument(vscode.Uri.parse(params.uri, true))) ? { success: true } : next(params, token),
+        },
         didOpen: (document, next) => next(isTranscript(document.uri.path) ? withoutText(document) : document),
       },
       // The server's own log has its levels in the text, and is no error of the client's.

@@ -8,7 +8,6 @@ import { debugText } from "./model/debugInformation";
 import {
   AUTO_COMMAND,
   CHECKPOINT_COMMAND,
-  COMPACT_COMMAND,
   FLUSH_COMMAND,
   SNOOZE_COMMAND,
   UNDO_COMMAND,
@@ -22,6 +21,8 @@ import { chooseSession } from "./views/chooseSession";
 import { showMenu } from "./views/menu";
 import { showOutcome } from "./views/outcome";
 import { pinMessage, pinText } from "./views/pin";
+import type { PlotPanel } from "./views/plot";
+import type { CompactionPreview } from "./views/preview";
 import { pruneItem, pruneToolResults } from "./views/prune";
 import { sessionOf, subjectOf } from "./views/sessionOf";
 import type { ShownSession } from "./views/shownSession";
@@ -33,6 +34,8 @@ export interface Parts {
   readonly client: Client;
   readonly shown: ShownSession;
   readonly trees: Trees;
+  readonly preview: CompactionPreview;
+  readonly plot: PlotPanel;
   readonly logger: Logger;
   /** Of the extension, from its manifest. */
   readonly version: string;
@@ -47,7 +50,7 @@ type SessionCommand = {
 export type Run = (action: () => unknown) => Promise<void>;
 
 export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
-  const { client, shown, trees, logger } = parts;
+  const { client, shown, trees, preview, plot, logger } = parts;
   const register = (command: string, action: (target?: unknown) => unknown): vscode.Disposable =>
     vscode.commands.registerCommand(command, (target?: unknown) => run(() => action(target)));
   const execute = async (command: SessionCommand, target: unknown): Promise<void> => {
@@ -60,13 +63,20 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
   return vscode.Disposable.from(
     register("ullage.showMenu", (target) => showMenu(shown, target)),
     register("ullage.showStatus", (target) => showStatus(sessionOf(target, shown))),
+    register("ullage.showPlot", (target) => plot.show(sessionOf(target, shown))),
     register("ullage.showWindow", () => vscode.commands.executeCommand("ullage.window.focus")),
     register("ullage.chooseSession", (target) => chooseSession(client, shown, target)),
     register("ullage.refreshViews", () => {
       trees.refresh();
     }),
 
-    register("ullage.compactSession", (target) => execute(COMPACT_COMMAND, target)),
+    register("ullage.compactSession", (target) =>
+      preview.show({ session: sessionOf(target, shown), layer: null, focus: null }),
+    ),
+    register("ullage.showPreview", () => preview.showAgain()),
+    register("ullage.applyPreview", () => preview.apply()),
+    register("ullage.regeneratePreview", () => preview.regenerate()),
+    register("ullage.discardPreview", () => preview.discard()),
     register("ullage.pruneToolResults", (target) => pruneToolResults(client, sessionOf(target, shown))),
     register("ullage.pruneItem", async (target) => {
       // From the keyboard no row is given: the selected one is meant.

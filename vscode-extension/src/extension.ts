@@ -6,6 +6,9 @@ import { registerCommands, type Run } from "./commands";
 import { createLogger, errorMessage } from "./logger";
 import { changesServer } from "./settings";
 import { HealthStatus } from "./views/health";
+import { KeptPreviews } from "./views/keptPreviews";
+import { PlotPanel } from "./views/plot";
+import { CompactionPreview } from "./views/preview";
 import { runServerCommand } from "./views/serverCommands";
 import { ShownSession } from "./views/shownSession";
 import { GaugeStatusBarItem } from "./views/statusBar";
@@ -25,11 +28,17 @@ export function activate(context: vscode.ExtensionContext): void {
     }
   };
 
-  const client: Client = new Client(logger, context.extensionPath, (command, args) =>
-    run(() => runServerCommand(client, command, args)),
+  const client: Client = new Client(
+    logger,
+    context.extensionPath,
+    (command, args) => run(() => runServerCommand(client, preview, command, args)),
+    async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
   );
   const shown = new ShownSession(client);
   const trees = new Trees(client, shown, logger);
+  const kept = new KeptPreviews(context.workspaceState);
+  const preview: CompactionPreview = new CompactionPreview(client, kept);
+  const plot = new PlotPanel(client, logger);
   const { version } = context.extension.packageJSON as { version: string };
   runningClient = client;
 
@@ -38,9 +47,11 @@ export function activate(context: vscode.ExtensionContext): void {
     client,
     shown,
     trees,
+    kept,
+    plot,
     new GaugeStatusBarItem(client),
     new HealthStatus(client),
-    registerCommands({ client, shown, trees, logger, version }, run),
+    registerCommands({ client, shown, trees, preview, plot, logger, version }, run),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (changesServer(event)) {
         void client.restart();
