@@ -11,6 +11,7 @@ UllageError
 │   ├── NewerCheckpoint
 │   ├── UnknownItem
 │   ├── BadBundle
+│   ├── PreviewNotFound
 │   └── AgentNotFound
 ├── Refused                 exit 4: we could, but must not
 │   ├── SessionLive
@@ -19,6 +20,7 @@ UllageError
 │   ├── AlreadyChanged
 │   ├── PinRefused
 │   ├── ChangedMeanwhile
+│   ├── PreviewRefused
 │   ├── EndpointRefused
 │   ├── FileExists
 │   ├── LogRefused
@@ -77,6 +79,10 @@ class UnknownItem(InputError):
     pass
 
 
+class PreviewNotFound(InputError):
+    pass
+
+
 class BadBundle(InputError):
     pass
 
@@ -110,6 +116,10 @@ class PinRefused(Refused):
 
 
 class ChangedMeanwhile(Refused):
+    pass
+
+
+class PreviewRefused(Refused):
     pass
 
 

@@ -35,6 +35,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     trigger: Literal["manual", "auto"] = "manual"
     summary: str | None = None
     """The user's own text; None has one written."""
+    written: WrittenSummary | None = None
+    """One that was written before, of the same messages; it is taken as it is."""
 
 
 class Summarized(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +113,7 @@ async def plan_summary(
         pins=carried_pins(loaded.session, config.pins, selection.kept, places),
         text=request.summary,
     )
-    summary = await write_summary(selection, loaded, model, wishes)
+    summary = request.written or await write_summary(selection, loaded, model, wishes)
     reason = refuse_summary(selection, summary.n_tokens, summary.text)
     if reason is not None:
         return Unneeded(reason=reason)

@@ -54,9 +54,9 @@ def completed(summary: str, audit: Audit, *, budget_tokens: int, count: Count) -
     inserted = _chosen(audit.missing, budget_tokens, count)
     text = _without_misplaced(summary, audit.misplaced) if audit.misplaced else summary
     for kind in KINDS:
-        lines = dict.fromkeys(_written(fact) for fact in inserted if fact.kind == kind)
+        lines = dict.fromkeys(fact_line(fact) for fact in inserted if fact.kind == kind)
         if lines:
-            text = _with_lines(text, _SECTION_OF[kind], lines)
+            text = with_lines(text, _SECTION_OF[kind], lines)
     chosen = set(inserted)
     left_out = tuple(fact for fact in audit.missing if fact not in chosen)
     if inserted:
@@ -70,7 +70,7 @@ def _chosen(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[
     written: set[str] = set()
     n_used = 0
     for fact in sorted(missing, key=lambda fact: (not fact.is_required, KINDS.index(fact.kind))):
-        line = _written(fact)
+        line = fact_line(fact)
         if line not in written:
             n_line = count(line) + 1
             share = RULES_EXTRA_SHARE if fact.kind == "constraint" else EXTRA_SHARE
@@ -83,11 +83,17 @@ def _chosen(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[
     return tuple(chosen)
 
 
-def _written(fact: Fact) -> str:
+def section_of(kind: FactKind) -> str:
+    """Give the heading of the section that facts of a kind stand in."""
+    return _SECTION_OF[kind]
+
+
+def fact_line(fact: Fact) -> str:
+    """Write a fact as the point that is inserted for it."""
     return pin_lines(fact.text) if fact.kind == "pin" else f"- {fact.text}"
 
 
-def _with_lines(text: str, section: str, lines: Iterable[str]) -> str:
+def with_lines(text: str, section: str, lines: Iterable[str]) -> str:
     """Add lines to a section, which is made where the summary has none of this name."""
     body = "\n".join(lines)
     heading = re.search(rf"^## {section}[ \t]*(?:\n|\Z)", text, re.MULTILINE)

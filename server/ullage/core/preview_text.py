@@ -1,0 +1,138 @@
+"""The two texts of a compaction that is previewed: what goes, and what is proposed for it."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from ullage.core.context import ContextItem
+from ullage.core.message import Image, Text, Thinking, ToolCall, ToolResult, result_text
+from ullage.core.outputs import describe
+from ullage.core.prose import gist, one_line
+
+MARKER: Final = "<!-- Ullage: what follows stays as it is; only the text above is the summary -->"
+MAX_MESSAGE_CHARS: Final = 4_000
+"""Shown of one message; a reader wants to know what it was, not to read a log (chosen)."""
+MAX_WHOLE_CHARS: Final = 400_000
+"""Beyond these, messages have a line each: editors turn off folding and diffs (chosen)."""
+MAX_GIST_CHARS: Final = 160
+
+Age: TypeAlias = Callable[[int | None], str]
+"""Says how long ago something was, by its milliseconds."""
+
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_MARKER_LINE = re.compile(rf"^[ \t]*{re.escape(MARKER)}[ \t]*$", re.MULTILINE)
+
+
+class Proposed(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal as the user left it."""
+
+    summary: str
+    """What stands above the marker; all of it where there is none."""
+    has_marker: bool
+    text: str
+    """The whole, with `\\n` alone as its line ends."""
+    n_above: int
+    """Characters of it above the marker."""
+
+
+def before_text(replaced: Sequence[ContextItem], kept: Sequence[ContextItem], age: Age) -> str:
+    """Write the messages that go, in their order, and below the marker those that stay.
+
+    The messages are without secrets. What they say is quoted, so that no line of theirs can be
+    taken for one of ours.
+    """
+    parts: list[str] = []
+    n_chars = 0
+    for number, item in enumerate(replaced, 1):
+        part = _message_text(number, item, age) if n_chars < MAX_WHOLE_CHARS else _line(item, age)
+        n_chars += len(part)
+        parts.append(part)
+    return "\n".join((*parts, "", MARKER, "", *_kept_lines(kept, age), ""))
+
+
+def proposed_text(summary: str, kept: Sequence[ContextItem], age: Age) -> str:
+    """Write the summary, the marker, and what stays, which is the same as in `before_text`."""
+    return "\n".join((summary.strip("\n"), "", MARKER, "", *_kept_lines(kept, age), ""))
+
+
+def split_proposed(text: str) -> Proposed:
+    """Part what the user left of a proposal at the marker.
+
+    The last one counts: none can stand in what follows, where each line is a point of ours.
+    """
+    text = _LINE_BREAK.sub("\n", text)
+    markers = list(_MARKER_LINE.finditer(text))
+    n_above = markers[-1].start() if markers else len(text)
+    return Proposed(
+        summary=text[:n_above].strip("\n"),
+        has_marker=bool(markers),
+        text=text,
+        n_above=n_above,
+    )
+
+
+def kept_heading(n_kept: int) -> str:
+    return f"## Kept as it is: {_counted(n_kept)}"
+
+
+def _counted(n_messages: int) -> str:
+    return "1 message" if n_messages == 1 else f"{n_messages:,} messages"
+
+
+def _kept_lines(kept: Sequence[ContextItem], age: Age) -> Iterator[str]:
+    yield kept_heading(len(kept))
+    yield ""
+    for item in kept:
+        yield _line(item, age)
+
+
+def _line(item: ContextItem, age: Age) -> str:
+    told = " ".join(_told(item))
+    return f"- {_head(item, age)}: {one_line(gist(told, MAX_GIST_CHARS)) or '(nothing)'}"
+
+
+def _head(item: ContextItem, age: Age) -> str:
+    return f"{item.category.capitalize()} · {age(item.at_ms)}"
+
+
+def _message_text(number: int, item: ContextItem, age: Age) -> str:
+    lines = [f"## {number}. {_head(item, age)}", ""]
+    for told in _told(item, MAX_MESSAGE_CHARS):
+        lines += (f"> {one_line(line)}".rstrip() for line in _LINE_BREAK.split(told))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _told(item: ContextItem, max_chars: int = MAX_GIST_CHARS) -> Iterator[str]:
+    """Tell what each part of a message is: words as they are, calls and outputs in one line."""
+    for block in item.message.blocks:
+        match block:
+            case Text():
+                if block.text.strip():
+                    yield _bounded(block.text.strip("\r\n"), max_chars)
+            case Thinking():
+                yield f"(thinking, {len(block.text):,} characters)"
+            case Image():
+                yield f"(image, {block.media_type})"
+            case ToolCall():
+                yield f"`{block.name}` {describe(block)}".rstrip()
+            case ToolResult():
+                yield _output_line(block)
+
+
+def _output_line(result: ToolResult) -> str:
+    text = result_text(result)
+    n_images = sum(isinstance(part, Image) for part in result.content)
+    name = f"`{result.name}` " if result.name else ""
+    what = "error" if result.is_error else "output"
+    images = f", {n_images} images" if n_images else ""
+    shown = gist(text, MAX_GIST_CHARS)
+    return f"{name}{what}, {len(text):,} characters{images}{f': {shown}' if shown else ''}"
+
+
+def _bounded(text: str, n_chars: int) -> str:
+    if len(text) <= n_chars:
+        return text
+    return f"{text[:n_chars]}…\n(and {len(text) - n_chars:,} characters more)"

@@ -1,0 +1,141 @@
+"""Previews of compactions: two texts for an editor and a note of what they were made from."""
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from ullage.errors import PreviewNotFound
+from ullage.store.files import replace_file
+from ullage.store.places import Places
+from ullage.store.state_file import read_state
+
+BEFORE_NAME = "before.md"
+PROPOSED_NAME = "proposed.md"
+NOTE_NAME = "preview.json"
+MAX_AGE_S = 24 * 3600.0
+"""Older ones are removed: nobody comes back to them, and their session went on (chosen)."""
+MAX_PROPOSED_BYTES = 4 * 1024 * 1024
+"""A larger text is no summary that anybody wrote (chosen)."""
+_ID = re.compile(r"[0-9a-f]{16}")
+_READ_ONLY = 0o400
+_WRITABLE = 0o600
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class PreviewFiles(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """A preview as it is on disk."""
+
+    preview_id: str
+    before_path: Path
+    proposed_path: Path
+    note: T
+
+
+def preview_id_of(path: Path) -> str:
+    """Name the preview of a transcript: a newer one takes the place of the one before."""
+    return sha256(str(path).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def previews_folder(places: Places) -> Path:
+    return places.state_folder / "previews"
+
+
+def write_preview(
+    preview_id: str, before: str, proposed: str, note: msgspec.Struct, places: Places
+) -> None:
+    """Write a preview in place of the one before; the note last, which makes it one.
+
+    Raises:
+        StateUnwritable: the state folder does not take it.
+    """
+    folder = previews_folder(places) / preview_id
+    remove_note(folder)
+    # Windows lets no one rename over a file that is read-only.
+    with suppress(OSError):
+        (folder / BEFORE_NAME).chmod(_WRITABLE)
+    replace_file(folder / BEFORE_NAME, before.encode("utf-8", "replace"))
+    with suppress(OSError):
+        (folder / BEFORE_NAME).chmod(_READ_ONLY)
+    replace_file(folder / PROPOSED_NAME, proposed.encode("utf-8", "replace"))
+    replace_file(folder / NOTE_NAME, msgspec.json.encode(note) + b"\n")
+
+
+def read_preview(preview_id: str, of: type[T], version: int, places: Places) -> PreviewFiles[T]:
+    """Read what a preview was made from.
+
+    Raises:
+        PreviewNotFound: there is none of this name, or none that can be read.
+    """
+    if not _ID.fullmatch(preview_id):
+        raise PreviewNotFound(f"{preview_id[:40]!r} is no preview: make a new one")
+    folder = previews_folder(places) / preview_id
+    note = read_state(folder / NOTE_NAME, of, version)
+    if note.content is None:
+        raise PreviewNotFound(note.problem or "this preview is gone: make a new one")
+    return PreviewFiles(
+        preview_id=preview_id,
+        before_path=folder / BEFORE_NAME,
+        proposed_path=folder / PROPOSED_NAME,
+        note=note.content,
+    )
+
+
+def read_proposed(path: Path) -> str:
+    """Read a proposal as the user left it.
+
+    Raises:
+        PreviewNotFound: the file is gone, not to be read, or no text of a summary's size.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_PROPOSED_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise PreviewNotFound(f"cannot read {path}: {reason}. Make a new preview") from None
+    if len(data) > MAX_PROPOSED_BYTES:
+        raise PreviewNotFound(f"{path} is too large for a summary: make a new preview")
+    return data.decode("utf-8-sig", "replace")
+
+
+def list_previews(places: Places) -> Iterator[str]:
+    try:
+        names = sorted(path.name for path in previews_folder(places).iterdir())
+    except OSError:
+        return
+    yield from (name for name in names if _ID.fullmatch(name))
+
+
+def is_old(preview_id: str, places: Places) -> bool:
+    """Tell whether a preview is of no use any more: older than a day, or never finished."""
+    note = previews_folder(places) / preview_id / NOTE_NAME
+    try:
+        return time.time() - note.stat().st_mtime > MAX_AGE_S
+    except OSError:
+        folder = previews_folder(places) / preview_id
+        with suppress(OSError):
+            return time.time() - folder.stat().st_mtime > MAX_AGE_S
+        return True
+
+
+def remove_preview(preview_id: str, places: Places) -> None:
+    """Remove a preview; what cannot be removed now is removed another day."""
+    if not _ID.fullmatch(preview_id):
+        return
+    folder = previews_folder(places) / preview_id
+    remove_note(folder)
+    with suppress(OSError):
+        (folder / BEFORE_NAME).chmod(_WRITABLE)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_note(folder: Path) -> None:
+    with suppress(OSError):
+        (folder / NOTE_NAME).unlink()
