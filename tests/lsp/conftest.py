@@ -33,6 +33,12 @@ class Editor:
         self._gauges: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
         self._published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
         self._changed: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
+        self.told: list[str] = []
+        """What the server said of its own accord."""
+        self.shown: list[str] = []
+        """URIs of the documents that it had shown."""
+        self.progress: list[tuple[object, object]] = []
+        """Tokens, and what was told of the work of each."""
         self._listen()
 
     def _listen(self) -> None:
@@ -54,10 +60,33 @@ class Editor:
             titles = [action.title for action in params.actions or ()]
             return types.MessageActionItem(self.answer) if self.answer in titles else None
 
-    async def start(self, *folders: Path) -> types.InitializeResult:
+        @self.client.feature(types.WINDOW_SHOW_MESSAGE)
+        def on_message(params: types.ShowMessageParams) -> None:
+            self.told.append(params.message)
+
+        @self.client.feature(types.WINDOW_SHOW_DOCUMENT)
+        def on_document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
+            self.shown.append(params.uri)
+            return types.ShowDocumentResult(success=True)
+
+        @self.client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
+        def on_token(params: types.WorkDoneProgressCreateParams) -> None:
+            """Agree."""
+
+        @self.client.feature(types.PROGRESS)
+        def on_progress(params: types.ProgressParams) -> None:
+            self.progress.append((params.token, params.value))
+
+    async def start(
+        self,
+        *folders: Path,
+        options: dict[str, object] | None = None,
+        capabilities: types.ClientCapabilities | None = None,
+    ) -> types.InitializeResult:
         return await self.client.initialize_session(
             types.InitializeParams(
-                capabilities=types.ClientCapabilities(),
+                capabilities=capabilities or types.ClientCapabilities(),
+                initialization_options=options,
                 workspace_folders=[
                     types.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)
                     for folder in folders
@@ -96,9 +125,12 @@ class Editor:
         return list(found.diagnostics)
 
     async def command(self, name: str, session: object = None) -> SimpleNamespace:
+        return await self.execute(name, {"session": session})
+
+    async def execute(self, name: str, argument: object) -> SimpleNamespace:
         result = await asyncio.wait_for(
             self.client.workspace_execute_command_async(
-                types.ExecuteCommandParams(command=name, arguments=[{"session": session}])
+                types.ExecuteCommandParams(command=name, arguments=[argument])
             ),
             ANSWER_S,
         )

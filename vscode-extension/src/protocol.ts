@@ -234,6 +234,7 @@ export interface ApplyArgument {
 
 export interface RegenerateArgument {
   preview: string;
+  /** Null is the one of the preview before. */
   focus: string | null;
 }
 

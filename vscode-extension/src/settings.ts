@@ -18,12 +18,13 @@ export function interpreterSetting(): string {
 /**
  * Return what the server is told at its start: the user's settings, and those of the workspace where it is trusted.
  *
+ * `showsOutcomes` says that this client tells its user what became of a command, so that the server need not.
  * `isTrusted` lets the server listen to the workspace's own `.ullage.yaml` in more than thresholds.
  */
 export function serverOptions(): Record<string, unknown> {
   const isTrusted = vscode.workspace.isTrusted;
   const settings = vscode.workspace.getConfiguration("ullage");
-  const options: Record<string, unknown> = { isTrusted };
+  const options: Record<string, unknown> = { isTrusted, showsOutcomes: true };
   for (const name of SERVER_SETTINGS) {
     const said = settings.inspect(name);
     const value = (isTrusted ? (said?.workspaceFolderValue ?? said?.workspaceValue) : undefined) ?? said?.globalValue;

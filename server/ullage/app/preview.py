@@ -49,6 +49,8 @@ class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
     layer: Layer
     focus: str | None
     summary: WrittenSummary
+    budget_tokens: int
+    """The summary's; it says how many identifiers are looked for."""
     n_replaced: int
     n_kept: int
     n_tokens_before: int
@@ -74,15 +76,28 @@ class CompactionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def make_preview(
-    loaded: Loaded, request: Request, config: Config, places: Places, model: ModelUse
+    loaded: Loaded,
+    layer: Layer | None,
+    focus: str | None,
+    config: Config,
+    places: Places,
+    model: ModelUse,
 ) -> CompactionPreview | Unneeded:
     """Plan a compaction and write its two texts; a preview of the same session goes.
+
+    Without a layer it is the one that is due, else the gentlest one that helps.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
         StateUnwritable: the state folder does not take it.
     """
+    is_full_due = (loaded.status.gauge.utilization or 0.0) >= loaded.policy.full_ratio
+    request = Request(layer=layer or ("full" if is_full_due else "summarize"), focus=focus)
     plan = await plan_compaction(loaded, request, config, places, model)
+    if isinstance(plan, Unneeded) and layer is None and request.layer == "summarize":
+        fuller = msgspec.structs.replace(request, layer="full")
+        found = await plan_compaction(loaded, fuller, config, places, model)
+        plan = plan if isinstance(found, Unneeded) else found
     if isinstance(plan, Unneeded):
         return plan
     return await asyncio.to_thread(_write, plan, request, places)
@@ -251,6 +266,7 @@ def _write(plan: Plan, request: Request, places: Places) -> CompactionPreview:
         layer=selection.layer,
         focus=None if request.focus is None else mask(request.focus, known),
         summary=plan.summary,
+        budget_tokens=selection.summary_budget_tokens,
         n_replaced=len(replaced),
         n_kept=len(kept),
         n_tokens_before=plan.n_tokens_before,

@@ -1,15 +1,13 @@
 """Check what the user makes of a proposal: facts that would be lost, and what is invented."""
 
-from pathlib import Path
-
 import msgspec
 
-from ullage.app.load import Loaded, load
+from ullage.app.load import read
 from ullage.app.pins import carried_pins
 from ullage.app.preview import CompactionPreview, is_outdated
+from ullage.app.secrets import secrets_for
 from ullage.app.sessions import open_session
 from ullage.core.audit import audit
-from ullage.core.compaction import Unneeded, select
 from ullage.core.config.settings import Config
 from ullage.core.context import ContextItem
 from ullage.core.facts import Facts, gather
@@ -24,15 +22,11 @@ from ullage.core.preview_check import (
 )
 from ullage.core.preview_text import split_proposed
 from ullage.store.places import Places
-from ullage.store.reader import Fingerprint
-from ullage.store.token_counts import CountText
 
 
 class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
     """What a proposal is checked against; read once, as a user types many letters."""
 
-    path: Path
-    fingerprint: Fingerprint
     items: tuple[ContextItem, ...]
     """What would be replaced, without secrets."""
     facts: Facts
@@ -57,25 +51,24 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_material(
-    preview: CompactionPreview, config: Config, places: Places, count_text: CountText
+    preview: CompactionPreview, config: Config, places: Places
 ) -> CheckMaterial | None:
-    """Read what a preview would replace; None where the session went on since."""
+    """Read what a preview would replace; None where the session went on since.
+
+    Raises:
+        PinRefused: there are pins that cannot be read.
+    """
     if is_outdated(preview):
         return None
-    loaded = load(open_session(preview.path), config, places, count_text)
-    note = preview.note
-    gauge = loaded.status.gauge
-    selection = select(loaded.context, gauge, note.layer, loaded.policy, loaded.count)
-    if isinstance(selection, Unneeded) or len(selection.replaced) != note.n_replaced:
-        return None
-    items = mask_items(selection.replaced, loaded.known_secrets)
+    session, note = open_session(preview.path), preview.note
+    known = secrets_for(session.header, places)
+    items = read(session, places).context.items
+    replaced = mask_items(items[: note.n_replaced], known)
     return CheckMaterial(
-        path=loaded.path,
-        fingerprint=note.fingerprint,
-        items=items,
-        facts=gather(items),
-        pins=_pins(loaded, config, selection.kept, places),
-        budget_tokens=selection.summary_budget_tokens,
+        items=replaced,
+        facts=gather(replaced),
+        pins=carried_pins(session, config.pins, items[note.n_replaced :], places),
+        budget_tokens=note.budget_tokens,
     )
 
 
@@ -101,9 +94,3 @@ def check_preview(preview: CompactionPreview, material: CheckMaterial | None, te
         n_found=found.n_found,
         n_kept=found.n_kept,
     )
-
-
-def _pins(
-    loaded: Loaded, config: Config, kept: tuple[ContextItem, ...], places: Places
-) -> tuple[str, ...]:
-    return carried_pins(loaded.session, config.pins, kept, places)

@@ -40,16 +40,23 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
 def before_text(replaced: Sequence[ContextItem], kept: Sequence[ContextItem], age: Age) -> str:
     """Write the messages that go, in their order, and below the marker those that stay.
 
-    The messages are without secrets. What they say is quoted, so that no line of theirs can be
-    taken for one of ours.
+    The messages are without secrets.
+    """
+    return "\n".join((messages_text(replaced, age), "", MARKER, "", *_kept_lines(kept, age), ""))
+
+
+def messages_text(items: Sequence[ContextItem], age: Age) -> str:
+    """Write messages one below the other, the last of very many in a line each.
+
+    What they say is quoted, so that no line of theirs can be taken for one of ours.
     """
     parts: list[str] = []
     n_chars = 0
-    for number, item in enumerate(replaced, 1):
+    for number, item in enumerate(items, 1):
         part = _message_text(number, item, age) if n_chars < MAX_WHOLE_CHARS else _line(item, age)
         n_chars += len(part)
         parts.append(part)
-    return "\n".join((*parts, "", MARKER, "", *_kept_lines(kept, age), ""))
+    return "\n".join(parts)
 
 
 def proposed_text(summary: str, kept: Sequence[ContextItem], age: Age) -> str:

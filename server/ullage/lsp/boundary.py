@@ -5,8 +5,10 @@ Parameters of requests of ours come as JSON gives them, and become the types of 
 
 import functools
 import logging
-from collections.abc import Awaitable, Callable
-from typing import ParamSpec, TypeVar, cast
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, ParamSpec, TypeVar, cast
 
 import attrs
 import msgspec
@@ -24,6 +26,9 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 S = TypeVar("S")
 
 log = logging.getLogger(__name__)
+
+client_token: Final[ContextVar[str | int | None]] = ContextVar("client_token", default=None)
+"""The progress token that came with the request or the command that is being answered."""
 
 
 def guarded(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
@@ -65,11 +70,27 @@ def request(
     def decorated(handler: Callable[[S, A], Awaitable[T]]) -> Callable[[S, object], Awaitable[T]]:
         @functools.wraps(handler)
         async def answer(ls: S, params: object) -> T:
-            return await handler(ls, structured(params, argument_type))
+            with progress_token(params) as rest:
+                return await handler(ls, structured(rest, argument_type))
 
         return guarded(answer)
 
     return decorated
+
+
+@contextmanager
+def progress_token(params: object) -> Generator[object]:
+    """Keep the token of a request's progress for who answers it, and give the rest."""
+    if not isinstance(params, dict):
+        yield params
+        return
+    rest = dict(cast("dict[str, object]", params))
+    given = rest.pop("workDoneToken", None)
+    token = client_token.set(given if isinstance(given, str | int) else None)
+    try:
+        yield rest
+    finally:
+        client_token.reset(token)
 
 
 def structured(params: object, argument_type: type[A]) -> A:

@@ -13,6 +13,8 @@ from ullage.lsp.state import UllageServer
 
 TRUST_OPTION = "isTrusted"
 """Of the initialization options: whether the user trusts the workspace."""
+OUTCOMES_OPTION = "showsOutcomes"
+"""Of the initialization options: whether the client shows the outcomes of commands itself."""
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +27,9 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     """
     options = cast(object, params.initialization_options)
     editor = dict(cast("dict[str, object]", options)) if isinstance(options, dict) else {}
+    ls.is_restricted = editor.get(TRUST_OPTION) is False
     ls.is_trusted = is_trusted = editor.pop(TRUST_OPTION, False) is True
+    ls.shows_outcomes = editor.pop(OUTCOMES_OPTION, False) is True
     paths = (path_of(folder.uri) for folder in params.workspace_folders or ())
     workspace = next((path for path in paths if path is not None), None)
     ls.config = await asyncio.to_thread(

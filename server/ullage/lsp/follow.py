@@ -18,6 +18,7 @@ from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
+from ullage.lsp.virtual_refresh import renew_documents
 from ullage.store.watch import FolderWatch
 
 LOOK_S = 2.0
@@ -85,6 +86,7 @@ async def refresh(ls: UllageServer, path: Path) -> None:
         if after is not before:
             ls.followed[path] = after
             publish(ls, path)
+            renew_documents(ls, path)
             notify_changed(ls, "sessions")
             if before is not None and path in ls.open_uris:
                 views_changed(ls)

@@ -255,6 +255,7 @@ class ApplyArgument:
 class RegenerateArgument:
     preview: str
     focus: str | None = None
+    """None is the one of the preview before."""
 
 
 @frozen(kw_only=True)

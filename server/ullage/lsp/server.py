@@ -9,11 +9,14 @@ from typing import BinaryIO, cast
 
 from lsprotocol import types
 
+from ullage.app.preview import remove_useless_previews
 from ullage.lsp import (
+    checkpoint,
     checkpoints,
     code_actions,
-    commands,
+    compact,
     documents,
+    flush,
     folding,
     history,
     hover,
@@ -21,21 +24,39 @@ from ullage.lsp import (
     lenses,
     links,
     memory,
+    pin,
+    preview,
+    prune,
+    restore,
     session,
     sessions,
     symbols,
+    undo,
+    virtual_documents,
     window,
 )
 from ullage.lsp.config import on_initialize
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, start_log
 from ullage.lsp.protocol import (
+    APPLY_COMMAND,
+    CHECKPOINT_COMMAND,
     CHECKPOINTS_REQUEST,
     COMPACT_COMMAND,
+    DISCARD_COMMAND,
+    FLUSH_COMMAND,
     HISTORY_REQUEST,
     MEMORY_REQUEST,
+    PIN_COMMAND,
+    PREVIEW_COMMAND,
+    PREVIEW_REQUEST,
+    PRUNE_COMMAND,
+    REGENERATE_COMMAND,
+    RESTORE_COMMAND,
     SESSIONS_REQUEST,
+    SHOW_COMMAND,
     STATUS_REQUEST,
+    UNDO_COMMAND,
     WINDOW_REQUEST,
 )
 from ullage.lsp.state import UllageServer
@@ -58,8 +79,22 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, symbols.symbols, None),
     (types.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding, None),
     (types.TEXT_DOCUMENT_DOCUMENT_LINK, links.links, None),
+    (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, virtual_documents.text_document_content, None),
 )
-COMMANDS: tuple[tuple[str, Handler], ...] = ((COMPACT_COMMAND, commands.run_compact),)
+COMMANDS: tuple[tuple[str, Handler], ...] = (
+    (COMPACT_COMMAND, compact.run_compact),
+    (PREVIEW_COMMAND, preview.preview_and_show),
+    (APPLY_COMMAND, preview.run_apply),
+    (REGENERATE_COMMAND, preview.run_regenerate),
+    (DISCARD_COMMAND, preview.run_discard),
+    (PRUNE_COMMAND, prune.run_prune),
+    (UNDO_COMMAND, undo.run_undo),
+    (CHECKPOINT_COMMAND, checkpoint.run_checkpoint),
+    (RESTORE_COMMAND, restore.run_restore),
+    (PIN_COMMAND, pin.run_pin),
+    (FLUSH_COMMAND, flush.run_flush),
+    (SHOW_COMMAND, virtual_documents.run_show),
+)
 REQUESTS: tuple[tuple[str, Handler], ...] = (
     (STATUS_REQUEST, session.run_status),
     (SESSIONS_REQUEST, sessions.run_sessions),
@@ -67,6 +102,7 @@ REQUESTS: tuple[tuple[str, Handler], ...] = (
     (HISTORY_REQUEST, history.run_history),
     (CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
     (MEMORY_REQUEST, memory.run_memory),
+    (PREVIEW_REQUEST, preview.run_preview),
 )
 
 
@@ -96,6 +132,7 @@ def serve() -> int:
 
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
+    await asyncio.to_thread(remove_useless_previews, ls.places)
     ls.following = asyncio.create_task(follow(ls))
 
 

@@ -14,6 +14,7 @@ from ullage.app.outline import Outlined
 from ullage.app.workspace import Brief, Seen, to_follow
 from ullage.core.config.settings import Config
 from ullage.lsp.boundary import plain_converter
+from ullage.lsp.command_protocol import CommandProtocol
 from ullage.lsp.protocol import HistoryResult
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
@@ -24,7 +25,11 @@ class UllageServer(LanguageServer):
 
     def __init__(self, name: str, version: str, places: Places) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]: pygls leaves *args untyped
-            name, version, TextDocumentSyncKind.None_, converter_factory=plain_converter
+            name,
+            version,
+            TextDocumentSyncKind.None_,
+            converter_factory=plain_converter,
+            protocol_cls=CommandProtocol,
         )
         self.places = places
         self.config = Config()
@@ -48,6 +53,13 @@ class UllageServer(LanguageServer):
         self.are_views_old = False
         self.renewal: asyncio.Task[None] | None = None
         """Tells the editor that lenses and hints are old, and then pauses."""
+        self.is_restricted = False
+        """Whether the client says that the workspace is not trusted: nothing is written then."""
+        self.shows_outcomes = False
+        """Whether the client tells its user what became of a command, so that we need not."""
+        self.shown_documents: dict[str, Path] = {}
+        """Virtual documents that the client asked for, and the transcripts that they are of."""
+        self.texts: dict[Path, str] = {}
         self._locks: dict[Path, asyncio.Lock] = {}
         self._outline_locks: dict[Path, asyncio.Lock] = {}
         self.is_shut_down = False

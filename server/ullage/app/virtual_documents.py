@@ -1,0 +1,80 @@
+"""Texts of read-only documents: what the command line prints, for an editor to show."""
+
+from collections.abc import Callable
+from typing import TypeAlias, assert_never
+
+from ullage.app.checkpoint_report import MAX_COLUMNS, difference_lines
+from ullage.app.checkpoints import compare, find_checkpoint
+from ullage.app.config_text import check_text, config_text
+from ullage.app.history import history, history_text
+from ullage.app.inspect import inspect, inspection_text
+from ullage.app.load import Loaded
+from ullage.app.pins import pins_text, report_pins
+from ullage.app.resume import restore_text
+from ullage.app.status_text import ago, status_text
+from ullage.core.config.settings import Config
+from ullage.core.masking import mask_items
+from ullage.core.preview_text import messages_text
+from ullage.core.virtual_uri import VirtualUri
+from ullage.errors import EntryNotFound
+from ullage.store.places import Places
+
+N_LARGEST = 25
+"""Entries that a breakdown lists; a document has more room than a terminal (chosen)."""
+
+LoadSession: TypeAlias = Callable[[str | None], Loaded]
+"""Gives the session that is named, or the one that is meant where none is.
+
+Raises:
+    InputError: there is none, or none that can be read.
+"""
+
+
+def document_text(
+    document: VirtualUri, load_session: LoadSession, config: Config, places: Places
+) -> str:
+    """Write a document as it is now, without secrets.
+
+    Raises:
+        InputError: the session, the entry or the checkpoint is not there.
+        StorageError: the state folder cannot be read.
+    """
+    name = document.name
+    if name == "Configuration":
+        return f"{config_text(config, places, shows_all=True)}\n\n{check_text(config, places)}\n"
+    loaded = load_session(document.session)
+    session = loaded.session
+    match name:
+        case "Context Status":
+            text = status_text(loaded)
+        case "Context Breakdown":
+            text = inspection_text(inspect(loaded, N_LARGEST))
+        case "Compaction History":
+            text = history_text(history(session, places))
+        case "Context.md":
+            text = messages_text(mask_items(loaded.context.items, loaded.known_secrets), ago)
+        case "Summary.md":
+            text = _summary(loaded, document.entry, places)
+        case "Checkpoint Changes":
+            difference = compare(session, document.old, document.new, places)
+            text = "\n".join(line for _, line in difference_lines(difference, MAX_COLUMNS))
+        case "Resume.md":
+            found = find_checkpoint(session, document.checkpoint, places)
+            text = restore_text(found.checkpoint, config.checkpoint, loaded.known_secrets)
+        case "Pins":
+            text = pins_text(report_pins(session, config.pins, places))
+        case _:
+            assert_never(name)
+    return text.rstrip("\n") + "\n"
+
+
+def _summary(loaded: Loaded, entry: str | None, places: Places) -> str:
+    """Give the summary of one compaction, the last one if none is named."""
+    known = history(loaded.session, places).compactions
+    found = [one for one in known if entry in (None, one.id)]
+    if not found:
+        raise EntryNotFound(
+            f"{loaded.path.name} has no compaction{f' {entry[:40]}' if entry else ''}: its history"
+            " lists them all"
+        )
+    return found[-1].summary

@@ -1,0 +1,84 @@
+"""URIs of read-only documents that no file has: `ullage:/Context Status?session=…`."""
+
+from typing import Final, Literal, TypeAlias, get_args
+from urllib.parse import quote, unquote
+
+import msgspec
+
+SCHEME: Final = "ullage"
+VirtualName: TypeAlias = Literal[
+    "Context Status",
+    "Context Breakdown",
+    "Compaction History",
+    "Context.md",
+    "Summary.md",
+    "Checkpoint Changes",
+    "Resume.md",
+    "Pins",
+    "Configuration",
+]
+Field: TypeAlias = Literal["session", "entry", "checkpoint", "old", "new"]
+FIELDS: Final[tuple[Field, ...]] = get_args(Field)
+_NAMES: Final[dict[str, VirtualName]] = {name: name for name in get_args(VirtualName)}
+
+
+class VirtualUri(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that is made when it is asked for; what is not named is the present one."""
+
+    name: VirtualName
+    session: str | None = None
+    entry: str | None = None
+    checkpoint: str | None = None
+    old: str | None = None
+    new: str | None = None
+
+
+def virtual_uri(document: VirtualUri) -> str:
+    """Write a URI.
+
+    Values are encoded twice: editors (VS Code) decode a query whole and encode it again, after
+    which `&` in a path could not be told from the one between two values.
+    """
+    values = {field: _value(document, field) for field in FIELDS}
+    query = "&".join(f"{field}={quote(value, safe='')}" for field, value in values.items() if value)
+    path = f"{SCHEME}:/{quote(document.name)}"
+    return f"{path}?{quote(query, safe='')}" if query else path
+
+
+def parse_virtual_uri(uri: str) -> VirtualUri | None:
+    """Read a URI, encoded once or twice; None where it is none of ours."""
+    scheme, colon, rest = uri.partition(":")
+    if not colon or scheme.lower() != SCHEME:
+        return None
+    path, _, query = rest.partition("#")[0].partition("?")
+    name = _NAMES.get(unquote(path).lstrip("/"))
+    if name is None:
+        return None
+    pairs = query if "=" in query else unquote(query)
+    given: dict[str, str] = {}
+    for pair in pairs.split("&"):
+        field, _, value = pair.partition("=")
+        if field in FIELDS:
+            given[field] = unquote(value)
+    return VirtualUri(
+        name=name,
+        session=given.get("session") or None,
+        entry=given.get("entry") or None,
+        checkpoint=given.get("checkpoint") or None,
+        old=given.get("old") or None,
+        new=given.get("new") or None,
+    )
+
+
+def _value(document: VirtualUri, field: Field) -> str | None:
+    match field:
+        case "session":
+            return document.session
+        case "entry":
+            return document.entry
+        case "checkpoint":
+            return document.checkpoint
+        case "old":
+            return document.old
+        case "new":
+            return document.new

@@ -1,0 +1,31 @@
+"""`ullage.checkpoint`: write a checkpoint of a session."""
+
+import asyncio
+
+from ullage.app.checkpoint import write_checkpoint
+from ullage.lsp.convert import uri_of
+from ullage.lsp.outcome import changed, changing, meant
+from ullage.lsp.protocol import Outcome, SessionArgument
+from ullage.lsp.session import session_ref
+from ullage.lsp.state import UllageServer
+
+
+@changing
+async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome:
+    loaded = await meant(ls, argument.session)
+    written = await asyncio.to_thread(
+        lambda: write_checkpoint(loaded, ls.config.checkpoint, ls.places, trigger="manual")
+    )
+    await changed(ls, loaded.path)
+    checkpoint_id = written.checkpoint.meta.checkpoint_id
+    message = (
+        f"Checkpoint {checkpoint_id} written"
+        if written.is_new
+        else f"Unchanged since checkpoint {checkpoint_id}"
+    )
+    return Outcome(
+        outcome="done" if written.is_new else "nothing",
+        message=f"{message}. Note: {written.problem}" if written.problem else message,
+        session=session_ref(loaded),
+        uri=uri_of(written.path),
+    )

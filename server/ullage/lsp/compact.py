@@ -1,0 +1,59 @@
+"""`ullage.compact`: plan a compaction, ask the user, make it."""
+
+import asyncio
+
+from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.flush_report import lines_text
+from ullage.app.preview import made_text
+from ullage.core.compaction import Unneeded
+from ullage.lsp.outcome import ask, changed, changing, meant, model_for
+from ullage.lsp.progress import Reporter, with_progress
+from ullage.lsp.protocol import Outcome, SessionArgument
+from ullage.lsp.session import session_ref
+from ullage.lsp.state import UllageServer
+from ullage.lsp.virtual_documents import summary_uri
+
+BUTTON = "Compact"
+CANCELLED = "Compaction cancelled."
+
+
+@changing
+async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
+    loaded = await meant(ls, argument.session)
+
+    async def planned(report: Reporter) -> Plan | Unneeded:
+        model = await model_for(ls, loaded, report)
+        plan = await plan_compaction(loaded, Request(), ls.config, ls.places, model)
+        if isinstance(plan, Unneeded):
+            return plan
+        return await with_flush(plan, ls.config, ls.places, model)
+
+    plan = await with_progress(ls, "Planning a compaction", planned)
+    if plan is None:
+        return Outcome(outcome="cancelled", message=CANCELLED)
+    if isinstance(plan, Unneeded):
+        return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
+    if not await ask(ls, _question(plan), BUTTON):
+        return Outcome(outcome="cancelled", message=CANCELLED)
+    made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
+    await changed(ls, loaded.path, made.loaded.path)
+    return Outcome(
+        outcome="done",
+        message=made_text(plan, made),
+        session=session_ref(made.loaded),
+        canUndo=True,
+        uri=summary_uri(made.loaded),
+    )
+
+
+def _question(plan: Plan) -> str:
+    flush = plan.flush
+    memory = ""
+    if flush is not None and flush.text:
+        memory = f" Before that, {lines_text(flush)} of memory go to {flush.log_name}."
+    return (
+        f"Compact this session? {plan.n_tokens_before:,} →"
+        f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
+        f" a summary, the last {len(plan.selection.kept):,} stay. It can be undone."
+        f"{memory}"
+    )

@@ -1,0 +1,46 @@
+"""`ullage.flush`: append what is worth remembering to the daily log, once the user agreed."""
+
+import asyncio
+
+from ullage.app.checkpoint import session_key
+from ullage.app.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
+from ullage.app.flush_report import flushed_text, lines_text
+from ullage.lsp.convert import uri_of
+from ullage.lsp.outcome import ask, changed, changing, meant, model_for
+from ullage.lsp.progress import Reporter, with_progress
+from ullage.lsp.protocol import Outcome, SessionArgument
+from ullage.lsp.session import session_ref
+from ullage.lsp.state import UllageServer
+
+BUTTON = "Write"
+CANCELLED = "Memory flush cancelled."
+
+
+@changing
+async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
+    loaded = await meant(ls, argument.session)
+    refuse_read_only(loaded)
+
+    async def planned(report: Reporter) -> FlushPlan:
+        model = await model_for(ls, loaded, report)
+        key = session_key(loaded.session)
+        return await plan_flush(loaded, ls.config, ls.places, model, key=key, epoch=None)
+
+    plan = await with_progress(ls, "Looking for what is worth remembering", planned)
+    if plan is None:
+        return Outcome(outcome="cancelled", message=CANCELLED)
+    if not plan.text:
+        return Outcome(
+            outcome="nothing", message="Nothing to do: nothing is new since the last flush"
+        )
+    question = f"Write {lines_text(plan)} of memory to {plan.log_name}? Nothing there is changed."
+    if not await ask(ls, question, BUTTON):
+        return Outcome(outcome="cancelled", message=CANCELLED)
+    done = await asyncio.to_thread(make_flush, plan, ls.places)
+    await changed(ls, loaded.path)
+    return Outcome(
+        outcome="done" if done.log_path is not None else "nothing",
+        message=flushed_text(plan, done).removeprefix("✓ "),
+        session=session_ref(loaded),
+        uri=uri_of(plan.log_path),
+    )

@@ -1,0 +1,106 @@
+"""What every command that changes something has: a refusal, a question, and what is told."""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from lsprotocol import types
+
+from ullage.app.load import Loaded
+from ullage.app.models import model_use
+from ullage.app.summaries import ModelUse
+from ullage.errors import SessionNotFound, WriteNotSupported
+from ullage.lsp.boundary import guarded
+from ullage.lsp.changed import notify_changed
+from ullage.lsp.follow import refresh
+from ullage.lsp.protocol import Outcome
+from ullage.lsp.session import load_session, session_path
+from ullage.lsp.state import UllageServer
+from ullage.summary.request import Progress
+
+P = ParamSpec("P")
+S = TypeVar("S", bound=UllageServer)
+
+
+def changing(
+    handler: Callable[Concatenate[UllageServer, P], Awaitable[Outcome]],
+) -> Callable[Concatenate[UllageServer, P], Awaitable[Outcome]]:
+    """Make a handler one of a command that writes: not in a workspace that is not trusted.
+
+    What became of it is told to the user where the client does not do that by itself.
+    """
+
+    @functools.wraps(handler)
+    async def answer(ls: UllageServer, *args: P.args, **kwargs: P.kwargs) -> Outcome:
+        refuse_restricted(ls)
+        outcome = await handler(ls, *args, **kwargs)
+        tell(ls, outcome.message)
+        return outcome
+
+    return guarded(answer)
+
+
+def refuse_restricted(ls: UllageServer) -> None:
+    """Refuse to write where the client says that the workspace is not trusted.
+
+    Raises:
+        WriteNotSupported: with the way out.
+    """
+    if ls.is_restricted:
+        raise WriteNotSupported(
+            "the workspace is not trusted, so that Ullage only reads: trust it to change sessions"
+        )
+
+
+def tell(ls: UllageServer, message: str) -> None:
+    if not ls.shows_outcomes:
+        ls.window_show_message(
+            types.ShowMessageParams(type=types.MessageType.Info, message=message)
+        )
+
+
+async def ask(ls: UllageServer, question: str, button: str) -> bool:
+    """Ask the user before something is changed; no answer is a no."""
+    choice = await ls.window_show_message_request_async(
+        types.ShowMessageRequestParams(
+            type=types.MessageType.Info,
+            message=question,
+            actions=[types.MessageActionItem(title=button)],
+        )
+    )
+    return choice is not None and choice.title == button
+
+
+def meant_path(ls: UllageServer, session: str | None) -> Path:
+    """Give the transcript that is meant.
+
+    Raises:
+        SessionNotFound: none is named, and the gauge shows none.
+    """
+    path = session_path(ls, session)
+    if path is None:
+        raise SessionNotFound("no session of an agent in this workspace: open a transcript first")
+    return path
+
+
+async def meant(ls: UllageServer, session: str | None) -> Loaded:
+    """Give the session that is meant, as it is now."""
+    return await load_session(ls, meant_path(ls, session))
+
+
+async def model_for(
+    ls: UllageServer, loaded: Loaded, report: Callable[[Progress], None] | None = None
+) -> ModelUse:
+    """Give the configured model; the keyring is asked for its key in a thread."""
+    return await asyncio.to_thread(
+        lambda: model_use(ls.config.model, loaded, ls.places, report=report)
+    )
+
+
+async def changed(ls: UllageServer, *paths: Path) -> None:
+    """Show what a change led to."""
+    for path in dict.fromkeys(paths):
+        await refresh(ls, path)
+    notify_changed(ls, "sessions", "checkpoints", "memory")

@@ -1,0 +1,145 @@
+"""The preview of a compaction: made, shown, applied, made anew, discarded."""
+
+import asyncio
+
+from lsprotocol import types
+
+from ullage.app.compact import Plan
+from ullage.app.preview import (
+    CompactionPreview,
+    apply_proposed,
+    discard_preview,
+    find_preview,
+    made_text,
+    make_preview,
+    plan_proposed,
+)
+from ullage.core.compaction import Unneeded
+from ullage.core.policy import Layer
+from ullage.lsp.boundary import guarded, request
+from ullage.lsp.convert import uri_of
+from ullage.lsp.outcome import changed, changing, meant, model_for, refuse_restricted, tell
+from ullage.lsp.progress import Reporter, with_progress
+from ullage.lsp.protocol import (
+    ApplyArgument,
+    Outcome,
+    Preview,
+    PreviewArgument,
+    PreviewResult,
+    RegenerateArgument,
+    SessionRef,
+)
+from ullage.lsp.session import load_session, session_ref
+from ullage.lsp.state import UllageServer
+from ullage.lsp.virtual_documents import summary_uri
+
+CANCELLED = "Preview cancelled."
+
+
+@request(PreviewArgument)
+async def run_preview(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
+    """Make a preview for a client that shows its two files itself."""
+    return await _previewed(ls, argument)
+
+
+@guarded
+async def preview_and_show(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
+    """Make a preview, and have a client show it that can show documents."""
+    result = await _previewed(ls, argument)
+    await _show(ls, result)
+    return result
+
+
+@guarded
+async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> PreviewResult:
+    """Make a preview anew, in the same files; the focus stays if none is named."""
+    refuse_restricted(ls)
+    before = await asyncio.to_thread(find_preview, argument.preview, ls.places)
+    focus = before.note.focus if argument.focus is None else argument.focus
+    loaded = await load_session(ls, before.path)
+    result = await _made(ls, str(loaded.path), before.note.layer, focus or None)
+    await _show(ls, result)
+    return result
+
+
+@changing
+async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
+    """Make the compaction with the text that the user left above the marker."""
+    preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
+    text = ls.texts.get(preview.proposed_path)
+
+    async def planned(report: Reporter) -> Plan | Unneeded:
+        loaded = await load_session(ls, preview.path)
+        model = await model_for(ls, loaded, report)
+        count = ls.worker.count_tokens
+        return await plan_proposed(preview, text, ls.config, ls.places, model, count)
+
+    plan = await with_progress(ls, "Compacting", planned)
+    if plan is None:
+        return Outcome(outcome="cancelled", message="Compaction cancelled; the preview is kept.")
+    if isinstance(plan, Unneeded):
+        return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
+    made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
+    await changed(ls, preview.path, made.loaded.path)
+    return Outcome(
+        outcome="done",
+        message=made_text(plan, made),
+        session=session_ref(made.loaded),
+        canUndo=True,
+        uri=summary_uri(made.loaded),
+    )
+
+
+@guarded
+async def run_discard(ls: UllageServer, argument: ApplyArgument) -> Outcome:
+    """Remove a preview; the session is as it was."""
+    preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
+    await asyncio.to_thread(discard_preview, preview, ls.places)
+    outcome = Outcome(outcome="done", message="Preview discarded; nothing was changed.")
+    tell(ls, outcome.message)
+    return outcome
+
+
+async def _previewed(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
+    refuse_restricted(ls)
+    return await _made(ls, argument.session, argument.layer, argument.focus)
+
+
+async def _made(
+    ls: UllageServer, session: str | None, layer: Layer | None, focus: str | None
+) -> PreviewResult:
+    loaded = await meant(ls, session)
+
+    async def made(report: Reporter) -> CompactionPreview | Unneeded:
+        model = await model_for(ls, loaded, report)
+        return await make_preview(loaded, layer, focus, ls.config, ls.places, model)
+
+    found = await with_progress(ls, "Planning a compaction", made)
+    if found is None:
+        return PreviewResult(preview=None, message=CANCELLED)
+    if isinstance(found, Unneeded):
+        return PreviewResult(preview=None, message=f"Nothing to do: {found.reason}")
+    return PreviewResult(preview=_preview(found), message="")
+
+
+def _preview(found: CompactionPreview) -> Preview:
+    note = found.note
+    return Preview(
+        preview=found.preview_id,
+        session=SessionRef(agent=note.agent, sessionId=note.session_id, path=note.path),
+        beforePath=str(found.before_path),
+        proposedPath=str(found.proposed_path),
+        title=found.title,
+        tokensBefore=note.n_tokens_before,
+        tokensAfter=note.n_tokens_after,
+    )
+
+
+async def _show(ls: UllageServer, result: PreviewResult) -> None:
+    """Open the proposal, or say why there is none."""
+    window = ls.client_capabilities.window
+    if result.preview is None:
+        tell(ls, result.message)
+    elif window is not None and window.show_document is not None and window.show_document.support:
+        uri = uri_of(find_preview(result.preview.preview, ls.places).proposed_path)
+        await ls.window_show_document_async(types.ShowDocumentParams(uri=uri, take_focus=True))

@@ -1,0 +1,89 @@
+"""Progress of long work in the client's window, which its user can cancel."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from ullage.lsp.boundary import client_token
+from ullage.lsp.state import UllageServer
+from ullage.summary.request import Progress, Stage
+
+T = TypeVar("T")
+
+STAGES: Final[dict[Stage, str]] = {
+    "part": "Summarizing",
+    "merge": "Merging",
+    "memory": "Writing memory",
+}
+
+
+class Reporter:
+    """Tells the client how far a model is; silent where nobody shows it."""
+
+    def __init__(self, ls: UllageServer, token: str | int | None) -> None:
+        self._ls = ls
+        self._token = token
+
+    def __call__(self, progress: Progress) -> None:
+        if self._token is None:
+            return
+        n, n_total = progress.n_done + 1, max(1, progress.n_total)
+        value = types.WorkDoneProgressReport(
+            cancellable=True,
+            message=f"{STAGES[progress.stage]}: call {n} of {n_total}",
+            percentage=min(100, 100 * progress.n_done // n_total),
+        )
+        self._ls.work_done_progress.report(self._token, value)
+
+
+async def with_progress(
+    ls: UllageServer,
+    title: str,
+    work: Callable[[Reporter], Awaitable[T]],
+) -> T | None:
+    """Do some work under a progress of the client's own, or of ours where it shows such.
+
+    None where its user cancelled it in the window. A request that is cancelled is so as usual.
+    """
+    shown = await _shown_token(ls)
+    task = asyncio.ensure_future(work(Reporter(ls, shown)))
+    if shown is None:
+        return await task
+    loop = asyncio.get_running_loop()
+    ls.work_done_progress.begin(shown, types.WorkDoneProgressBegin(title=title, cancellable=True))
+    cancelled = ls.work_done_progress.tokens[shown]
+    cancelled.add_done_callback(lambda _: loop.call_soon_threadsafe(task.cancel))
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if cancelled.cancelled() and not _is_request_cancelled():
+            return None
+        raise
+    finally:
+        ls.work_done_progress.tokens.pop(shown, None)
+        ls.work_done_progress.end(shown, types.WorkDoneProgressEnd())
+
+
+def _is_request_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def _shown_token(ls: UllageServer) -> str | int | None:
+    """Give the client's token, else one of ours that it agreed to show."""
+    given = client_token.get()
+    if given is not None:
+        return given
+    window = ls.client_capabilities.window
+    if window is None or not window.work_done_progress:
+        return None
+    made = uuid4().hex
+    try:
+        await ls.work_done_progress.create_async(made)
+    except JsonRpcException:
+        return None
+    return made

@@ -1,0 +1,72 @@
+"""`ullage.restore`: a checkpoint as text, at the end of its session, or in a new one."""
+
+import asyncio
+
+from ullage.app.checkpoints import Found, find_checkpoint
+from ullage.app.load import Loaded
+from ullage.app.restore import NewPlan, RestorePlan, Target, plan_restore, restore
+from ullage.app.resume import restore_text
+from ullage.core.virtual_uri import VirtualUri, virtual_uri
+from ullage.lsp.boundary import guarded
+from ullage.lsp.outcome import ask, changed, changing, meant
+from ullage.lsp.protocol import Outcome, RestoreArgument
+from ullage.lsp.session import session_ref
+from ullage.lsp.state import UllageServer
+
+BUTTON = "Restore"
+
+
+@guarded
+async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
+    loaded = await meant(ls, argument.session)
+    found = await asyncio.to_thread(find_checkpoint, loaded.session, argument.checkpoint, ls.places)
+    if argument.into != "text":
+        return await _put(ls, loaded, found, argument.into)
+    text = await asyncio.to_thread(
+        restore_text, found.checkpoint, ls.config.checkpoint, loaded.known_secrets
+    )
+    document = VirtualUri(
+        name="Resume.md", session=str(loaded.path), checkpoint=found.checkpoint_id
+    )
+    return Outcome(
+        outcome="done",
+        message=f"Checkpoint {found.checkpoint_id} as text, to be given to the agent",
+        session=session_ref(loaded),
+        text=text,
+        uri=virtual_uri(document),
+    )
+
+
+@changing
+async def _put(ls: UllageServer, loaded: Loaded, found: Found, into: Target) -> Outcome:
+    plan = await asyncio.to_thread(plan_restore, loaded, found.checkpoint, into, ls.config)
+    if not await ask(ls, _question(plan), BUTTON):
+        return Outcome(outcome="cancelled", message="Nothing was restored.")
+    restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
+    await changed(ls, loaded.path, restored.loaded.path)
+    return Outcome(
+        outcome="done",
+        message=f"Checkpoint {found.checkpoint_id} restored. Go on with: {restored.resume_command}",
+        session=session_ref(restored.loaded),
+        # A session that was begun with it is simply deleted.
+        canUndo=not isinstance(plan.change, NewPlan),
+    )
+
+
+def _question(plan: RestorePlan) -> str:
+    checkpoint_id = plan.checkpoint.meta.checkpoint_id
+    if isinstance(plan.change, NewPlan):
+        return (
+            f"Restore checkpoint {checkpoint_id}? It begins a new session of"
+            f" {plan.n_text_tokens:,} tokens: {plan.path_after.name}. This one stays as it is."
+        )
+    before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
+    new = (
+        ""
+        if plan.path_after == plan.loaded.path
+        else f" It goes on in a new session, {plan.path_after.name}; this one stays as it is."
+    )
+    return (
+        f"Restore checkpoint {checkpoint_id}? Its text goes to the end of the session:"
+        f" {before:,} → {after:,} tokens. It can be undone.{new}"
+    )

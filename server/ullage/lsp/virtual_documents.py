@@ -1,0 +1,82 @@
+"""Read-only documents of the scheme `ullage`, for clients that show such and for those that ask."""
+
+import asyncio
+
+from lsprotocol import types
+
+from ullage.app.load import Loaded, load
+from ullage.app.sessions import open_session
+from ullage.app.virtual_documents import document_text
+from ullage.core.virtual_uri import VirtualUri, parse_virtual_uri, virtual_uri
+from ullage.errors import SessionNotFound, UnknownItem
+from ullage.lsp.boundary import guarded
+from ullage.lsp.protocol import Outcome, ShowArgument
+from ullage.lsp.session import session_path
+from ullage.lsp.state import UllageServer
+
+MAX_SHOWN = 100
+"""Documents that are renewed; of a client that opens more, the oldest are left (chosen)."""
+
+
+@guarded
+async def text_document_content(
+    ls: UllageServer, params: types.TextDocumentContentParams
+) -> types.TextDocumentContentResult:
+    text = await _text(ls, params.uri)
+    _remember(ls, params.uri)
+    return types.TextDocumentContentResult(text=text)
+
+
+@guarded
+async def run_show(ls: UllageServer, argument: ShowArgument) -> Outcome:
+    """Give the text of such a document; a client that can opens it by itself."""
+    text = await _text(ls, argument.uri)
+    if _shows_content(ls) and not ls.shows_outcomes:
+        await ls.window_show_document_async(types.ShowDocumentParams(uri=argument.uri))
+    return Outcome(outcome="done", message="", text=text, uri=argument.uri)
+
+
+def summary_uri(loaded: Loaded) -> str:
+    """Name the summary of a session's last compaction."""
+    boundary = loaded.context.boundary
+    entry = None if boundary is None else boundary.entry_id
+    return virtual_uri(VirtualUri(name="Summary.md", session=str(loaded.path), entry=entry))
+
+
+async def _text(ls: UllageServer, uri: str) -> str:
+    document = parse_virtual_uri(uri)
+    if document is None:
+        raise UnknownItem(f"{uri[:80]!r} is no document of Ullage")
+    meant = session_path(ls, document.session)
+
+    def load_session(_: str | None) -> Loaded:
+        if meant is None:
+            raise SessionNotFound(
+                "no session of an agent in this workspace: open a transcript first"
+            )
+        return load(open_session(meant), ls.config, ls.places, ls.worker.count_tokens)
+
+    return await asyncio.to_thread(document_text, document, load_session, ls.config, ls.places)
+
+
+def _remember(ls: UllageServer, uri: str) -> None:
+    document = parse_virtual_uri(uri)
+    path = None if document is None else session_path(ls, document.session)
+    if path is None:
+        return
+    ls.shown_documents.pop(uri, None)
+    ls.shown_documents[uri] = path
+    while len(ls.shown_documents) > MAX_SHOWN:
+        del ls.shown_documents[next(iter(ls.shown_documents))]
+
+
+def _shows_content(ls: UllageServer) -> bool:
+    capabilities = ls.client_capabilities
+    workspace, window = capabilities.workspace, capabilities.window
+    return (
+        workspace is not None
+        and workspace.text_document_content is not None
+        and window is not None
+        and window.show_document is not None
+        and window.show_document.support
+    )

@@ -1,0 +1,377 @@
+"""The preview of a compaction over stdio: made, edited, applied, made anew, discarded."""
+
+import asyncio
+import os
+import stat
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from model_server import ModelServer, head, serving
+from running import idle
+from ullage.core.preview_text import MARKER
+
+SECRET = "AKIA" + "Z7Q2M4K9X1B3N5V8"
+
+
+async def previewed(editor, path: Path, **wishes: object) -> SimpleNamespace:
+    result = await editor.request("ullage/preview", {"session": str(path), **wishes})
+    assert result.preview is not None, result.message
+    return result.preview
+
+
+def edit(preview: SimpleNamespace, summary: str) -> None:
+    path = Path(preview.proposedPath)
+    _, _, kept = path.read_text("utf-8").partition(MARKER)
+    path.write_text(f"{summary}\n\n{MARKER}{kept}", "utf-8")
+
+
+async def refused(asked) -> str:
+    with pytest.raises(JsonRpcException) as caught:
+        await asked
+    assert caught.value.code == types.LSPErrorCodes.RequestFailed
+    assert "\n" not in caught.value.message
+    return caught.value.message
+
+
+async def test_a_preview_is_two_files_and_nothing_else_changes(editor, full_session: Path) -> None:
+    before = editor.place.files()
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    folder = Path(preview.proposedPath).parent
+    assert folder.is_relative_to(editor.place.state / "previews")
+    added = {
+        name
+        for name, data in editor.place.files().items()
+        if before.get(name, b"?") != data and not name.startswith("state/previews")
+    }
+    assert all(name.startswith(("state/token", "state")) for name in added)
+    assert not any("locks" in name or "checkpoints" in name for name in added)
+    assert full_session.read_bytes() == before[str(full_session.relative_to(editor.place.root))]
+    assert preview.title == "Compaction · 116k → 63k (−46%)"
+    assert (preview.session.path, preview.tokensBefore) == (str(full_session), 116_480)
+    old, new = Path(preview.beforePath), Path(preview.proposedPath)
+    above, _, below = new.read_text("utf-8").partition(MARKER)
+    assert above.startswith("## Goal")
+    assert old.read_text("utf-8").endswith(MARKER + below)
+    assert "## 1. User" in old.read_text("utf-8")
+    if os.name == "posix":
+        assert stat.S_IMODE(old.stat().st_mode) == 0o400
+        assert stat.S_IMODE(new.stat().st_mode) == 0o600
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+async def test_an_edited_proposal_is_what_the_summary_becomes(editor, full_session: Path) -> None:
+    await editor.start(options={"showsOutcomes": True})
+    before = full_session.read_bytes()
+    preview = await previewed(editor, full_session)
+    edit(preview, "## Goal\n- Only this matters.")
+    outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
+    assert outcome.outcome == "done"
+    assert outcome.message.startswith("Context compacted · 116k → ")
+    assert outcome.message.endswith("messages")
+    assert (outcome.canUndo, outcome.session.path) == (True, str(full_session))
+    shown = await editor.execute("ullage.show", {"uri": outcome.uri})
+    assert shown.text == "## Goal\n- Only this matters.\n"
+    written = full_session.read_bytes()
+    assert written.startswith(before)
+    assert b'"summarizer":"user"' in written
+    assert not Path(preview.proposedPath).exists()
+    assert list((editor.place.state / "context" / "checkpoints").rglob("cp_*.yaml"))
+
+
+async def test_a_proposal_that_was_left_alone_is_noted_as_its_author_wrote_it(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    path = Path(preview.proposedPath)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    await editor.execute("ullage.apply", {"preview": preview.preview})
+    assert b'"summarizer":"extractive"' in full_session.read_bytes()
+
+
+async def test_a_secret_in_the_edited_text_does_not_reach_the_session(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    edit(preview, f"## Goal\n- The key is {SECRET}.")
+    await editor.execute("ullage.apply", {"preview": preview.preview})
+    assert SECRET.encode() not in full_session.read_bytes()
+    assert b"[REDACTED:" in full_session.read_bytes()
+
+
+async def test_secrets_of_the_session_are_in_no_file_of_its_preview(editor, place) -> None:
+    from pi_files import conversation
+
+    data = conversation(12, chars=6000, usage=116_480, cwd=str(place.cwd)).data
+    path = place.write("s.jsonl", data.replace(b"It matters. It", f"It {SECRET} it".encode()))
+    await editor.start()
+    preview = await previewed(editor, path)
+    for file in Path(preview.proposedPath).parent.iterdir():
+        assert SECRET not in file.read_text("utf-8")
+
+
+async def test_a_session_that_went_on_is_told_of_and_the_text_is_kept(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    edit(preview, "## Goal\n- Mine.")
+    with full_session.open("ab") as file:
+        file.write(b"\n")
+    idle(full_session)
+    before = full_session.read_bytes()
+    message = await refused(editor.execute("ullage.apply", {"preview": preview.preview}))
+    assert "went on since this was previewed" in message
+    assert full_session.read_bytes() == before
+    assert "- Mine." in Path(preview.proposedPath).read_text("utf-8")
+
+
+async def test_without_the_marker_nothing_is_applied(editor, full_session: Path) -> None:
+    await editor.start()
+    before = full_session.read_bytes()
+    preview = await previewed(editor, full_session)
+    path = Path(preview.proposedPath)
+    path.write_text(path.read_text("utf-8").replace(MARKER, ""), "utf-8")
+    message = await refused(editor.execute("ullage.apply", {"preview": preview.preview}))
+    assert "the line that ends the summary is missing" in message
+    assert full_session.read_bytes() == before
+
+
+async def test_an_empty_summary_is_not_applied(editor, full_session: Path) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    edit(preview, " ")
+    outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
+    assert (outcome.outcome, outcome.message) == ("nothing", "Nothing to do: the summary is empty")
+
+
+async def test_two_applies_at_once_make_one_compaction(editor, full_session: Path) -> None:
+    await editor.start()
+    before = full_session.read_bytes()
+    preview = await previewed(editor, full_session)
+    results = await asyncio.gather(
+        *(editor.execute("ullage.apply", {"preview": preview.preview}) for _ in range(2)),
+        return_exceptions=True,
+    )
+    (done,) = [one for one in results if not isinstance(one, Exception)]
+    (error,) = [one for one in results if isinstance(one, JsonRpcException)]
+    assert done.outcome == "done"
+    assert any(words in error.message for words in ("changed meanwhile", "written to", "gone"))
+    assert full_session.read_bytes().count(b"\n") == before.count(b"\n") + 1
+
+
+async def test_a_newer_preview_takes_the_place_of_the_older(editor, full_session: Path) -> None:
+    await editor.start()
+    first = await previewed(editor, full_session)
+    edit(first, "## Goal\n- Old.")
+    second = await previewed(editor, full_session, focus="file number 3", layer="full")
+    assert second.proposedPath == first.proposedPath
+    text = Path(second.proposedPath).read_text("utf-8")
+    assert "- Old." not in text
+    assert "Focus: file number 3" in text
+    assert second.tokensAfter < first.tokensAfter
+    again = await editor.execute(
+        "ullage.regenerate", {"preview": second.preview, "focus": "file number 5"}
+    )
+    assert again.preview.tokensAfter == pytest.approx(second.tokensAfter, rel=0.05)
+    assert "Focus: file number 5" in Path(second.proposedPath).read_text("utf-8")
+    kept = await editor.execute("ullage.regenerate", {"preview": second.preview})
+    assert kept.preview.preview == second.preview
+    assert "Focus: file number 5" in Path(second.proposedPath).read_text("utf-8")
+
+
+async def test_a_preview_that_is_discarded_is_gone(editor, full_session: Path) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    outcome = await editor.execute("ullage.discard", {"preview": preview.preview})
+    assert outcome.outcome == "done"
+    assert not Path(preview.proposedPath).parent.exists()
+    for command in ("apply", "discard", "regenerate"):
+        message = await refused(editor.execute(f"ullage.{command}", {"preview": preview.preview}))
+        assert message == "this preview is gone: make a new one"
+
+
+@pytest.mark.parametrize("name", ["../../work/shop", "", "0" * 16, "x" * 200])
+async def test_what_is_no_preview_is_refused(editor, name: str) -> None:
+    await editor.start()
+    for command in ("apply", "discard", "regenerate"):
+        assert "make a new one" in await refused(
+            editor.execute(f"ullage.{command}", {"preview": name})
+        )
+
+
+async def test_a_session_that_is_small_has_no_preview_but_a_reason(editor, place) -> None:
+    from pi_files import conversation
+
+    path = place.write("s.jsonl", conversation(1).data)
+    await editor.start()
+    result = await editor.request("ullage/preview", {"session": str(path)})
+    assert result.preview is None
+    assert result.message.startswith("Nothing to do: the context beyond the summary")
+    assert not (place.state / "previews").exists()
+
+
+async def test_old_previews_and_those_of_changed_sessions_go_at_the_start(
+    editor, full_session: Path, place
+) -> None:
+    made = []
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        path = place.write(name, full_session.read_bytes())
+        code = (
+            "import sys; from pathlib import Path; import asyncio;"
+            "from ullage.app.load import load; from ullage.app.preview import make_preview;"
+            "from ullage.app.sessions import open_session; from ullage.app.summaries import *;"
+            "from ullage.core.config.settings import Config;"
+            "from ullage.store.places import current_places; p = current_places(); c = Config();"
+            "l = load(open_session(Path(sys.argv[1])), c, p);"
+            "print(asyncio.run(make_preview(l, None, None, c, p, ModelUse())).proposed_path)"
+        )
+        ran = place.run(path, program=("-c", code))
+        made.append(Path(ran.stdout.strip()))
+    old, changed, fresh = made
+    idle(old.with_name("preview.json"), 2 * 24 * 3600)
+    (place.cwd / "b.jsonl").write_bytes(full_session.read_bytes() + b"\n")
+    await editor.start()
+    await editor.request("ullage/sessions")
+    deadline = time.monotonic() + 5
+    while old.exists() and time.monotonic() < deadline:
+        await editor.request("ullage/sessions")
+    assert [path.exists() for path in made] == [False, False, True]
+    assert fresh.exists()
+    assert not changed.parent.exists()
+
+
+async def test_in_a_workspace_that_is_not_trusted_nothing_is_written(
+    editor, full_session: Path
+) -> None:
+    await editor.start(options={"isTrusted": False})
+    before = editor.place.files()
+    arguments = {
+        "preview": {"session": str(full_session)},
+        "apply": {"preview": "0" * 16},
+        "regenerate": {"preview": "0" * 16},
+        "compact": {"session": str(full_session)},
+        "prune": {"session": str(full_session), "isConfirmed": True},
+        "undo": {"session": str(full_session)},
+        "checkpoint": {"session": str(full_session)},
+        "pin": {"session": str(full_session), "text": "Never."},
+        "flush": {"session": str(full_session)},
+    }
+    for command, argument in arguments.items():
+        message = await refused(editor.execute(f"ullage.{command}", argument))
+        assert message.startswith("the workspace is not trusted"), command
+    assert "not trusted" in await refused(editor.request("ullage/preview", {}))
+    assert editor.questions == []
+    assert editor.place.files() == before
+
+
+@asynccontextmanager
+async def hanging_model(editor, full_session: Path, **capabilities: object):
+    """Start the server with a model that begins to answer and never ends."""
+    async with serving((head(), "hang")) as server:
+        await editor.start(
+            options={
+                "compaction": {
+                    "model": {
+                        "provider": "custom",
+                        "modelName": "m",
+                        "baseUrl": server.base_url,
+                    }
+                }
+            },
+            capabilities=types.ClientCapabilities(
+                window=types.WindowClientCapabilities(work_done_progress=True)
+            ),
+        )
+        yield server
+
+
+async def is_asked(server: ModelServer) -> None:
+    async with asyncio.timeout(10):
+        while not server.asked:
+            await asyncio.sleep(0.01)
+
+
+async def is_left(server: ModelServer) -> None:
+    async with asyncio.timeout(10):
+        while server.n_open:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_preview_is_cancelled_in_the_middle_of_a_model(editor, full_session: Path) -> None:
+    async with hanging_model(editor, full_session) as server:
+        asked = editor.client.protocol.send_request_async(
+            "ullage/preview", {"session": str(full_session)}, msg_id="slow"
+        )
+        waiting = asyncio.ensure_future(asked)
+        await is_asked(server)
+        editor.client.cancel_request(types.CancelParams(id="slow"))
+        with pytest.raises(JsonRpcException) as caught:
+            await asyncio.wait_for(waiting, 10)
+        assert caught.value.code == types.LSPErrorCodes.RequestCancelled
+        await is_left(server)
+        begun, told, *_, ended = [dict(value) for _, value in editor.progress]
+        assert (begun["kind"], ended["kind"]) == ("begin", "end")
+        assert begun["cancellable"]
+        assert told["message"].startswith("Summarizing: call 1 of ")
+        assert len({token for token, _ in editor.progress}) == 1
+    assert not (editor.place.state / "previews").exists()
+
+
+async def test_a_preview_is_cancelled_by_its_progress(editor, full_session: Path) -> None:
+    async with hanging_model(editor, full_session) as server:
+        asked = asyncio.ensure_future(
+            editor.request(
+                "ullage/preview", {"session": str(full_session), "workDoneToken": "mine"}
+            )
+        )
+        await is_asked(server)
+        editor.client.window_work_done_progress_cancel(
+            types.WorkDoneProgressCancelParams(token="mine")
+        )
+        result = await asked
+        assert (result.preview, result.message) == (None, "Preview cancelled.")
+        assert {token for token, _ in editor.progress} == {"mine"}
+        await is_left(server)
+    assert not (editor.place.state / "previews").exists()
+
+
+async def test_a_command_that_is_cancelled_ends(editor, full_session: Path) -> None:
+    async with hanging_model(editor, full_session) as server:
+        asked = editor.client.protocol.send_request_async(
+            types.WORKSPACE_EXECUTE_COMMAND,
+            types.ExecuteCommandParams(
+                command="ullage.compact",
+                arguments=[{"session": str(full_session)}],
+                work_done_token="theirs",
+            ),
+            msg_id="slow",
+        )
+        waiting = asyncio.ensure_future(asked)
+        await is_asked(server)
+        editor.client.cancel_request(types.CancelParams(id="slow"))
+        with pytest.raises(JsonRpcException):
+            await asyncio.wait_for(waiting, 10)
+        await is_left(server)
+        assert {token for token, _ in editor.progress} == {"theirs"}
+    assert editor.questions == []
+
+
+async def test_a_client_that_can_is_shown_the_proposal(editor, full_session: Path) -> None:
+    await editor.start(
+        capabilities=types.ClientCapabilities(
+            window=types.WindowClientCapabilities(
+                show_document=types.ShowDocumentClientCapabilities(support=True)
+            )
+        )
+    )
+    result = await editor.execute("ullage.preview", {"session": str(full_session)})
+    assert editor.shown == [Path(result.preview.proposedPath).as_uri()]
