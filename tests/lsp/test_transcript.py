@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from lsprotocol import types
 
 from claude_files import ClaudeFile, call, result, text

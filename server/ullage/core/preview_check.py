@@ -85,9 +85,11 @@ def marker_finding(proposed: Proposed) -> PreviewFinding | None:
 def check_proposed(proposed: Proposed, found: Audit) -> tuple[PreviewFinding, ...]:
     """Turn the audit of what stands above the marker into findings in the whole text."""
     marker = marker_finding(proposed)
+    if marker is not None:
+        # Nobody knows what the summary is, so that nothing can be said of it.
+        return (marker,)
     above = proposed.text[: proposed.n_above]
-    findings = [] if marker is None else [marker]
-    findings += _lost(above, found.missing)
+    findings = list(_lost(above, found.missing))
     findings += _named(above, found.invented, INVENTED, "stands nowhere in these messages")
     findings += _named(above, found.stale, STALE, "was replaced by a later value")
     return tuple(findings[:MAX_FINDINGS])
@@ -128,7 +130,8 @@ def _insertion(summary: str, facts: tuple[Fact, ...], title: str) -> Change | No
         whole = with_lines(whole, section_of(kind), lines)
     if whole == summary:
         return None
-    start = _n_common(summary, whole)
+    # Of whole lines, as a user would write them.
+    start = summary.rfind("\n", 0, _n_common(summary, whole)) + 1
     rest, whole_rest = summary[start:], whole[start:]
     n_end = _n_common(rest[::-1], whole_rest[::-1])
     return Change(

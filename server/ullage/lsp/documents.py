@@ -5,6 +5,8 @@ from lsprotocol import types
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import path_of
 from ullage.lsp.follow import publish, refresh, show_gauge
+from ullage.lsp.kinds import document_at
+from ullage.lsp.preview_document import publish_proposal
 from ullage.lsp.state import UllageServer
 
 
@@ -17,6 +19,10 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
     ls.open_uris[path] = params.text_document.uri
     if path in ls.followed:
         publish(ls, path)
+    document = document_at(ls, params.text_document.uri)
+    if document is not None and document[1] == "preview":
+        await publish_proposal(ls, path)
+        return
     await refresh(ls, path)
 
 

@@ -17,6 +17,7 @@ from ullage.core.gauge import gauge_text
 from ullage.lsp.boundary import guarded
 from ullage.lsp.kinds import document_at
 from ullage.lsp.outline import outlined
+from ullage.lsp.preview_document import preview_lenses
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,
@@ -46,7 +47,10 @@ async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens
     return await asyncio.to_thread(_lenses, followed.loaded, found)
 
 
-LENSES: Mapping[DocumentKind, ReadLenses] = {"transcript": transcript_lenses}
+LENSES: Mapping[DocumentKind, ReadLenses] = {
+    "transcript": transcript_lenses,
+    "preview": preview_lenses,
+}
 
 
 def _lenses(loaded: Loaded, found: Outlined | None) -> list[types.CodeLens]:

@@ -19,6 +19,7 @@ from ullage.core.policy import Layer
 from ullage.lsp.boundary import guarded, request
 from ullage.lsp.convert import uri_of
 from ullage.lsp.outcome import changed, changing, meant, model_for, refuse_restricted, tell
+from ullage.lsp.preview_document import publish_proposal
 from ullage.lsp.progress import Reporter, with_progress
 from ullage.lsp.protocol import (
     ApplyArgument,
@@ -58,6 +59,7 @@ async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> Prev
     focus = before.note.focus if argument.focus is None else argument.focus
     loaded = await load_session(ls, before.path)
     result = await _made(ls, str(loaded.path), before.note.layer, focus or None)
+    await publish_proposal(ls, before.proposed_path)
     await _show(ls, result)
     return result
 

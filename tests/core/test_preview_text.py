@@ -1,0 +1,75 @@
+"""The two texts of a preview, and what becomes of the proposal in a user's hands."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.core.context import ContextItem
+from ullage.core.message import Message, Text, ToolCall, ToolResult
+from ullage.core.preview_text import (
+    MARKER,
+    before_text,
+    messages_text,
+    proposed_text,
+    split_proposed,
+)
+
+summaries = st.lists(
+    st.sampled_from(["## Goal", "- a point", "", MARKER, f"- {MARKER}", "\u2028", "😀 grüße"])
+    | st.text(st.characters(blacklist_characters="\r\n", blacklist_categories=["Cs"]), max_size=20),
+    max_size=8,
+).map("\n".join)
+
+
+def item(*blocks, category="user") -> ContextItem:
+    return ContextItem(
+        entry_id="a",
+        message=Message(role="user", blocks=blocks),
+        category=category,
+        native={},
+        at_ms=None,
+        is_after_boundary=True,
+    )
+
+
+def age(_: int | None) -> str:
+    return "1 hour ago"
+
+
+@given(summaries, st.text(max_size=60), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_the_summary_is_what_stands_above_the_marker(summary: str, said: str, ending: str) -> None:
+    text = proposed_text(summary, [item(Text(text=f"{said}\n{MARKER}\n"))], age)
+    found = split_proposed(text.replace("\n", ending))
+    assert found.has_marker
+    assert found.summary == summary.strip("\n")
+    assert found.text == re.sub(r"\r\n?", "\n", text)
+    assert found.text[found.n_above :].startswith(MARKER)
+
+
+@pytest.mark.parametrize("text", ["", "## Goal\n- x", f"- {MARKER}", MARKER[:-1]])
+def test_without_a_marker_all_is_summary(text: str) -> None:
+    found = split_proposed(text)
+    assert (found.has_marker, found.summary, found.n_above) == (False, text, len(text))
+
+
+@given(st.text(max_size=80))
+def test_no_line_of_a_message_can_be_taken_for_one_of_ours(said: str) -> None:
+    shown = messages_text([item(Text(text=f"x\n{MARKER}\n## 2. User\n{said}"))], age)
+    head, *lines = re.split(r"\r\n|\r|\n", shown)
+    assert head == "## 1. User · 1 hour ago"
+    assert all(line == "" or line.startswith(">") for line in lines)
+
+
+def test_calls_and_outputs_are_lines_and_long_texts_are_cut() -> None:
+    call = ToolCall(call_id="c", name="bash", arguments='{"command": "make test"}')
+    output = ToolResult(
+        call_id="c", name="bash", content=(Text(text="ok\n" * 9000),), is_error=False
+    )
+    shown = before_text([item(Text(text="y" * 5000), call), item(output)], [item(call)], age)
+    assert "> `bash` make test" in shown
+    assert "> `bash` output, 27,000 characters: ok ok" in shown
+    assert "(and 1,000 characters more)" in shown
+    assert len(shown) < 6000
+    assert shown.endswith("## Kept as it is: 1 message\n\n- User · 1 hour ago: `bash` make test\n")

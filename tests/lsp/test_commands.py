@@ -1,0 +1,208 @@
+"""The commands over stdio: each asks before it changes something, and tells what it did."""
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from pi_files import conversation
+
+SESSION = "session"
+
+
+async def begun(editor, **options: object) -> None:
+    await editor.start(options={"showsOutcomes": True, **options})
+
+
+async def test_old_output_is_pruned_once_it_was_agreed(editor, full_session: Path) -> None:
+    await begun(editor)
+    argument = {SESSION: str(full_session), "isEverything": True}
+    before = full_session.read_bytes()
+    assert (await editor.execute("ullage.prune", argument)).outcome == "cancelled"
+    assert full_session.read_bytes() == before
+    editor.answer = "Prune"
+    outcome = await editor.execute("ullage.prune", argument)
+    assert outcome.outcome == "done"
+    assert outcome.message.startswith("Pruned ")
+    assert outcome.canUndo
+    assert "Placeholders take the place of" in editor.questions[-1]
+    assert b"[output pruned for context]" in full_session.read_bytes()
+
+
+async def test_items_that_were_chosen_are_pruned_without_a_question(
+    editor, full_session: Path
+) -> None:
+    await begun(editor)
+    with pytest.raises(JsonRpcException, match="cannot prune"):
+        await editor.execute(
+            "ullage.prune", {SESSION: str(full_session), "items": ["zz"], "isConfirmed": True}
+        )
+    outcome = await editor.execute(
+        "ullage.prune", {SESSION: str(full_session), "isEverything": True, "isConfirmed": True}
+    )
+    assert (outcome.outcome, editor.questions) == ("done", [])
+
+
+async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: Path) -> None:
+    await begun(editor)
+    editor.answer = "Compact"
+    made = await editor.command("ullage.compact", str(full_session))
+    assert made.message.startswith("Context compacted · 116k → ")
+    compacted = full_session.read_bytes()
+    assert (await editor.command("ullage.undo", str(full_session))).outcome == "cancelled"
+    assert full_session.read_bytes() == compacted
+    editor.answer = "Undo"
+    undone = await editor.command("ullage.undo", str(full_session))
+    assert undone.outcome == "done"
+    assert undone.message.startswith("Undone: the compaction")
+    assert editor.questions[-1].startswith("Undo the last compaction? Current context: ")
+    with pytest.raises(JsonRpcException, match="no compaction or prune to undo"):
+        await editor.command("ullage.undo", str(full_session))
+
+
+async def test_a_checkpoint_is_written_and_told_of(editor, full_session: Path) -> None:
+    await begun(editor)
+    outcome = await editor.command("ullage.checkpoint", str(full_session))
+    assert (outcome.outcome, outcome.message) == ("done", "Checkpoint cp_001 written")
+    assert outcome.uri.endswith("cp_001.yaml")
+    again = await editor.command("ullage.checkpoint", str(full_session))
+    assert (again.outcome, again.message) == ("nothing", "Unchanged since checkpoint cp_001")
+    await editor.changed("checkpoints")
+
+
+@pytest.mark.parametrize("into", ["session", "new"])
+async def test_a_checkpoint_is_restored(editor, full_session: Path, into: str) -> None:
+    await begun(editor)
+    await editor.command("ullage.checkpoint", str(full_session))
+    argument = {SESSION: str(full_session), "checkpoint": "cp_001"}
+    text = await editor.execute("ullage.restore", argument)
+    assert text.text.strip()
+    shown = await editor.execute("ullage.show", {"uri": text.uri})
+    assert shown.text.rstrip("\n") == text.text.rstrip("\n")
+    editor.answer = "Restore"
+    outcome = await editor.execute("ullage.restore", {**argument, "into": into})
+    assert outcome.message.startswith("Checkpoint cp_001 restored. Go on with: ")
+    assert (outcome.session.path == str(full_session)) == (into == "session")
+    assert outcome.canUndo == (into == "session")
+    assert Path(outcome.session.path).exists()
+
+
+async def test_a_restored_checkpoint_is_asked_about_first(editor, full_session: Path) -> None:
+    await begun(editor)
+    await editor.command("ullage.checkpoint", str(full_session))
+    before = full_session.read_bytes()
+    outcome = await editor.execute(
+        "ullage.restore", {SESSION: str(full_session), "into": "session"}
+    )
+    assert outcome.outcome == "cancelled"
+    assert full_session.read_bytes() == before
+
+
+async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> None:
+    await begun(editor)
+    path = str(full_session)
+    outcome = await editor.execute("ullage.pin", {SESSION: path, "text": "Keep this."})
+    assert outcome.message == "Pinned: every summary of this session will hold “Keep this.”"
+    await editor.execute("ullage.pin", {SESSION: path, "entry": "000000a3"})
+    pins = await editor.execute("ullage.show", {"uri": "ullage:/Pins?session=" + path})
+    assert "Keep this." in pins.text
+    assert "message 000000a3" in pins.text
+    for wrong in ({}, {"text": "a", "entry": "b"}):
+        with pytest.raises(JsonRpcException, match="either a message or a text"):
+            await editor.execute("ullage.pin", {SESSION: path, **wrong})
+
+
+async def test_memory_is_flushed_once_it_was_agreed(editor, place) -> None:
+    pi = conversation(2, cwd=str(place.cwd))
+    pi.user("We decided to use PostgreSQL 16 for the shop, because of its JSON indexes.")
+    pi.assistant("Decision noted: we will use PostgreSQL 16 for the shop.")
+    path = place.write("s.jsonl", pi.data)
+    await begun(editor)
+    assert (await editor.command("ullage.flush", str(path))).outcome == "cancelled"
+    assert not (place.cwd / "memory").exists()
+    editor.answer = "Write"
+    outcome = await editor.command("ullage.flush", str(path))
+    assert outcome.outcome == "done"
+    (log,) = (place.cwd / "memory").iterdir()
+    assert "PostgreSQL 16" in log.read_text("utf-8")
+    assert outcome.uri == log.as_uri()
+    assert (await editor.command("ullage.flush", str(path))).outcome == "nothing"
+
+
+async def test_a_client_that_shows_no_outcomes_is_told_by_the_server(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    await editor.command("ullage.checkpoint", str(full_session))
+    assert editor.told == ["Checkpoint cp_001 written"]
+
+
+async def test_documents_are_given_by_the_protocol_and_by_the_command(
+    editor, full_session: Path
+) -> None:
+    result = await editor.start(
+        options={"showsOutcomes": True},
+        capabilities=types.ClientCapabilities(
+            workspace=types.WorkspaceClientCapabilities(
+                text_document_content=types.TextDocumentContentClientCapabilities()
+            )
+        ),
+    )
+    assert result.capabilities.workspace.text_document_content.schemes == ["ullage"]
+    editor.answer = "Compact"
+    await editor.command("ullage.checkpoint", str(full_session))
+    await editor.command("ullage.compact", str(full_session))
+    for name, words in (
+        ("Context Status", "Tokens"),
+        ("Context Breakdown", "Largest entries"),
+        ("Compaction History", "Degradation Risk"),
+        ("Context.md", "## 1. Summary"),
+        ("Summary.md", "## Goal"),
+        ("Checkpoint Changes", "cp_001"),
+        ("Resume.md", "file number"),
+        ("Pins", "Nothing is pinned"),
+        ("Configuration", "No findings."),
+    ):
+        uri = f"ullage:/{name.replace(' ', '%20')}?session={full_session}"
+        given = await editor.client.workspace_text_document_content_async(
+            types.TextDocumentContentParams(uri=uri)
+        )
+        assert words in given.text, name
+        shown = await editor.execute("ullage.show", {"uri": uri})
+        assert shown.text == given.text, name
+    with pytest.raises(JsonRpcException, match="is no document of Ullage"):
+        await editor.execute("ullage.show", {"uri": "ullage:/Nothing"})
+    with pytest.raises(JsonRpcException, match="has no compaction"):
+        await editor.execute(
+            "ullage.show", {"uri": f"ullage:/Summary.md?session={full_session}&entry=zz"}
+        )
+
+
+async def test_a_document_that_is_shown_is_renewed_when_its_session_grows(
+    editor, full_session: Path
+) -> None:
+    import asyncio
+
+    renewed: asyncio.Queue[str] = asyncio.Queue()
+
+    @editor.client.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)
+    def on_refresh(params: types.TextDocumentContentRefreshParams) -> None:
+        renewed.put_nowait(params.uri)
+
+    await editor.start(
+        capabilities=types.ClientCapabilities(
+            workspace=types.WorkspaceClientCapabilities(
+                text_document_content=types.TextDocumentContentClientCapabilities()
+            )
+        )
+    )
+    editor.open(full_session)
+    await editor.gauge(lambda gauge: gauge.session is not None)
+    uri = f"ullage:/Context%20Status?session={full_session}"
+    await editor.client.workspace_text_document_content_async(
+        types.TextDocumentContentParams(uri=uri)
+    )
+    with full_session.open("ab") as file:
+        file.write(b"\n")
+    assert await asyncio.wait_for(renewed.get(), 10) == uri
