@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.change import can_change
 from ullage.app.load import Loaded, load
 from ullage.app.session import Session
 from ullage.app.sessions import subagent_sessions, workspace_sessions
@@ -55,6 +56,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     band: Band
     model: str | None
     n_compactions: int
+    can_change: bool
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,6 +125,7 @@ def brief(loaded: Loaded) -> Brief:
         band=status.band,
         model=loaded.context.model,
         n_compactions=len(loaded.context.compactions),
+        can_change=can_change(loaded),
     )
 
 

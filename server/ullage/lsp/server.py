@@ -26,6 +26,7 @@ from ullage.lsp import (
     memory,
     pin,
     preview,
+    prunable,
     prune,
     restore,
     session,
@@ -50,6 +51,7 @@ from ullage.lsp.protocol import (
     PIN_COMMAND,
     PREVIEW_COMMAND,
     PREVIEW_REQUEST,
+    PRUNABLE_REQUEST,
     PRUNE_COMMAND,
     REGENERATE_COMMAND,
     RESTORE_COMMAND,
@@ -103,6 +105,7 @@ REQUESTS: tuple[tuple[str, Handler], ...] = (
     (CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
     (MEMORY_REQUEST, memory.run_memory),
     (PREVIEW_REQUEST, preview.run_preview),
+    (PRUNABLE_REQUEST, prunable.run_prunable),
 )
 
 
