@@ -135,7 +135,10 @@ export class Client implements vscode.Disposable {
       throw new Error(vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."));
     }
     try {
-      return await this.languageClient.sendRequest(method, params, token);
+      // An undefined token would count as a second parameter, and both would be sent as an array.
+      return await (token === undefined
+        ? this.languageClient.sendRequest(method, params)
+        : this.languageClient.sendRequest(method, params, token));
     } catch (error) {
       if (error instanceof ResponseError && error.code === ErrorCodes.PendingResponseRejected) {
         throw new Error(vscode.l10n.t("The Ullage server ended before it answered."), { cause: error });
