@@ -1,7 +1,6 @@
-"""What an editor shows on a transcript: lenses, hovers, hints, symbols, folds, links; over stdio."""
+"""What an editor shows on a transcript, over stdio."""
 
 import asyncio
-import json
 import time
 from pathlib import Path
 
@@ -112,19 +111,13 @@ async def test_a_hover_tells_what_an_entry_costs_and_whether_it_is_in_the_contex
     live = await hover_at(editor, transcript, 9)
     assert "In the context" in live
     assert "Up to here 60,000 of 200,000 tokens (30%)" in live
-    assert "2 tokens, 0.0% of the window" in live or "1 tokens" in live
+    assert "1 token, 0.0% of the window" in live
     kept = await hover_at(editor, transcript, 3)
     assert "In the context" in kept
-    assert "Not sent to the model" not in kept
 
-
-async def test_the_hover_of_a_compaction_shows_its_summary_masked_and_as_plain_text(
-    editor, transcript: Path
-) -> None:
-    await editor.start()
-    editor.open(transcript)
+    # The summary of a compaction is masked, and plain text.
     shown = await hover_at(editor, transcript, 7)
-    assert "900 → ?" in shown.replace("\\", "") or "900 →" in shown
+    assert "900 → ?" in shown
     assert "2 messages" in shown
     assert "Ship it with" in shown
     assert SECRET not in shown
@@ -132,10 +125,7 @@ async def test_the_hover_of_a_compaction_shows_its_summary_masked_and_as_plain_t
     assert r"\*bold\*" in shown
     assert "Goal" not in shown
 
-
-async def test_hints_stand_before_what_is_visible_alone(editor, transcript: Path) -> None:
-    await editor.start()
-    editor.open(transcript)
+    # Hints stand before what is visible alone.
     hints = await hints_of(editor, transcript)
     assert hints[9].endswith("tok · 30%")
     assert hints[1].endswith("tok · compacted away")
@@ -296,6 +286,10 @@ async def test_a_line_that_is_not_finished_counts_once_it_is(editor) -> None:
     assert "Unreadable line" in await hover_at(editor, path, 2)
     path.write_bytes(pi.data)
     assert [one.name for one in await symbols_of(editor, path)] == ["one", "two"]
+    pi.user("three")
+    path.write_bytes(pi.data)
+    assert [one.name for one in await symbols_of(editor, path)] == ["one", "two", "three"]
+    assert "In the context" in await hover_at(editor, path, 3)
     path.write_bytes(whole)
     assert [one.name for one in await symbols_of(editor, path)] == ["one"]
 
@@ -312,18 +306,6 @@ async def test_a_file_that_is_replaced_while_it_is_open_is_read_anew(editor) -> 
     assert [one.name[:15] for one in await symbols_of(editor, path)] == ["another session"]
     path.unlink()
     assert await symbols_of(editor, path) == []
-
-
-async def test_appended_lines_are_added_to_the_outline(editor) -> None:
-    pi = PiFile()
-    path = editor.place.write("s.jsonl", pi.data)
-    await editor.start()
-    editor.open(path)
-    for n in range(3):
-        pi.user(f"question {n}")
-        path.write_bytes(pi.data)
-        assert len(await symbols_of(editor, path)) == n + 1
-        assert "In the context" in await hover_at(editor, path, n + 1)
 
 
 async def test_a_line_of_five_megabytes_is_like_any_other(editor) -> None:
@@ -388,4 +370,3 @@ async def test_lenses_and_hints_are_asked_for_anew_when_the_session_goes_on(
     async with asyncio.timeout(ANSWER_S):
         assert [await asked.get() for _ in range(4)] == ["lenses", "hints"] * 2
     assert time.monotonic() - started > 0.9
-    assert json.loads(path.read_bytes().split(b"\n")[1])["type"] == "message"

@@ -56,7 +56,8 @@ def tokens_text(found: Outlined, row: Row) -> str:
         known = known_tokens(found, items)
         n_tokens, mark = known.n_tokens, "~" if known.is_estimated else ""
     share = n_tokens / found.loaded.status.gauge.window.n_tokens
-    return f"{mark}{n_tokens:,} tokens, {share:.1%} of the window"
+    noun = "token" if n_tokens == 1 else "tokens"
+    return f"{mark}{n_tokens:,} {noun}, {share:.1%} of the window"
 
 
 def total_text(found: Outlined, row: Row) -> str:

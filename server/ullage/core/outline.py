@@ -31,8 +31,8 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int | None
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the file."""
+class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One line of the file; there may be a hundred thousand, which the collector passes over."""
 
     line: int
     """As editors count, from 0; a lone CR is a line end for them."""

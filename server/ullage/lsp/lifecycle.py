@@ -1,14 +1,22 @@
 """The streams and the log of the server's process."""
 
+import gc
 import logging
 import os
 import sys
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
+from ullage.lsp.large_message import read_large
 from ullage.store.own_process import exit_soon
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""More is no message but a broken stream (research/reliability.md E3)."""
+"""More is no message but the text of a document that is opened, which is not kept."""
+MAX_STREAM_BYTES = 4 * 1024 * 1024 * 1024
+"""More is a broken stream (research/reliability.md E3; chosen)."""
+LARGE_BYTES = 1024 * 1024
+"""Parsing more would hold the loop for longer than 10 ms (measured)."""
+SWITCH_S = 0.001
+"""A fifth of Python's own: an answer on the loop takes several such waits."""
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +38,30 @@ class ClientInput:
         name, colon, value = line.partition(b":")
         if not colon or name.strip().lower() != b"content-length":
             return line
-        if not value.strip().isdigit() or int(value) > MAX_MESSAGE_BYTES:
-            log.error("a message of impossible length: the connection is broken")
-            os._exit(1)
+        if not value.strip().isdigit() or int(value) > MAX_STREAM_BYTES:
+            _end("a message of impossible length")
         return b"Content-Length: %d\r\n" % int(value)
 
     def read(self, n_bytes: int) -> bytes:
-        return self._stream.read(n_bytes)
+        if n_bytes <= LARGE_BYTES:
+            return self._stream.read(n_bytes)
+        message = read_large(self._stream.read, n_bytes, max_kept_bytes=MAX_MESSAGE_BYTES)
+        return _end("a message that is too large") if message is None else message
+
+
+def _end(reason: str) -> NoReturn:
+    log.error("%s: the connection is broken", reason)
+    os._exit(1)
+
+
+def keep_responsive() -> None:
+    """Shorten what holds the loop from outside: threads that compute, and the collector.
+
+    To be called when the server is made: its protocol alone is so many objects that a look at
+    all of them took 0.1 s.
+    """
+    sys.setswitchinterval(SWITCH_S)
+    gc.freeze()
 
 
 def start_log() -> None:

@@ -38,7 +38,7 @@ from ullage.lsp import (
 )
 from ullage.lsp.config import on_initialize
 from ullage.lsp.follow import follow
-from ullage.lsp.lifecycle import ClientInput, start_log
+from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.protocol import (
     APPLY_COMMAND,
     CHECKPOINT_COMMAND,
@@ -129,6 +129,7 @@ def serve() -> int:
     stdout = claim_stdout()
     start_log()
     server = make_server()
+    keep_responsive()
     server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
     return 0 if server.is_shut_down else 1
 

@@ -1,0 +1,68 @@
+"""A large transcript holds up nothing else: its work is done beside the loop."""
+
+import asyncio
+import json
+import time
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from pi_files import PiFile
+
+SIZE_BYTES = 15_000_000
+"""What takes long enough to be asked something meanwhile; `benchmarks/editor.py` has 100 MB."""
+
+
+async def test_other_requests_are_answered_while_a_large_transcript_is_read(editor) -> None:
+    pi = PiFile(cwd=str(editor.place.cwd))
+    n_bytes = 0
+    while n_bytes < SIZE_BYTES:
+        pi.user("question")
+        pi.assistant("", calls=[("c", "read", {"path": "a.py"})])
+        pi.result("c", "some words and more \n" * 1_000, name="read")
+        n_bytes += sum(map(len, pi.lines[-3:]))
+    path = editor.place.write("large.jsonl", pi.data)
+    document = types.TextDocumentIdentifier(path.as_uri())
+    await editor.start()
+    editor.open(path)
+    reading = asyncio.ensure_future(
+        editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+    )
+    trips: list[float] = []
+    while not reading.done():
+        started = time.perf_counter()
+        try:
+            await editor.client.protocol.send_request_async("ullage/none", {})
+        except JsonRpcException:
+            trips.append(time.perf_counter() - started)
+    assert len(await reading) > 100
+    assert len(trips) >= 5, trips
+    assert sorted(trips)[len(trips) // 2] < 0.05, trips
+
+
+async def test_the_text_of_a_document_is_not_needed_whatever_its_size(editor) -> None:
+    pi = PiFile(cwd=str(editor.place.cwd))
+    pi.user("question")
+    path = editor.place.write("s.jsonl", pi.data)
+    await editor.start()
+    document = {"uri": path.as_uri(), "languageId": "jsonl", "version": 1}
+    text = json.dumps('{"a": "\\\\"}\n' * 64)[1:-1].encode()
+    head, tail = json.dumps({"params": {"textDocument": {"text": "?", **document}}}).split("?")
+    n_texts = 80_000_000 // len(text)
+    opened = b'{"jsonrpc": "2.0", "method": "textDocument/didOpen", ' + head[1:].encode()
+    n_bytes = len(opened) + n_texts * len(text) + len(tail)
+    stdin = editor.client._server.stdin
+    stdin.write(b"Content-Length: %d\r\n\r\n" % n_bytes + opened)
+    for _ in range(8):
+        stdin.write(text * (n_texts // 8))
+        await stdin.drain()
+    stdin.write(text * (n_texts % 8) + tail.encode())
+    await stdin.drain()
+    found = await editor.client.text_document_document_symbol_async(
+        types.DocumentSymbolParams(types.TextDocumentIdentifier(path.as_uri()))
+    )
+    assert [one.name for one in found] == ["question"]
+    # It is open: what is open is followed.
+    pi.assistant("answer", usage=100_000)
+    path.write_bytes(pi.data)
+    assert (await editor.gauge(lambda gauge: gauge.text == "50%")).session.path == str(path)
