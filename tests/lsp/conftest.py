@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
@@ -32,6 +33,7 @@ class Editor:
         self.questions: list[str] = []
         self._gauges: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
         self._published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        self._asked: asyncio.Queue[str] = asyncio.Queue()
         self._changed: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
         self.told: list[str] = []
         """What the server said of its own accord."""
@@ -57,6 +59,7 @@ class Editor:
         @self.client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
         def on_question(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
             self.questions.append(params.message)
+            self._asked.put_nowait(params.message)
             titles = [action.title for action in params.actions or ()]
             return types.MessageActionItem(self.answer) if self.answer in titles else None
 
@@ -80,7 +83,7 @@ class Editor:
     async def start(
         self,
         *folders: Path,
-        options: dict[str, object] | None = None,
+        options: object = None,
         capabilities: types.ClientCapabilities | None = None,
     ) -> types.InitializeResult:
         return await self.client.initialize_session(
@@ -111,6 +114,10 @@ class Editor:
     async def gauge(self, is_wanted: Callable[[SimpleNamespace], bool]) -> SimpleNamespace:
         """Wait for a gauge that is as wanted, passing over others."""
         return await _first(self._gauges, is_wanted)
+
+    async def asked(self, is_wanted: Callable[[str], bool]) -> str:
+        """Wait until the server asks or tells something by a message with buttons."""
+        return await _first(self._asked, is_wanted)
 
     async def changed(self, what: str) -> None:
         """Wait until the server says that a list is to be asked for anew."""
@@ -169,6 +176,19 @@ async def _first(queue: asyncio.Queue[T], is_wanted: Callable[[T], bool]) -> T:
 
 @pytest_asyncio.fixture
 async def editor(place: Place) -> AsyncIterator[Editor]:
+    async with running_editor(place) as editor:
+        yield editor
+
+
+@pytest_asyncio.fixture
+async def other_editor(place: Place) -> AsyncIterator[Editor]:
+    """A second window, with a server of its own."""
+    async with running_editor(place) as editor:
+        yield editor
+
+
+@asynccontextmanager
+async def running_editor(place: Place) -> AsyncIterator[Editor]:
     config = ClientServerConfig(
         server_command=[sys.executable, "-m", "ullage", "lsp"],
         client_factory=lambda: LanguageClient(converter_factory=default_converter),

@@ -26,7 +26,7 @@ from ullage.core.config.settings import Config
 from ullage.core.decision import Warn
 from ullage.core.policy import Layer
 from ullage.errors import StorageError
-from ullage.store.auto_state import AutoState, read_auto_state, write_auto_state
+from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state
 from ullage.store.places import Places
 
 
@@ -55,9 +55,12 @@ def switch(session: Session, *, is_on: bool, places: Places) -> None:
         StorageError: the state folder does not take it.
     """
     changeable(session)
-    key = session_key(session)
-    state = AutoState(is_on=True) if is_on else read_auto_state(key, places)
-    write_auto_state(key, msgspec.structs.replace(state, is_on=is_on), places)
+
+    def switched(state: AutoState) -> AutoState:
+        breaker = Breaker() if is_on else state.breaker
+        return msgspec.structs.replace(state, is_on=is_on, breaker=breaker)
+
+    change_auto_state(session_key(session), switched, places)
 
 
 def report_auto(session: Session, config: Config, places: Places) -> AutoReport:
@@ -98,6 +101,12 @@ def auto_text(report: AutoReport) -> str:
             " `ullage autocompact on` starts anew"
         )
     return "\n".join(lines)
+
+
+def is_automatic(loaded: Loaded, places: Places) -> bool:
+    """Tell whether a session is compacted by itself: by its own switch, else as configured."""
+    is_on = read_auto_state(session_key(loaded.session), places).is_on
+    return loaded.policy.is_auto_enabled if is_on is None else is_on
 
 
 async def plan_auto(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> Due:
@@ -215,10 +224,11 @@ def change_breaker(
     Raises:
         StorageError: the state folder does not take it.
     """
-    key = session_key(session)
-    state = read_auto_state(key, places)
-    changed = msgspec.structs.replace(state, breaker=recorded(state.breaker))
-    write_auto_state(key, changed, places)
+
+    def changed(state: AutoState) -> AutoState:
+        return msgspec.structs.replace(state, breaker=recorded(state.breaker))
+
+    change_auto_state(session_key(session), changed, places)
 
 
 def _now_ms() -> int:

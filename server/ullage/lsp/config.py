@@ -27,13 +27,13 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     """
     options = cast(object, params.initialization_options)
     editor = dict(cast("dict[str, object]", options)) if isinstance(options, dict) else {}
-    ls.is_restricted = editor.get(TRUST_OPTION) is False
-    ls.is_trusted = is_trusted = editor.pop(TRUST_OPTION, False) is True
+    trust = editor.pop(TRUST_OPTION, None)
+    ls.is_trusted, ls.is_restricted = trust is True, trust is False
     ls.shows_outcomes = editor.pop(OUTCOMES_OPTION, False) is True
     paths = (path_of(folder.uri) for folder in params.workspace_folders or ())
     workspace = next((path for path in paths if path is not None), None)
     ls.config = await asyncio.to_thread(
-        load_config, ls.places, workspace=workspace, editor=editor, is_trusted=is_trusted
+        load_config, ls.places, workspace=workspace, editor=editor, is_trusted=trust is True
     )
     for finding in ls.config.findings:
         log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)

@@ -13,6 +13,7 @@ from ullage.app.follow import Followed, new_events, start, update
 from ullage.app.sessions import session_folders
 from ullage.app.workspace import look
 from ullage.errors import UllageError
+from ullage.lsp.auto import consider_later
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
@@ -92,6 +93,8 @@ async def refresh(ls: UllageServer, path: Path) -> None:
                 views_changed(ls)
             if before is not None and not after.loaded.policy.is_read_only:
                 await asyncio.to_thread(_capture, ls, before, after)
+            if before is not None:
+                consider_later(ls, path)
 
 
 def publish(ls: UllageServer, path: Path) -> None:

@@ -1,7 +1,6 @@
 """The language server: its features, its commands, and its start."""
 
 import asyncio
-import contextlib
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
@@ -142,8 +141,10 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
 
 async def _on_shutdown(ls: UllageServer, params: None) -> None:
     ls.is_shut_down = True
-    if ls.following is not None:
-        ls.following.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await ls.following
+    for timer in ls.considering.values():
+        timer.cancel()
+    tasks = [task for task in (ls.following, *ls.tasks) if task is not None]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     await asyncio.to_thread(ls.worker.close)

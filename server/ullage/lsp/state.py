@@ -46,8 +46,14 @@ class UllageServer(LanguageServer):
         """What was worked out last, and from what."""
         self.changed: set[Literal["sessions", "checkpoints", "memory"]] = set()
         """What the client is to be told of soon."""
-        self.is_trusted = False
-        """Whether the client says that the workspace may be written to by itself."""
+        self.is_restricted = False
+        """Whether the client says that the workspace is not trusted: then nothing is written."""
+        self.considering: dict[Path, asyncio.TimerHandle] = {}
+        """Sessions that were written to, and are to be considered when they are quiet."""
+        self.at_work: set[Path] = set()
+        """Sessions that something is worked out for or done to by itself just now."""
+        self.tasks: set[asyncio.Task[None]] = set()
+        """What is done by itself, or waits for its user's answer."""
         self.outlines: dict[Path, Outlined] = {}
         """The lines of open transcripts, as far as someone asked for them."""
         self.are_views_old = False

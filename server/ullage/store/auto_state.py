@@ -1,12 +1,15 @@
 """Whether a session is compacted by itself, and what came of it: one small file for each."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from ullage.core.breaker import Breaker
+from ullage.core.nudge import Nudges
 from ullage.core.policy import Layer
 from ullage.store.places import Places, session_folder
+from ullage.store.quick_lock import quick_lock
 from ullage.store.state_file import StateFile, read_state, replace_state
 
 VERSION = 1
@@ -17,6 +20,7 @@ class AutoState(msgspec.Struct, frozen=True, kw_only=True):
     is_on: bool | None = None
     """The session's own switch; None where the configuration decides."""
     breaker: Breaker = Breaker()
+    nudges: Nudges = Nudges()
 
 
 class AutoFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +35,8 @@ class AutoFile(msgspec.Struct, frozen=True, kw_only=True):
     held_layer: Layer | None
     held_until_tokens: int
     is_warned: bool
+    nudges: Nudges = Nudges()
+    """Missing in files of the first versions."""
 
 
 def auto_path(session_key: str, places: Places) -> Path:
@@ -51,7 +57,7 @@ def read_auto_state(session_key: str, places: Places) -> AutoState:
         held_until_tokens=content.held_until_tokens,
         is_warned=content.is_warned,
     )
-    return AutoState(is_on=content.is_on, breaker=breaker)
+    return AutoState(is_on=content.is_on, breaker=breaker, nudges=content.nudges)
 
 
 def write_auto_state(session_key: str, state: AutoState, places: Places) -> None:
@@ -72,8 +78,29 @@ def write_auto_state(session_key: str, state: AutoState, places: Places) -> None
         held_layer=breaker.held_layer,
         held_until_tokens=breaker.held_until_tokens,
         is_warned=breaker.is_warned,
+        nudges=state.nudges,
     )
     replace_state(auto_path(session_key, places), _read(session_key, places), content)
+
+
+def change_auto_state(
+    session_key: str, changed: Callable[[AutoState], AutoState], places: Places
+) -> AutoState:
+    """Change the state of a session while no other Ullage does; give the state after it.
+
+    `changed` gives the same value where nothing is to be written.
+
+    Raises:
+        StateBusy: another Ullage is writing for longer than we wait.
+        StateUnwritable: the state folder does not take it; the old file is intact.
+        StorageError: a newer version wrote the file.
+    """
+    with quick_lock(auto_path(session_key, places).with_suffix(".lock")):
+        before = read_auto_state(session_key, places)
+        after = changed(before)
+        if after != before:
+            write_auto_state(session_key, after, places)
+    return after
 
 
 def _read(session_key: str, places: Places) -> StateFile[AutoFile]:

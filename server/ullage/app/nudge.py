@@ -1,0 +1,72 @@
+"""Tell the user of a session that its window fills, once among all windows of all editors."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from ullage.app.checkpoint import session_key
+from ullage.app.load import Loaded
+from ullage.core.nudge import NudgedBand, Nudges, ask, nudge, snooze
+from ullage.core.policy import Layer
+from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state
+from ullage.store.places import Places
+
+
+def claim_nudge(loaded: Loaded, places: Places) -> NudgedBand | None:
+    """Give the band that is to be told of now; no other process is given the same.
+
+    Raises:
+        StorageError: the state folder does not take it; then nobody is told.
+    """
+    utilization = loaded.status.gauge.utilization
+    n_compactions = len(loaded.context.compactions)
+
+    def judged(nudges: Nudges) -> tuple[Nudges, NudgedBand | None]:
+        return nudge(nudges, utilization, n_compactions, loaded.policy)
+
+    known = read_auto_state(session_key(loaded.session), places).nudges
+    if judged(known)[0] == known:
+        return None
+    claimed: NudgedBand | None = None
+
+    def changed(nudges: Nudges) -> Nudges:
+        nonlocal claimed
+        after, claimed = judged(nudges)
+        return after
+
+    _change(loaded, changed, places)
+    return claimed
+
+
+def claim_question(loaded: Loaded, layer: Layer, places: Places) -> bool:
+    """Tell whether the user is to be asked about a layer now, and by no other process.
+
+    Raises:
+        StorageError: the state folder does not take it; then nobody is asked.
+    """
+    is_claimed = False
+
+    def changed(nudges: Nudges) -> Nudges:
+        nonlocal is_claimed
+        after, is_claimed = ask(nudges, layer, loaded.status.band, len(loaded.context.compactions))
+        return after
+
+    _change(loaded, changed, places)
+    return is_claimed
+
+
+def snooze_session(loaded: Loaded, places: Places) -> None:
+    """Tell and ask nothing more until the next compaction or a higher band.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    band, n_compactions = loaded.status.band, len(loaded.context.compactions)
+    _change(loaded, lambda nudges: snooze(nudges, band, n_compactions), places)
+
+
+def _change(loaded: Loaded, changed: Callable[[Nudges], Nudges], places: Places) -> None:
+    def with_nudges(state: AutoState) -> AutoState:
+        return msgspec.structs.replace(state, nudges=changed(state.nudges))
+
+    change_auto_state(session_key(loaded.session), with_nudges, places)

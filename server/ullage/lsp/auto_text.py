@@ -1,0 +1,73 @@
+"""The words of what happens by itself: nudges, questions, and what was done."""
+
+import msgspec
+
+from ullage.app.change import Made
+from ullage.app.compact import Plan
+from ullage.app.load import Loaded
+from ullage.app.prune import Pruning
+from ullage.app.status_text import AGENT_NAMES
+from ullage.core.decision import Ask
+from ullage.core.gauge import short_tokens
+
+COMPACT_NOW, NOT_NOW, SNOOZE = "Compact Now", "Not Now", "Snooze"
+PREVIEW, PRUNE, COMPACT = "Preview…", "Prune", "Compact"
+UNDO, VIEW = "Undo", "View"
+
+
+class Nudge(msgspec.Struct, frozen=True, kw_only=True):
+    message: str
+    buttons: tuple[str, ...]
+
+
+def nudge(loaded: Loaded, pruning: Pruning | None, *, is_ours: bool) -> Nudge:
+    """Say how full the window is and what can be done; `is_ours` where we may do it now."""
+    used = _used(loaded)
+    if not is_ours:
+        return Nudge(message=f"{used}: compact it in the agent.", buttons=(SNOOZE,))
+    if pruning is None:
+        return Nudge(
+            message=f"{used}: a compaction makes room, and can be undone.",
+            buttons=(PREVIEW, COMPACT, SNOOZE),
+        )
+    freed = short_tokens(max(0, pruning.n_tokens_before - pruning.n_tokens_after))
+    return Nudge(
+        message=f"{used}: pruning old tool output would free {freed} tokens.",
+        buttons=(PREVIEW, PRUNE, SNOOZE),
+    )
+
+
+def question(plan: Plan | Pruning, action: Ask) -> str:
+    what = "prune" if isinstance(plan, Pruning) else "compact"
+    advice = "" if action.advice is None else f" ({action.advice})"
+    return (
+        f"{_used(plan.loaded)}. Ullage would {what} it now:"
+        f" {_sizes(plan)}.{advice} It can be undone."
+    )
+
+
+def done(plan: Plan | Pruning, made: Made) -> str:
+    what = "Pruned" if isinstance(plan, Pruning) else "Compacted"
+    checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
+    return f"{what} {_name(plan.loaded)}: {_sizes(plan)}.{checkpoint}"
+
+
+def nothing_due(loaded: Loaded) -> str:
+    return f"{_used(loaded)}: nothing is due any more."
+
+
+def warned(loaded: Loaded, reason: str) -> str:
+    return f"{_name(loaded)}: {reason}."
+
+
+def _used(loaded: Loaded) -> str:
+    return f"Context {loaded.status.gauge.utilization or 0:.0%} used in {_name(loaded)}"
+
+
+def _name(loaded: Loaded) -> str:
+    header = loaded.session.header
+    return f"{AGENT_NAMES[header.known_agent]} {header.session_id[:8]}"
+
+
+def _sizes(plan: Plan | Pruning) -> str:
+    return f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens"

@@ -1,0 +1,161 @@
+"""What happens by itself: one nudge for each band, questions, and changes that can be undone."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from pi_files import MODEL, PiFile, conversation
+from running import Place
+
+QUIET_AGE_S = 6
+AUTO_OFF = b"compaction:\n  autoEnabled: false\n"
+UNFLUSHED = b"compaction:\n  memoryFlush:\n    enabled: false\n"
+UNASKED = UNFLUSHED + b"  notifyBeforeAuto: false\n"
+
+
+def write_quiet(path: Path, data: bytes) -> None:
+    """Write a session as it is seconds after the agent's last line."""
+    path.write_bytes(data)
+    at = time.time() - QUIET_AGE_S
+    os.utime(path, (at, at))
+
+
+def grow(pi: PiFile, path: Path, usage: int) -> None:
+    pi.user("and now?")
+    pi.assistant("Done.", usage=usage)
+    write_quiet(path, pi.data)
+
+
+@pytest.fixture
+def configure(place: Place):
+    def write(data: bytes) -> None:
+        place.write(str(place.home / ".openclaw/config.yaml"), data)
+
+    return write
+
+
+@pytest.fixture
+def long_session(place: Place) -> tuple[PiFile, Path]:
+    """A session with much to compact that is at 42 % by what its last answer reported."""
+    pi = conversation(40, chars=6000, usage=84_000, cwd=str(place.cwd), model=MODEL)
+    folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
+    path = place.home / ".pi" / "agent" / "sessions" / folder / "2026-02-03_s.jsonl"
+    return pi, place.write(str(path), pi.data)
+
+
+async def started(editor, **options: object) -> None:
+    await editor.start(editor.place.cwd, options=options)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+
+
+async def grown(editor, pi: PiFile, path: Path, usage: int) -> None:
+    """Let a session grow, and wait until the gauge shows it."""
+    grow(pi, path, usage)
+    await editor.gauge(lambda gauge: gauge.text == f"{usage / 200_000:.0%}")
+
+
+def used(percent: int) -> str:
+    return f"Context {percent}% used in pi / OpenClaw 019c2f00"
+
+
+async def test_each_band_is_told_of_once_until_the_context_fell(
+    editor, workspace_session, configure
+) -> None:
+    pi, path = workspace_session
+    configure(AUTO_OFF)
+    await started(editor)
+    for usage, is_told in (
+        (150_000, False),
+        (164_000, True),
+        (166_000, False),
+        (192_000, True),
+        (194_000, False),
+        (60_000, False),
+        (170_000, True),
+    ):
+        await grown(editor, pi, path, usage)
+        if is_told:
+            await editor.asked(lambda text, usage=usage: text.startswith(used(usage // 2000)))
+    assert [text.partition(":")[0] for text in editor.questions] == [used(82), used(96), used(85)]
+
+
+async def test_of_two_windows_one_tells_and_snoozing_holds_for_both(
+    editor, other_editor, workspace_session, configure
+) -> None:
+    pi, path = workspace_session
+    configure(AUTO_OFF)
+    editors = (editor, other_editor)
+    for one in editors:
+        one.answer = "Snooze"
+        await started(one)
+    for usage in (164_000, 192_000):
+        grow(pi, path, usage)
+        for one in editors:
+            await one.gauge(lambda gauge, usage=usage: gauge.text == f"{usage / 200_000:.0%}")
+        while not any(used(usage // 2000) in text for one in editors for text in one.questions):
+            for one in editors:
+                await one.request("ullage/status")
+    assert len(editor.questions + other_editor.questions) == 2
+
+
+async def test_in_a_workspace_that_is_not_trusted_nothing_is_said_or_done(
+    editor, other_editor, long_session
+) -> None:
+    pi, path = long_session
+    await started(editor, isTrusted=False)
+    await started(other_editor, isTrusted=True)
+    await grown(editor, pi, path, 178_000)
+    await other_editor.asked(lambda text: text.startswith(used(89)))
+    await editor.request("ullage/status")
+    assert editor.questions == []
+
+
+async def test_an_automatic_compaction_is_asked_about_and_made(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED)
+    editor.answer = "Compact Now"
+    await started(editor)
+    await grown(editor, pi, path, 178_000)
+    await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw 019c2f00: "))
+    question, told = editor.questions
+    assert question.startswith(f"{used(89)}. Ullage would compact it now: ")
+    assert "Checkpoint cp_001 written." in told
+    assert b'"type":"compaction"' in path.read_bytes()
+
+
+async def test_what_was_declined_is_asked_about_again_only_for_a_stronger_layer(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED)
+    editor.answer = "Not Now"
+    await started(editor)
+    for usage, is_asked in ((178_000, True), (180_000, False), (192_000, True)):
+        await grown(editor, pi, path, usage)
+        if is_asked:
+            await editor.asked(lambda text, usage=usage: text.startswith(used(usage // 2000)))
+    assert len(editor.questions) == 2
+    assert b'"type":"compaction"' not in path.read_bytes()
+
+
+async def test_unasked_it_waits_until_the_agent_is_quiet_and_can_be_taken_back(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNASKED)
+    editor.answer = "Undo"
+    await started(editor)
+    pi.user("and now?")
+    pi.assistant("Done.", usage=178_000)
+    path.write_bytes(pi.data)
+    await editor.gauge(lambda gauge: gauge.text == "89%")
+    assert b'"type":"compaction"' not in path.read_bytes()
+    write_quiet(path, pi.data)
+    await editor.asked(lambda text: text.startswith("Compacted "))
+    await editor.gauge(lambda gauge: gauge.text.startswith("~"))
+    await editor.gauge(lambda gauge: gauge.text == "89%")
+    assert len(editor.questions) == 1
