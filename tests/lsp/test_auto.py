@@ -1,5 +1,6 @@
 """What happens by itself: one nudge for each band, questions, and changes that can be undone."""
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -15,17 +16,19 @@ UNFLUSHED = b"compaction:\n  memoryFlush:\n    enabled: false\n"
 UNASKED = UNFLUSHED + b"  notifyBeforeAuto: false\n"
 
 
-def write_quiet(path: Path, data: bytes) -> None:
-    """Write a session as it is seconds after the agent's last line."""
-    path.write_bytes(data)
-    at = time.time() - QUIET_AGE_S
-    os.utime(path, (at, at))
-
-
 def grow(pi: PiFile, path: Path, usage: int) -> None:
+    """Let a session grow by a turn."""
+    n_before = len(pi.data)
     pi.user("and now?")
     pi.assistant("Done.", usage=usage)
-    write_quiet(path, pi.data)
+    with path.open("ab") as file:
+        file.write(pi.data[n_before:])
+
+
+def make_quiet(path: Path) -> None:
+    """Let the agent's last line be seconds old."""
+    at = time.time() - QUIET_AGE_S
+    os.utime(path, (at, at))
 
 
 @pytest.fixture
@@ -53,6 +56,7 @@ async def started(editor, **options: object) -> None:
 async def grown(editor, pi: PiFile, path: Path, usage: int) -> None:
     """Let a session grow, and wait until the gauge shows it."""
     grow(pi, path, usage)
+    make_quiet(path)
     await editor.gauge(lambda gauge: gauge.text == f"{usage / 200_000:.0%}")
 
 
@@ -92,12 +96,22 @@ async def test_of_two_windows_one_tells_and_snoozing_holds_for_both(
         await started(one)
     for usage in (164_000, 192_000):
         grow(pi, path, usage)
+        make_quiet(path)
         for one in editors:
             await one.gauge(lambda gauge, usage=usage: gauge.text == f"{usage / 200_000:.0%}")
-        while not any(used(usage // 2000) in text for one in editors for text in one.questions):
-            for one in editors:
-                await one.request("ullage/status")
+        await first_asked(editors, used(usage // 2000))
+    for one in editors:
+        await one.request("ullage/status")
     assert len(editor.questions + other_editor.questions) == 2
+
+
+async def first_asked(editors, beginning: str) -> None:
+    """Wait until one of some editors is asked."""
+    waiting = [asyncio.create_task(one.asked(lambda t: t.startswith(beginning))) for one in editors]
+    _, others = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for other in others:
+        other.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 async def test_in_a_workspace_that_is_not_trusted_nothing_is_said_or_done(
@@ -116,7 +130,7 @@ async def test_an_automatic_compaction_is_asked_about_and_made(
     editor, long_session, configure
 ) -> None:
     pi, path = long_session
-    configure(UNFLUSHED)
+    configure(UNFLUSHED + b"  prune:\n    enabled: false\n")
     editor.answer = "Compact Now"
     await started(editor)
     await grown(editor, pi, path, 178_000)
@@ -149,13 +163,11 @@ async def test_unasked_it_waits_until_the_agent_is_quiet_and_can_be_taken_back(
     configure(UNASKED)
     editor.answer = "Undo"
     await started(editor)
-    pi.user("and now?")
-    pi.assistant("Done.", usage=178_000)
-    path.write_bytes(pi.data)
+    grow(pi, path, 178_000)
     await editor.gauge(lambda gauge: gauge.text == "89%")
-    assert b'"type":"compaction"' not in path.read_bytes()
-    write_quiet(path, pi.data)
-    await editor.asked(lambda text: text.startswith("Compacted "))
+    assert b"pruned for context" not in path.read_bytes()
+    make_quiet(path)
+    await editor.asked(lambda text: text.startswith("Pruned "))
     await editor.gauge(lambda gauge: gauge.text.startswith("~"))
     await editor.gauge(lambda gauge: gauge.text == "89%")
     assert len(editor.questions) == 1
