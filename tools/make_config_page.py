@@ -20,8 +20,8 @@ Everything has a default; a configuration says only what shall be different. Lat
 6. environment variables,
 7. flags of a command, such as `--window`.
 
-Lists (`pins`, `compaction.prune.protectedTools`, `bootstrap.files`) add up instead: no place takes
-away what another has put in. A wrong value does not count, and the place before decides; no
+Lists (`pins`, `compaction.prune.protectedTools`, `bootstrap.files`, `diagnostics.off`) add up
+instead: no place takes away what another has put in. A wrong value does not count, and the place before decides; no
 configuration stops a command. `ullage config show` says what counts and where it comes from,
 `ullage config check` what is wrong.
 

@@ -11,7 +11,7 @@ from running import Place
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
-from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params, path_of, uri_of
+from ullage.lsp.convert import NO_GAUGE, gauge_params, path_of, uri_of, utilization
 from ullage.store.places import Places
 
 
@@ -45,7 +45,7 @@ def test_the_fuller_the_context_the_louder(
 ) -> None:
     session = loaded(place, used(n_tokens))
     assert gauge_params(session).level == level
-    found = [finding.severity for finding in diagnostics(session)]
+    found = [finding.severity for finding in utilization(session)]
     assert found == ([] if severity is None else [severity])
 
 
@@ -64,7 +64,7 @@ def test_a_gauge_that_was_only_counted_is_marked(place: Place) -> None:
 
 
 def test_above_the_last_trigger_the_finding_says_to_compact_now(place: Place) -> None:
-    (finding,) = diagnostics(loaded(place, used(199_000)))
+    (finding,) = utilization(loaded(place, used(199_000)))
     assert finding.message.endswith("Compact it now.")
 
 
@@ -97,7 +97,7 @@ def test_a_session_id_cannot_leave_its_code_span(place: Place) -> None:
 def test_the_marked_range_is_never_longer_than_the_first_line(place: Place) -> None:
     path = place.write("s.jsonl", used(182_000).data)
     places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
-    (finding,) = diagnostics(load(open_session(path), Config(), places))
+    (finding,) = utilization(load(open_session(path), Config(), places))
     first = path.read_bytes().split(b"\n")[0].decode()
     assert 0 < finding.range.end.character <= len(first)
 

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.app.change import now_text
 from ullage.app.session import Session
-from ullage.app.sessions import find_session
+from ullage.app.sessions import find_session, open_session
 from ullage.core.doctor import Finding, finding
 from ullage.core.secrets import mask
 from ullage.core.transcript import Agent, Header, MemoryLines
@@ -101,6 +101,19 @@ def check_up(text: str | None, places: Places) -> Checkup:
         examination=examine(patient.lines, header, patient.known, records),
         state=tuple(finding(one.code, detail=str(one.path)) for one in leftovers(places)),
     )
+
+
+def check_lines(path: Path, max_bytes: int) -> tuple[Finding, ...]:
+    """Examine the lines of a transcript; none of one that is larger, or is a database.
+
+    Raises:
+        Unreadable, NotATranscript: it cannot be examined.
+    """
+    patient = _patient(path)
+    if not isinstance(patient.lines, FileLines) or patient.lines.size_bytes > max_bytes:
+        return ()
+    header = patient.header if patient.is_recognized else None
+    return examine(patient.lines, header, patient.known, records_of(patient.header)).findings
 
 
 def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
@@ -211,12 +224,26 @@ def _find(text: str | None, places: Places) -> Patient:
     try:
         session: Session = find_session(text, places)
     except NotATranscript:
-        lines = None if text is None else open_file(places.cwd / text)
-        found = None if lines is None else guess(lines)
-        if lines is None or found is None:
+        if text is None:
+            raise
+        return _patient(places.cwd / text)
+    return _recognized(session)
+
+
+def _patient(path: Path) -> Patient:
+    """Open a transcript by its path, one without its beginning by its records."""
+    try:
+        return _recognized(open_session(path))
+    except NotATranscript:
+        lines = open_file(path)
+        found = guess(lines)
+        if found is None:
             raise
         known, header = found
         return Patient(lines=lines, known=known, header=header, is_recognized=False)
+
+
+def _recognized(session: Session) -> Patient:
     return Patient(
         lines=session.lines, known=session.format, header=session.header, is_recognized=True
     )

@@ -5,7 +5,7 @@ Parameters of requests of ours come as JSON gives them, and become the types of 
 
 import functools
 import logging
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, ParamSpec, TypeVar, cast
@@ -50,6 +50,21 @@ def guarded(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
             ) from None
 
     return answer
+
+
+def unattended(
+    task: Callable[P, Coroutine[None, None, None]],
+) -> Callable[P, Coroutine[None, None, None]]:
+    """Log what goes wrong in a task of the server's own, which nobody waits for."""
+
+    @functools.wraps(task)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            await task(*args, **kwargs)
+        except Exception as error:
+            log.error("fault in %s:\n%s", task.__name__, where(error))
+
+    return run
 
 
 def plain_converter() -> Converter:

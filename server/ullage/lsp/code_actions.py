@@ -4,17 +4,12 @@ from lsprotocol import types
 
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
-from ullage.lsp.kinds import document_at
-from ullage.lsp.preview_document import preview_actions
 from ullage.lsp.protocol import COMPACT_COMMAND
 from ullage.lsp.state import UllageServer
 
 
 @guarded
 async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list[types.CodeAction]:
-    document = document_at(ls, params.text_document.uri)
-    if document is not None and document[1] == "preview":
-        return await preview_actions(ls, document[0], params)
     path = path_of(params.text_document.uri)
     findings = [d for d in params.context.diagnostics if d.code == UTILIZATION_CODE]
     if path is None or path not in ls.followed or not findings:

@@ -63,7 +63,7 @@ def gauge_params(loaded: Loaded) -> GaugeParams:
     )
 
 
-def diagnostics(loaded: Loaded) -> list[types.Diagnostic]:
+def utilization(loaded: Loaded) -> list[types.Diagnostic]:
     """Give the finding on how full the context is, once it is worth a line."""
     status = loaded.status
     severity = _SEVERITIES.get(status.band)

@@ -1,13 +1,78 @@
-"""Documents that open and close in the editor; their text is read from disk, not from here."""
+"""Documents that open, change and close in the editor.
+
+A transcript's text is read from disk, never from here. Of small documents (instructions, memory,
+configuration, checkpoints, previews) clients that can are asked to send what is typed, so that
+findings follow it; with others, findings follow what is saved.
+"""
+
+import asyncio
+import logging
+from pathlib import Path
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
-from ullage.lsp.boundary import guarded
+from ullage.app.document_kind import (
+    INSTRUCTION_NAMES,
+    MEMORY_FOLDER,
+    MEMORY_NAME,
+    PREVIEW_FOLDER,
+    PREVIEW_NAME,
+    DocumentKind,
+    document_kind,
+)
+from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of
+from ullage.lsp.diagnostics import check_dependents, check_soon, forget
 from ullage.lsp.follow import publish, refresh, show_gauge
-from ullage.lsp.kinds import document_at
-from ullage.lsp.preview_document import publish_proposal
 from ullage.lsp.state import UllageServer
+from ullage.store.text_files import MAX_TEXT_BYTES
+
+TYPED_PATTERNS = (
+    f"**/{{{','.join((*INSTRUCTION_NAMES, MEMORY_NAME))}}}",
+    f"**/{MEMORY_FOLDER}/*.md",
+    "**/{.ullage.yaml,openclaw.json,clawdbot.json}",
+    "**/.openclaw/config.yaml",
+    "**/cp_*.yaml",
+    f"**/{PREVIEW_FOLDER}/**/{PREVIEW_NAME}",
+)
+"""Of the documents whose typing is asked for; `document_kind` decides what each of them is."""
+REGISTRATION_ID = "ullage-typing"
+_FOLLOWED: tuple[DocumentKind | None, ...] = ("transcript", None)
+"""A session's file may have any name; what is none is passed over when it is read."""
+
+log = logging.getLogger(__name__)
+
+
+def ask_for_typing(ls: UllageServer) -> None:
+    """Ask the client to send what is typed into small documents, if it lets itself be asked."""
+    capabilities = ls.client_capabilities.text_document
+    sync = None if capabilities is None else capabilities.synchronization
+    if sync is None or not sync.dynamic_registration:
+        return
+    # Set before the answer: a document that opens meanwhile must not lose its text.
+    ls.is_typing_sent = True
+    ls.registering = asyncio.create_task(_register(ls))
+
+
+@unattended
+async def _register(ls: UllageServer) -> None:
+    options = types.TextDocumentChangeRegistrationOptions(
+        sync_kind=types.TextDocumentSyncKind.Full,
+        document_selector=[
+            types.TextDocumentFilterPattern(pattern=pattern, scheme="file")
+            for pattern in TYPED_PATTERNS
+        ],
+    )
+    registration = types.Registration(
+        id=REGISTRATION_ID, method=types.TEXT_DOCUMENT_DID_CHANGE, register_options=options
+    )
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+    except JsonRpcException:
+        ls.is_typing_sent = False
+        ls.texts.clear()
+        log.info("the client does not send what is typed: findings follow what is saved")
 
 
 @guarded
@@ -15,25 +80,67 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
     path = path_of(params.text_document.uri)
     if path is None:
         return
+    kind = document_kind(path, ls.places, ls.workspace_folders())
+    if kind not in _FOLLOWED:
+        ls.small_uris[path] = params.text_document.uri
+        _keep_text(ls, path, params.text_document.text)
+        check_soon(ls, path, kind, delay_s=0.0)
+        return
     ls.open_uris.pop(path, None)
     ls.open_uris[path] = params.text_document.uri
     if path in ls.followed:
         publish(ls, path)
-    document = document_at(ls, params.text_document.uri)
-    if document is not None and document[1] == "preview":
-        await publish_proposal(ls, path)
-        return
     await refresh(ls, path)
+
+
+@guarded
+async def did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams) -> None:
+    """Take the whole text of a small document; a part of one cannot come, as we ask for all."""
+    path = path_of(params.text_document.uri)
+    kind = None if path is None else document_kind(path, ls.places, ls.workspace_folders())
+    if path is None or kind in _FOLLOWED or not params.content_changes:
+        return
+    last = params.content_changes[-1]
+    if isinstance(last, types.TextDocumentContentChangeWholeDocument):
+        _keep_text(ls, path, last.text)
+        check_soon(ls, path, kind)
+        check_dependents(ls, path)
+
+
+@guarded
+async def did_save(ls: UllageServer, params: types.DidSaveTextDocumentParams) -> None:
+    path = path_of(params.text_document.uri)
+    if path is None:
+        return
+    kind = document_kind(path, ls.places, ls.workspace_folders())
+    if kind not in _FOLLOWED:
+        check_soon(ls, path, kind, delay_s=0.0)
+    check_dependents(ls, path)
 
 
 @guarded
 async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
-    if path is None or path not in ls.open_uris:
+    if path is None:
         return
-    uri = ls.open_uris.pop(path)
+    small_uri = ls.small_uris.pop(path, None)
+    if small_uri is not None:
+        ls.texts.pop(path, None)
+        forget(ls, path, small_uri)
+        return
+    uri = ls.open_uris.pop(path, None)
+    if uri is None:
+        return
     ls.outlines.pop(path, None)
-    ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+    forget(ls, path, uri)
     if path not in ls.followed_paths():
         ls.followed.pop(path, None)
     show_gauge(ls)
+
+
+def _keep_text(ls: UllageServer, path: Path, text: str) -> None:
+    """Keep a text as it is typed; where that is not sent, the file on the disk says more."""
+    if ls.is_typing_sent and len(text) <= MAX_TEXT_BYTES:
+        ls.texts[path] = text
+    else:
+        ls.texts.pop(path, None)

@@ -4,8 +4,6 @@ import asyncio
 import logging
 from pathlib import Path
 
-from lsprotocol import types
-
 from ullage.app.capture import capture
 from ullage.app.checkpoint import session_key
 from ullage.app.databases import database_folders
@@ -15,7 +13,8 @@ from ullage.app.workspace import look
 from ullage.errors import UllageError
 from ullage.lsp.auto import consider_later
 from ullage.lsp.changed import notify_changed
-from ullage.lsp.convert import NO_GAUGE, diagnostics, gauge_params
+from ullage.lsp.convert import NO_GAUGE, gauge_params
+from ullage.lsp.diagnostics import check_followed, check_proposals, publish_known
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
@@ -99,13 +98,10 @@ async def refresh(ls: UllageServer, path: Path) -> None:
 
 def publish(ls: UllageServer, path: Path) -> None:
     """Publish what is known of a transcript: its diagnostics, and the gauge if it shows it."""
-    followed = ls.followed.get(path)
-    uri = ls.open_uris.get(path)
-    if uri is not None:
-        found = [] if followed is None else diagnostics(followed.loaded)
-        ls.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri=uri, diagnostics=found)
-        )
+    if path in ls.open_uris:
+        check_followed(ls, path)
+        publish_known(ls, path)
+    check_proposals(ls)
     if path == ls.gauge_path():
         show_gauge(ls)
 

@@ -18,8 +18,8 @@ from ullage.core.compaction import Unneeded
 from ullage.core.policy import Layer
 from ullage.lsp.boundary import guarded, request
 from ullage.lsp.convert import uri_of
+from ullage.lsp.diagnostics import check_proposals
 from ullage.lsp.outcome import changed, changing, meant, model_for, refuse_restricted, tell
-from ullage.lsp.preview_document import publish_proposal
 from ullage.lsp.progress import Reporter, with_progress
 from ullage.lsp.protocol import (
     ApplyArgument,
@@ -59,7 +59,7 @@ async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> Prev
     focus = before.note.focus if argument.focus is None else argument.focus
     loaded = await load_session(ls, before.path)
     result = await _made(ls, str(loaded.path), before.note.layer, focus or None)
-    await publish_proposal(ls, before.proposed_path)
+    check_proposals(ls)
     await _show(ls, result)
     return result
 

@@ -3,35 +3,17 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from lsprotocol import types
 
 from ullage.app.preview import tokens_text
-from ullage.app.proposal import CheckedProposal, checked_proposal
-from ullage.core.preview_check import (
-    INVENTED,
-    LOST_CODES,
-    MARKER_MISSING,
-    OUTDATED,
-    STALE,
-    Change,
-    PreviewFinding,
-)
-from ullage.lsp.convert import SOURCE
+from ullage.app.proposal import CheckedProposal, checked_proposal, text_fix
+from ullage.core.positions import Positions
+from ullage.core.preview_check import LOST_CODES, OUTDATED
+from ullage.lsp.finding import range_of
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer
 
-_ERROR, _WARNING = types.DiagnosticSeverity.Error, types.DiagnosticSeverity.Warning
-SEVERITIES: Final[dict[str, types.DiagnosticSeverity]] = {
-    **dict.fromkeys(LOST_CODES.values(), types.DiagnosticSeverity.Information),
-    LOST_CODES["pin"]: _ERROR,
-    LOST_CODES["constraint"]: _WARNING,
-    INVENTED: _WARNING,
-    STALE: _WARNING,
-    MARKER_MISSING: _ERROR,
-    OUTDATED: _ERROR,
-}
 APPLY, REGENERATE, DISCARD = "Apply", "Regenerate with focus…", "Discard"
 
 
@@ -57,31 +39,12 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
     return [types.CodeLens(range=types.Range(start, start), command=one) for one in commands]
 
 
-async def preview_diagnostics(ls: UllageServer, path: Path) -> list[types.Diagnostic]:
-    found = await checked_at(ls, path)
-    if found is None:
-        return []
-    return [_diagnostic(one, found.checked.text) for one in found.checked.findings]
-
-
-async def preview_actions(
-    ls: UllageServer, path: Path, params: types.CodeActionParams
+async def proposal_actions(
+    ls: UllageServer, path: Path, uri: str, diagnostics: list[types.Diagnostic]
 ) -> list[types.CodeAction]:
-    """Offer the changes that settle the findings, and the one that puts in all that is lost."""
+    """Offer what settles several findings of a proposal at once, or needs a command."""
     found = await checked_at(ls, path)
-    wanted = [one for one in params.context.diagnostics if one.code in SEVERITIES]
-    if found is None or not wanted:
-        return []
-    return list(_actions(found, params.text_document.uri, wanted))
-
-
-async def publish_proposal(ls: UllageServer, path: Path) -> None:
-    """Show the findings of a proposal that is open."""
-    uri = ls.open_uris.get(path)
-    if uri is not None:
-        ls.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri=uri, diagnostics=await preview_diagnostics(ls, path))
-        )
+    return [] if found is None else list(_actions(found, uri, diagnostics))
 
 
 async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
@@ -92,29 +55,15 @@ async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
 def _actions(
     found: CheckedProposal, uri: str, wanted: list[types.Diagnostic]
 ) -> Iterator[types.CodeAction]:
-    text = found.checked.text
-    for finding in found.checked.findings:
-        same = _diagnostic(finding, text)
-        shown = [
-            one
-            for one in wanted
-            if (one.code, one.message, one.range) == (same.code, same.message, same.range)
-        ]
-        for fix in finding.fixes if shown else ():
-            yield types.CodeAction(
-                title=f"{fix.title}: {finding.message}" if fix.title == "Insert" else fix.title,
-                kind=types.CodeActionKind.QuickFix,
-                diagnostics=shown,
-                is_preferred=True,
-                edit=_edit(uri, text, fix),
-            )
     lost = [one for one in wanted if one.code in LOST_CODES.values()]
     if lost and found.checked.insert_all is not None:
+        fix = text_fix(found.checked.insert_all, Positions(found.checked.text))
+        edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
         yield types.CodeAction(
             title="Insert all that would be lost",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=lost,
-            edit=_edit(uri, text, found.checked.insert_all),
+            edit=types.WorkspaceEdit(changes={uri: [edit]}),
         )
     outdated = [one for one in wanted if one.code == OUTDATED]
     if outdated:
@@ -129,32 +78,3 @@ def _actions(
                 arguments=[{"preview": found.preview.preview_id}],
             ),
         )
-
-
-def _edit(uri: str, text: str, change: Change) -> types.WorkspaceEdit:
-    place = _range(text, change.start, change.end)
-    return types.WorkspaceEdit(
-        changes={uri: [types.TextEdit(range=place, new_text=change.new_text)]}
-    )
-
-
-def _diagnostic(finding: PreviewFinding, text: str) -> types.Diagnostic:
-    return types.Diagnostic(
-        range=_range(text, finding.start, finding.end),
-        severity=SEVERITIES[finding.code],
-        code=finding.code,
-        source=SOURCE,
-        message=finding.message,
-    )
-
-
-def _range(text: str, start: int, end: int) -> types.Range:
-    return types.Range(start=_position(text, start), end=_position(text, end))
-
-
-def _position(text: str, offset: int) -> types.Position:
-    """Give a place as the protocol counts it; the text has `\\n` alone as its line ends."""
-    before = text[:offset]
-    line_start = before.rfind("\n") + 1
-    units = before[line_start:].encode("utf-16-le", "surrogatepass")
-    return types.Position(line=before.count("\n"), character=len(units) // 2)

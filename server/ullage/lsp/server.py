@@ -14,6 +14,7 @@ from ullage.lsp import (
     checkpoints,
     code_actions,
     compact,
+    diagnostics,
     documents,
     flush,
     folding,
@@ -68,7 +69,14 @@ Handler = Callable[..., Awaitable[object]]
 
 FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.TEXT_DOCUMENT_DID_OPEN, documents.did_open, None),
+    (types.TEXT_DOCUMENT_DID_CHANGE, documents.did_change, None),
+    (types.TEXT_DOCUMENT_DID_SAVE, documents.did_save, None),
     (types.TEXT_DOCUMENT_DID_CLOSE, documents.did_close, None),
+    (
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        diagnostics.pull_diagnostics,
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False),
+    ),
     (
         types.TEXT_DOCUMENT_CODE_ACTION,
         code_actions.code_actions,
@@ -136,6 +144,7 @@ def serve() -> int:
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
     await asyncio.to_thread(remove_useless_previews, ls.places)
+    documents.ask_for_typing(ls)
     ls.following = asyncio.create_task(follow(ls))
 
 

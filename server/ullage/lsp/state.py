@@ -13,8 +13,9 @@ from ullage.app.load import Loaded
 from ullage.app.outline import Outlined
 from ullage.app.workspace import Brief, Seen, to_follow
 from ullage.core.config.settings import Config
+from ullage.core.document_finding import DocumentFinding
 from ullage.lsp.boundary import plain_converter
-from ullage.lsp.command_protocol import CommandProtocol
+from ullage.lsp.language_protocol import UllageProtocol
 from ullage.lsp.protocol import HistoryResult
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
@@ -29,7 +30,7 @@ class UllageServer(LanguageServer):
             version,
             TextDocumentSyncKind.None_,
             converter_factory=plain_converter,
-            protocol_cls=CommandProtocol,
+            protocol_cls=UllageProtocol,
         )
         self.places = places
         self.config = Config()
@@ -37,6 +38,17 @@ class UllageServer(LanguageServer):
         self.worker = TokenWorker()
         self.open_uris: dict[Path, str] = {}
         """Transcripts that are open in the editor, by the URI that it uses for them."""
+        self.small_uris: dict[Path, str] = {}
+        """The other documents of ours that are open there."""
+        self.texts: dict[Path, str] = {}
+        """Small documents as they are typed, where the client sends that; never a transcript."""
+        self.is_typing_sent = False
+        self.registering: asyncio.Task[None] | None = None
+        self.findings: dict[Path, tuple[DocumentFinding, ...]] = {}
+        """What the last check found in the open documents."""
+        self.checks: dict[Path, asyncio.Task[None]] = {}
+        """The newest check of each document, waiting or under way."""
+        self.refreshing: asyncio.Task[None] | None = None
         self.followed: dict[Path, Followed] = {}
         self.seen: tuple[Seen, ...] | None = None
         """The sessions of the workspace's folders, live ones first; None before the first look."""
@@ -59,18 +71,21 @@ class UllageServer(LanguageServer):
         self.are_views_old = False
         self.renewal: asyncio.Task[None] | None = None
         """Tells the editor that lenses and hints are old, and then pauses."""
-        self.is_restricted = False
-        """Whether the client says that the workspace is not trusted: nothing is written then."""
         self.shows_outcomes = False
         """Whether the client tells its user what became of a command, so that we need not."""
         self.shown_documents: dict[str, Path] = {}
         """Virtual documents that the client asked for, and the transcripts that they are of."""
-        self.texts: dict[Path, str] = {}
         self._locks: dict[Path, asyncio.Lock] = {}
         self._outline_locks: dict[Path, asyncio.Lock] = {}
         self.is_shut_down = False
         """Whether the client said goodbye; without that, the end is a failure."""
         self.following: asyncio.Task[None] | None = None
+
+    @property
+    def pulls_diagnostics(self) -> bool:
+        """Whether the client asks for diagnostics, so that none are pushed."""
+        capabilities = self.client_capabilities.text_document
+        return capabilities is not None and capabilities.diagnostic is not None
 
     def lock_of(self, path: Path) -> asyncio.Lock:
         """Give the lock of a transcript, so that it is read by one task at a time."""
@@ -79,6 +94,9 @@ class UllageServer(LanguageServer):
     def workspace_folders(self) -> tuple[Path, ...]:
         paths = (to_fs_path(uri) for uri in self.workspace.folders)
         return tuple(Path(path) for path in paths if path is not None)
+
+    def open_uri(self, path: Path) -> str | None:
+        return self.open_uris.get(path) or self.small_uris.get(path)
 
     def outline_lock_of(self, path: Path) -> asyncio.Lock:
         """Give the lock of an outline: while it is read, the gauge of its transcript goes on."""

@@ -65,6 +65,7 @@ FIGURES: dict[str, object] = {
     "bootstrap.maxChars": 20_000,
     "bootstrap.files": (),
     "pins": (),
+    "diagnostics.off": (),
 }
 """The figures of the seeds, written once more by hand."""
 
@@ -254,6 +255,7 @@ def test_no_two_keys_have_the_same_variable_or_spelling() -> None:
             "ULLAGE_DREAMING_TRIGGERS_SESSION_IDLE_IDLE_MINUTES",
         ),
         ("pins", "ULLAGE_PINS"),
+        ("diagnostics.off", "ULLAGE_DIAGNOSTICS_OFF"),
     ],
 )
 def test_variables_are_named_after_keys(name: str, variable: str) -> None:

@@ -200,6 +200,7 @@ SCOPES = [
     ("workspace", {"compaction": {"prune": {"protectRecentTokens": 1, "pruneMinimumTokens": 1}}}),
     ("workspace", {"compaction": {"modelOverrides": {"gpt": {"reserveTokens": 30_000}}}}),
     ("workspace", {"pins": ["x"]}),
+    ("workspace", {"diagnostics": {"off": ["config-unknown"]}}),
     ("workspace", {"compaction": {"prune": {"protectedTools": ["x"]}}}),
     ("workspace", {"gauge": {"trigger": 60}, "checkpoint": {"trigger": 70}}),
     ("trusted", {"compaction": {"autoEnabled": False}}),

@@ -328,6 +328,11 @@ KEYS: tuple[Key, ...] = (
         "pins", (Names(), ()), "Texts that every summary keeps word for word",
         "SPEC §14", "pins", scope="workspace",
     ),
+    _key(
+        "diagnostics.off", (Names(), ()),
+        "Codes of diagnostics that are not shown in an editor (docs/diagnostics.md)",
+        "SPEC §16", "diagnostics.off", scope="workspace",
+    ),
 )  # fmt: skip
 
 

@@ -49,7 +49,15 @@ _KEY_LIKE = (
     r"|authorization|(?:access|auth|bearer|refresh|api)[-_]?token)$|^(?:key|token)$"
 )
 """A text, as compiling it takes longer than reading a usual configuration."""
-_OWN_SECTIONS = ("compaction", "gauge", "checkpoint", "dreaming", "bootstrap", "sandbox")
+_OWN_SECTIONS = (
+    "compaction",
+    "gauge",
+    "checkpoint",
+    "dreaming",
+    "bootstrap",
+    "sandbox",
+    "diagnostics",
+)
 _KNOWN = SPELLINGS.keys() | SECTIONS
 _OWN_VARIABLES = tuple(f"{PREFIX}{section.upper()}_" for section in _OWN_SECTIONS)
 

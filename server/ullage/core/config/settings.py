@@ -53,6 +53,13 @@ class CheckpointSettings(msgspec.Struct, frozen=True, kw_only=True):
     injection_tokens: int = 800
 
 
+class DiagnosticsSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Findings in an editor."""
+
+    off: tuple[str, ...] = ()
+    """Codes that are not shown."""
+
+
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """One value that somebody set, and where."""
 
@@ -82,6 +89,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     dreaming: DreamingSettings = DreamingSettings()
     bootstrap: BootstrapSettings = BootstrapSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
+    diagnostics: DiagnosticsSettings = DiagnosticsSettings()
     pins: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = ()
     """What was set and counts, in the order of the keys."""
@@ -122,6 +130,7 @@ def config_of(settings: tuple[Setting, ...], findings: tuple[Finding, ...] = ())
         dreaming=msgspec.convert(_part(values, "dreaming", window), DreamingSettings),
         bootstrap=msgspec.convert(_part(values, "bootstrap", window), BootstrapSettings),
         checkpoint=msgspec.convert(_part(values, "checkpoint", window), CheckpointSettings),
+        diagnostics=msgspec.convert(_part(values, "diagnostics", window), DiagnosticsSettings),
         pins=pins if isinstance(pins, tuple) else (),
         settings=settings,
         findings=findings,

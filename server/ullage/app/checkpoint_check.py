@@ -1,0 +1,117 @@
+"""Findings on a checkpoint file: its schema, its id, and the chain that it stands in."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ullage.app.document_check import Surroundings
+from ullage.core.checkpoint import Checkpoint
+from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
+from ullage.core.document_finding import DocumentFinding
+from ullage.core.positions import Extent, Positions
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.store.checkpoint_yaml import load
+from ullage.store.checkpoints import read_checkpoint
+from ullage.store.config_yaml import parse_yaml
+
+_KEY_PATH = re.compile(r"at `\$(?P<path>[^`]*)`")
+"""How msgspec names the place of what does not fit."""
+_MISSING = re.compile(r"missing required field `(?P<name>[^`]+)`")
+_LINE = re.compile(r"\(line (?P<line>\d+)\)")
+
+
+def check_checkpoint_file(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
+    del around  # Its folder and its own text say all.
+    positions = Positions(text)
+    try:
+        checkpoint = load(text.encode("utf-8", "replace"))
+    except NewerCheckpoint as error:
+        yield _at_key("checkpoint-newer", ("schema_version",), f"{error}", text, positions)
+    except CorruptCheckpoint as error:
+        yield _schema_finding(f"{error}", text, positions)
+    else:
+        yield from _chain_findings(path, checkpoint, text, positions)
+
+
+def _chain_findings(
+    path: Path, checkpoint: Checkpoint, text: str, positions: Positions
+) -> Iterator[DocumentFinding]:
+    meta = checkpoint.meta
+    if meta.checkpoint_id != path.stem:
+        message = f"The id of this checkpoint is not that of its file, {path.name}."
+        yield _at_key("checkpoint-id", ("meta", "checkpoint_id"), message, text, positions)
+    problem = _chain_problem(path, checkpoint)
+    if problem is not None:
+        key = ("meta", "previous_checkpoint")
+        yield _at_key("checkpoint-chain", key, problem, text, positions)
+
+
+def _chain_problem(path: Path, checkpoint: Checkpoint) -> str | None:
+    previous = checkpoint.meta.previous_checkpoint
+    if previous is None:
+        return None
+    if not re.fullmatch(r"cp_\d{3,9}", previous):
+        return "The checkpoint before this one has no name of a checkpoint."
+    if int(previous[3:]) >= int(path.stem[3:]):
+        return f"{previous} is not before this checkpoint, which says that it follows it."
+    try:
+        found = read_checkpoint(path.with_name(f"{previous}.yaml"))
+    except FileNotFoundError:
+        return f"{previous}, which this checkpoint follows, is not there any more."
+    except (CorruptCheckpoint, NewerCheckpoint) as error:
+        return f"{error}; this checkpoint follows it."
+    if found.meta.created_at > checkpoint.meta.created_at:
+        return f"{previous}, which this checkpoint follows, was written after it."
+    return None
+
+
+def _schema_finding(message: str, text: str, positions: Positions) -> DocumentFinding:
+    found = _KEY_PATH.search(message)
+    keys = tuple(re.findall(r"[^.\[\]]+", found["path"])) if found else ()
+    missing = _MISSING.search(message)
+    line = _LINE.search(message)
+    says = f"{message[:1].upper()}{message[1:]}."
+    if line is not None:
+        number = int(line["line"]) - 1
+        start = positions.line_start(number)
+        extent = positions.extent(start, start + len(positions.line_text(number)))
+        return DocumentFinding(code="checkpoint-schema", extent=extent, message=says)
+    if missing is not None and keys == ():
+        return _at_key("checkpoint-schema", (), says, text, positions)
+    return _at_key("checkpoint-schema", keys, says, text, positions)
+
+
+def _at_key(
+    code: str, keys: tuple[str, ...], message: str, text: str, positions: Positions
+) -> DocumentFinding:
+    return DocumentFinding(code=code, extent=key_extent(keys, text, positions), message=message)
+
+
+def key_extent(keys: tuple[str, ...], text: str, positions: Positions) -> Extent:
+    """Give where a key stands, or the innermost one around it; else the first line."""
+    first = positions.extent(0, len(positions.line_text(0)))
+    try:
+        node: Node = parse_yaml(text)
+    except NotRead:
+        return first
+    extent = first
+    for key in keys:
+        found = _inside(node, key)
+        if found is None:
+            break
+        span, node = found
+        if span is not None:
+            extent = positions.extent(span.start, span.end)
+    if isinstance(node, Leaf) and node.span is not None and node.span.end > node.span.start:
+        return positions.extent(node.span.start, node.span.end)
+    return extent
+
+
+def _inside(node: Node, key: str) -> tuple[Span | None, Node] | None:
+    if isinstance(node, Table):
+        found = next((entry for entry in node.entries if entry.key == key), None)
+        return None if found is None else (found.key_span, found.node)
+    if isinstance(node, Items) and key.isdigit() and int(key) < len(node.nodes):
+        inner = node.nodes[int(key)]
+        return inner.span, inner
+    return None

@@ -1,0 +1,42 @@
+"""Findings on a configuration file, from its text in the editor."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ullage.app.config import check_source
+from ullage.app.document_check import Surroundings
+from ullage.core.config.tree import Finding, Span
+from ullage.core.document_finding import DocumentFinding, TextFix
+from ullage.core.positions import Positions
+from ullage.core.secrets import known_secrets, mask
+from ullage.store.config_files import parse_config, place_of
+
+
+def check_config_file(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
+    positions = Positions(text)
+    source = parse_config(place_of(path), str(path), text.encode("utf-8", "replace"))
+    secrets = known_secrets(around.places.env)
+    for finding in check_source(source).findings:
+        yield _document_finding(finding, positions, secrets)
+
+
+def _document_finding(
+    finding: Finding, positions: Positions, secrets: tuple[str, ...]
+) -> DocumentFinding:
+    span = finding.origin.span or Span(
+        start=0, end=len(positions.line_text(0)), line=1, column=1, end_line=1, end_column=1
+    )
+    extent = positions.extent(span.start, span.end)
+    new = finding.replacement
+    fixes = () if new is None else (TextFix(title=f"Change to {new}", extent=extent, new_text=new),)
+    return DocumentFinding(
+        code=finding.code,
+        extent=extent,
+        message=mask(f"{_sentence(finding.message)} {_sentence(finding.fix)}", secrets),
+        fixes=fixes,
+    )
+
+
+def _sentence(text: str) -> str:
+    end = "" if text.endswith(("?", ".")) else "."
+    return f"{text[:1].upper()}{text[1:]}{end}"

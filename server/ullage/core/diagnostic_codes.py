@@ -1,0 +1,185 @@
+"""Every code of a diagnostic, once: how bad it is, what it means, and what to do.
+
+Codes are stable: users turn them off by name (`diagnostics.off`), and docs/diagnostics.md is
+written from here (tools/make_diagnostics_page.py).
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.doctor import MEANINGS, Severity
+
+Level: TypeAlias = Literal["error", "warning", "information", "hint"]
+Subject: TypeAlias = Literal[
+    "transcripts", "instructions", "memory", "checkpoints", "config", "previews"
+]
+
+
+class DiagnosticCode(msgspec.Struct, frozen=True, kw_only=True):
+    code: str
+    subject: Subject
+    level: Level
+    meaning: str
+    fix: str
+
+
+def _code(code: str, subject: Subject, level: Level, meaning: str, fix: str) -> DiagnosticCode:
+    return DiagnosticCode(code=code, subject=subject, level=level, meaning=meaning, fix=fix)
+
+
+_OWN: tuple[DiagnosticCode, ...] = (
+    _code(
+        "context-utilization", "transcripts", "warning",
+        "The context of the session is filling up. Information at the first threshold, a warning"
+        " where something should be done, an error where the window is nearly full",
+        "Prune or compact the session, or let it be done at the next threshold",
+    ),
+    _code(
+        "instructions-cut", "instructions", "warning",
+        "The agent does not see a part of the file: OpenClaw gives a file of more than"
+        " `bootstrap.maxChars` characters (20,000) as its first 70 % and its last 20 %, and Codex"
+        " stops after 32 KiB of all AGENTS.md files together",
+        "Shorten the file, or move what is needed seldom to a file that it names",
+    ),
+    _code(
+        "instructions-large", "instructions", "information",
+        "Claude Code loads CLAUDE.md whole, and warns of more than 40,000 characters: they are"
+        " in every request",
+        "Move what is needed seldom to a file that it names, or to a skill",
+    ),
+    _code(
+        "instructions-duplicate", "instructions", "information",
+        "The same is said in another place that the agent is given too, and is paid for twice",
+        "Remove one of the two",
+    ),
+    _code(
+        "instructions-dead-path", "instructions", "warning",
+        "The file names a file or a folder of the workspace that does not exist: an agent that"
+        " follows it looks in vain",
+        "Name the file that is meant, or remove the mention",
+    ),
+    _code(
+        "memory-cut", "memory", "warning",
+        "The agent does not load a part of MEMORY.md: Claude Code gives its first 200 lines or"
+        " 25 KB, OpenClaw its first 70 % and last 20 % where it has more than"
+        " `bootstrap.maxChars` characters (20,000)",
+        "Keep an index here, and what it points to in files of their own",
+    ),
+    _code(
+        "checkpoint-schema", "checkpoints", "error",
+        "The checkpoint is damaged or does not fit its schema: an earlier one is used instead",
+        "Restore an earlier checkpoint, or write a new one",
+    ),
+    _code(
+        "checkpoint-newer", "checkpoints", "warning",
+        "A later version of Ullage wrote the checkpoint, and this one does not read it",
+        "Update Ullage",
+    ),
+    _code(
+        "checkpoint-id", "checkpoints", "error",
+        "The id in the checkpoint is not that of its file: it is read as damaged",
+        "Give the file its name back; checkpoints are never changed",
+    ),
+    _code(
+        "checkpoint-chain", "checkpoints", "warning",
+        "The checkpoint that this one follows is missing, damaged, or not older",
+        "None is needed to restore this one. What it was carried over from cannot be compared",
+    ),
+    _code("config-unreadable", "config", "error", "The file cannot be read", "Allow it"),
+    _code("config-syntax", "config", "error", "The file is not YAML or JSON5", "Correct it"),
+    _code(
+        "config-duplicate", "config", "warning",
+        "A key stands twice, and the last one counts", "Remove one of them",
+    ),
+    _code(
+        "config-unknown", "config", "warning", "No setting has this name",
+        "Take the name that is meant, or remove the line",
+    ),
+    _code("config-type", "config", "error", "The value is of the wrong kind", "Write what it says"),
+    _code(
+        "config-range", "config", "error", "The value is beyond its limits",
+        "Take one within them",
+    ),
+    _code(
+        "config-secret", "config", "error",
+        "A key of a provider stands in a file, where it leaks",
+        "Remove it, revoke it, and put a new one into the environment or the keyring",
+    ),
+    _code(
+        "config-untrusted", "config", "warning",
+        "The file of a workspace may not set this key, or only where you trust the workspace",
+        "Put it into your own file",
+    ),
+    _code(
+        "config-conflict", "config", "warning",
+        "Two keys contradict each other", "Change one of them",
+    ),
+    _code(
+        "config-order", "config", "warning",
+        "Thresholds are not in the order in which they must come", "Change one of them",
+    ),
+    _code(
+        "preview-lost-pin", "previews", "error",
+        "The proposed summary lacks a pin", "Insert it; the quick fix knows where",
+    ),
+    _code(
+        "preview-lost-constraint", "previews", "warning",
+        "The proposed summary lacks a rule that the user stated",
+        "Insert it; the quick fix knows where",
+    ),
+    _code(
+        "preview-lost-decision", "previews", "information",
+        "The proposed summary lacks a decision", "Insert it, where it still matters",
+    ),
+    _code(
+        "preview-lost-open-item", "previews", "information",
+        "The proposed summary lacks an open item", "Insert it, where it is still open",
+    ),
+    _code(
+        "preview-lost-identifier", "previews", "information",
+        "The proposed summary lacks a name or a number", "Insert it, where it still matters",
+    ),
+    _code(
+        "preview-lost-file", "previews", "information",
+        "The proposed summary lacks a file that was worked on", "Insert it, where it still matters",
+    ),
+    _code(
+        "preview-invented", "previews", "warning",
+        "The proposed summary names something exact that stands nowhere in the messages",
+        "Correct it, or keep it where you know better",
+    ),
+    _code(
+        "preview-stale-value", "previews", "warning",
+        "The proposed summary still names a value that was replaced", "Name the one that holds",
+    ),
+    _code(
+        "preview-marker-missing", "previews", "error",
+        "The line that ends the summary is missing: without it nothing is applied",
+        "Put it back; the quick fix does",
+    ),
+    _code(
+        "preview-outdated", "previews", "error",
+        "The session went on since the compaction was proposed", "Regenerate the proposal",
+    ),
+)  # fmt: skip
+
+_LEVELS: dict[Severity, Level] = {"info": "information", "warning": "warning", "error": "error"}
+_STATE_CODES = frozenset(
+    {"leftover-temporary", "leftover-journal", "corrupt-checkpoint", "unreadable-state"}
+)
+"""Of our state folder, which is no document. What is normal (`info`) is no finding in an editor."""
+
+_DAMAGE = tuple(
+    _code(
+        code, "transcripts", _LEVELS[severity], meaning[0].upper() + meaning[1:],
+        "`ullage doctor --repair` makes a repaired copy"
+        if severity == "error"
+        else "Nothing needs to be done",
+    )
+    for code, (severity, meaning) in MEANINGS.items()
+    if code not in _STATE_CODES and severity != "info"
+)  # fmt: skip
+
+CODES: tuple[DiagnosticCode, ...] = (_OWN[0], *_DAMAGE, *_OWN[1:])
+BY_CODE: dict[str, DiagnosticCode] = {one.code: one for one in CODES}

@@ -1,0 +1,33 @@
+"""What is wrong in a text that is open in an editor, and how it may be put right."""
+
+import msgspec
+
+from ullage.core.positions import Extent
+
+
+class Related(msgspec.Struct, frozen=True, kw_only=True):
+    """Another place that a finding speaks of."""
+
+    path: str
+    extent: Extent
+    message: str
+
+
+class TextFix(msgspec.Struct, frozen=True, kw_only=True):
+    """A change of the same text that settles a finding."""
+
+    title: str
+    extent: Extent
+    new_text: str
+
+
+class DocumentFinding(msgspec.Struct, frozen=True, kw_only=True):
+    code: str
+    """One of `core.diagnostic_codes`."""
+    extent: Extent
+    message: str
+    is_unseen: bool = False
+    """Whether the place is text that no agent sees, which editors gray out."""
+    related: tuple[Related, ...] = ()
+    fixes: tuple[TextFix, ...] = ()
+    """The best first."""

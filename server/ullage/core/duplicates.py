@@ -1,0 +1,120 @@
+"""Statements that are made twice in what an agent is given.
+
+The same words in the same order are a duplicate, whatever markup and case they have. So are two
+long statements that share nearly all of their words: of the three-word runs of both together,
+nine tenths (Broder's resemblance; 0.9 is the bound that search engines take for "the same page").
+A statement with one word negated or one number changed is no duplicate: it says something else.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ullage.core.markdown_parts import Part, plain_words, read_parts
+
+MIN_WORDS = 6
+"""Shorter ones ("Run the tests.") are said again with good reason (chosen)."""
+MIN_CHARS = 40
+NEAR_MIN_WORDS = 25
+"""Below it, one word makes more than a tenth of the runs anyhow."""
+NEAR_RATIO = 0.9
+RUN_WORDS = 3
+MAX_STATEMENTS = 2000
+"""Of one file; a longer one is a document, no instructions (chosen)."""
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "don't", "dont", "cannot", "without", "except", "t", "nicht", "kein")
+)
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    part: Part
+    words: tuple[str, ...]
+
+
+class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
+    """A statement of a file, and the earlier one that says the same."""
+
+    statement: Statement
+    source: int
+    """Which of the sources the other stands in."""
+    other: Statement
+    is_exact: bool
+
+
+def statements(text: str) -> tuple[Statement, ...]:
+    found: list[Statement] = []
+    for part in read_parts(text):
+        if part.kind != "text" or part.end - part.start < MIN_CHARS:
+            continue
+        words = plain_words(text[part.start : part.end])
+        if len(words) >= MIN_WORDS:
+            found.append(Statement(part=part, words=words))
+        if len(found) == MAX_STATEMENTS:
+            break
+    return tuple(found)
+
+
+def find_duplicates(
+    own: Sequence[Statement], others: Iterable[Sequence[Statement]]
+) -> tuple[Duplicate, ...]:
+    """Find the statements that an earlier one of the same file, or another file, makes too.
+
+    Sources count from 0, which is the file itself. Of several places the first is told.
+    """
+    known = _Known()
+    for source, made in enumerate(others, start=1):
+        for statement in made:
+            known.add(source, statement)
+    found: list[Duplicate] = []
+    for statement in own:
+        same = known.find(statement)
+        if same is not None:
+            found.append(same)
+        known.add(0, statement)
+    return tuple(found)
+
+
+class _Known:
+    """Statements by what they say, and the long ones by their runs of words."""
+
+    def __init__(self) -> None:
+        self._exact: dict[tuple[str, ...], tuple[int, Statement]] = {}
+        self._long: list[tuple[int, Statement, frozenset[tuple[str, ...]]]] = []
+        self._by_run: dict[tuple[str, ...], list[int]] = {}
+
+    def add(self, source: int, statement: Statement) -> None:
+        if statement.words in self._exact:
+            return
+        self._exact[statement.words] = (source, statement)
+        if len(statement.words) >= NEAR_MIN_WORDS:
+            runs = _runs(statement.words)
+            for run in runs:
+                self._by_run.setdefault(run, []).append(len(self._long))
+            self._long.append((source, statement, runs))
+
+    def find(self, statement: Statement) -> Duplicate | None:
+        same = self._exact.get(statement.words)
+        if same is not None:
+            return Duplicate(statement=statement, source=same[0], other=same[1], is_exact=True)
+        if len(statement.words) < NEAR_MIN_WORDS:
+            return None
+        runs = _runs(statement.words)
+        shared: dict[int, int] = {}
+        for run in runs:
+            for at in self._by_run.get(run, ()):
+                shared[at] = shared.get(at, 0) + 1
+        for at, n_shared in shared.items():
+            source, other, its_runs = self._long[at]
+            is_near = n_shared >= NEAR_RATIO * (len(runs) + len(its_runs) - n_shared)
+            if is_near and _telling(statement.words) == _telling(other.words):
+                return Duplicate(statement=statement, source=source, other=other, is_exact=False)
+        return None
+
+
+def _runs(words: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    return frozenset(words[at : at + RUN_WORDS] for at in range(len(words) - RUN_WORDS + 1))
+
+
+def _telling(words: tuple[str, ...]) -> list[str]:
+    """Give the words that turn a statement into another one: negations and numbers."""
+    return [word for word in words if word in _NEGATIONS or any(map(str.isdigit, word))]

@@ -1,0 +1,98 @@
+"""What an agent is given of an instruction file or a memory file that is too long for it."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.positions import utf16_length, utf16_offset
+
+Reader: TypeAlias = Literal["OpenClaw", "Codex", "Claude Code"]
+
+HEAD_RATIO = 0.7
+TAIL_RATIO = 0.2
+"""S3 §Truncation Strategy."""
+CODEX_MAX_BYTES = 32 * 1024
+"""Of all AGENTS.md files from the root of the project down (Codex, `project_doc_max_bytes`)."""
+CLAUDE_LARGE_CHARS = 40_000
+"""Above which Claude Code warns; it loads CLAUDE.md whole ("Large CLAUDE.md will impact
+performance (… chars > 40.0k)")."""
+CLAUDE_MEMORY_LINES = 200
+CLAUDE_MEMORY_BYTES = 25_000
+"""What Claude Code loads of MEMORY.md, whichever comes first (its documentation on memory)."""
+
+
+class Cut(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a text that an agent does not see: from one offset up to another."""
+
+    reader: Reader
+    start: int
+    end: int
+    rule: str
+    """Ends a sentence that begins with the agent's name."""
+
+
+def openclaw_cut(text: str, max_chars: int) -> Cut | None:
+    """Give what `trimBootstrapContent` leaves out (S3); JavaScript counts UTF-16 units.
+
+    A character that the cut would split is not seen as what it is: it counts as cut.
+    """
+    n_units = utf16_length(text)
+    if n_units <= max_chars:
+        return None
+    start = utf16_offset(text, int(max_chars * HEAD_RATIO))
+    n_tail = int(max_chars * TAIL_RATIO)
+    end = utf16_offset(text, n_units - n_tail)
+    if utf16_length(text[end:]) > n_tail:
+        end += 1
+    return Cut(
+        reader="OpenClaw",
+        start=start,
+        end=end,
+        rule=f"gives the first 70 % and the last 20 % of {max_chars:,} characters",
+    )
+
+
+def codex_cut(text: str, n_spent_bytes: int) -> Cut | None:
+    """Give what Codex leaves out where files further up have taken a part of its budget."""
+    data = text.encode("utf-8", "surrogatepass")
+    n_left = max(CODEX_MAX_BYTES - n_spent_bytes, 0)
+    if len(data) <= n_left:
+        return None
+    start = len(data[:n_left].decode("utf-8", "ignore"))
+    above = f", of which files further up take {n_spent_bytes:,}" if n_spent_bytes else ""
+    return Cut(
+        reader="Codex",
+        start=start,
+        end=len(text),
+        rule=f"stops after {CODEX_MAX_BYTES:,} bytes of instructions{above}",
+    )
+
+
+def claude_memory_cut(text: str) -> Cut | None:
+    """Give what Claude Code does not load of MEMORY.md."""
+    data = text.encode("utf-8", "surrogatepass")
+    by_bytes = len(data[:CLAUDE_MEMORY_BYTES].decode("utf-8", "ignore"))
+    by_lines = _line_start(text, CLAUDE_MEMORY_LINES)
+    start = min(by_bytes, by_lines)
+    if not text[start:].strip():
+        return None
+    return Cut(
+        reader="Claude Code",
+        start=start,
+        end=len(text),
+        rule=f"loads the first {CLAUDE_MEMORY_LINES} lines or {CLAUDE_MEMORY_BYTES // 1000} KB",
+    )
+
+
+def is_large_for_claude(text: str) -> bool:
+    return utf16_length(text) > CLAUDE_LARGE_CHARS
+
+
+def _line_start(text: str, line: int) -> int:
+    """Give where a line begins, counted from 0 as JavaScript's `split("\\n")` does."""
+    at = 0
+    for _ in range(line):
+        at = text.find("\n", at) + 1
+        if at == 0:
+            return len(text)
+    return at

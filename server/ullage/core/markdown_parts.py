@@ -1,0 +1,85 @@
+"""The parts of a Markdown text that say something: headings, paragraphs, items, code, each with
+its place. Enough of the language to lint by; no renderer."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+import msgspec
+
+PartKind: TypeAlias = Literal["heading", "text", "code"]
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A heading, a paragraph or an item of a list, or a fenced block of code."""
+
+    kind: PartKind
+    start: int
+    """Offsets of its lines in the text, without the end of the last one."""
+    end: int
+    level: int = 0
+    """Of a heading, from 1."""
+
+
+class _Open(msgspec.Struct):
+    kind: PartKind
+    start: int
+    end: int
+    fence: str = ""
+
+
+def read_parts(text: str) -> tuple[Part, ...]:
+    """Read the parts in their order; what stands in comments is none."""
+    return tuple(_parts(_COMMENT.sub(lambda found: _blanked(found[0]), text)))
+
+
+def _blanked(comment: str) -> str:
+    return re.sub(r"[^\r\n]", " ", comment)
+
+
+def _parts(text: str) -> Iterator[Part]:
+    current: _Open | None = None
+    for found in _LINE.finditer(text):
+        line = found[0].rstrip("\r\n")
+        start, end = found.start(), found.start() + len(line)
+        if current is not None and current.kind == "code":
+            current.end = end
+            if _closes(line, current.fence):
+                yield _done(current)
+                current = None
+            continue
+        fence = _FENCE.match(line)
+        heading = _HEADING.match(line)
+        is_break = fence is not None or heading is not None or not line.strip()
+        if current is not None and (is_break or _ITEM.match(line)):
+            yield _done(current)
+            current = None
+        if fence is not None:
+            current = _Open(kind="code", start=start, end=end, fence=fence["mark"])
+        elif heading is not None:
+            yield Part(kind="heading", start=start, end=end, level=len(heading[1]))
+        elif current is not None:
+            current.end = end
+        elif line.strip():
+            current = _Open(kind="text", start=start, end=end)
+    if current is not None:
+        yield _done(current)
+
+
+def _closes(line: str, fence: str) -> bool:
+    bare = line.strip()
+    return len(bare) >= len(fence) and set(bare) == {fence[0]}
+
+
+def _done(part: _Open) -> Part:
+    return Part(kind=part.kind, start=part.start, end=part.end)
+
+
+def plain_words(text: str) -> tuple[str, ...]:
+    """Give what a paragraph or an item says, as words: without marks, case and markup."""
+    return tuple(re.findall(r"[\w/.@#$%+-]*\w", _ITEM.sub("", text, count=1).casefold()))

@@ -1,0 +1,120 @@
+"""Files and folders of a workspace that an instruction file names, told apart from all else that
+stands in code marks: commands, globs, placeholders, packages, branches, routes."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+from urllib.parse import unquote
+
+import msgspec
+
+from ullage.core.markdown_parts import read_parts
+
+MentionKind: TypeAlias = Literal["code", "link", "import"]
+MAX_PATH_CHARS = 200
+MAX_MENTIONS = 1000
+"""More are not looked for on the disk (chosen)."""
+
+_CODE = re.compile(r"(?<!`)`(?P<path>[^`\r\n]+)`(?!`)")
+_LINK = re.compile(r"(?<!!)\[[^\]\r\n]*\]\(\s*<?(?P<path>[^)\s<>]+)>?(?:\s+\"[^\"\r\n]*\")?\s*\)")
+_IMPORT = re.compile(r"(?:(?<=\s)|\A)@(?P<path>(?:\./|\.\./|[\w.-]+/)[\w./-]*\w)")
+"""Claude Code's `@docs/rules.md`; a package such as `@scope/name` looks alike, hence an ending."""
+_LINE_SUFFIX = re.compile(r"(?::\d+(?:[-:]\d+)?|#[\w.-]*)\Z")
+_NAME = re.compile(r"\.{0,2}[\w@+-][\w.@+-]*|\.{1,2}")
+_ENDINGS = frozenset(
+    "c cc cfg conf cpp cs css csv dart ex exs go gradle h hpp html ini java js json json5 jsonc"
+    " jsonl jsx kt less lock lua md mdc mdx mjs cjs mts cts php pl plist proto ps1 py pyi rb rs"
+    " rst scala scss sh sql svelte svg swift tf toml ts tsx txt vue xml yaml yml zig".split()
+)
+"""Of names that are certainly files'; without a slash nothing else is taken for one."""
+_COMMON = frozenset(("and/or", "w/o", "n/a", "i/o", "tcp/ip", "ci/cd", "client/server", "y/n"))
+PASSING_FOLDERS = frozenset(
+    "node_modules dist build out target vendor coverage tmp temp logs log .git .venv venv"
+    " __pycache__ .next .cache bin obj".split()
+)
+"""Folders that come and go: made by a build, ignored by git. A path into them is not dead."""
+
+
+_PLACEHOLDER = re.compile(
+    r"(?:\A|[/._-])(?:foo|bar|baz|qux|examples?|your|my|path|to|xxx+|xyz|name|filename|slug|yyyy"
+    r"|placeholder|new|some|old)(?=\Z|[/._-])",
+    re.IGNORECASE,
+)
+"""Names that stand for others."""
+_NOT_YET = re.compile(
+    r"\b(?:creat(?:es?|ed|ing)|generat(?:es?|ed|ing)|writes?|written|outputs?|produces?|emits?"
+    r"|sav(?:es?|ed)|e\.g\.|for example|such as|remov(?:es?|ed)|delet(?:es?|ed)|no longer"
+    r"|renam(?:e|ed)|do not|don't|never|avoid|gitignored?|ignored|optional|if (?:present|exists?"
+    r"|it exists|available)|copy|legacy|deprecated|formerly|instead of)\b",
+    re.IGNORECASE,
+)
+"""A line with such words may speak of a file that is made later, is gone, or must not be."""
+
+
+class Mention(msgspec.Struct, frozen=True, kw_only=True):
+    kind: MentionKind
+    path: str
+    """Relative, with slashes, as it is meant: without a line number or an anchor."""
+    start: int
+    end: int
+
+
+def mentions(text: str) -> tuple[Mention, ...]:
+    """Find the relative paths that a text names; blocks of code are passed over."""
+    found: list[Mention] = []
+    for part in read_parts(text):
+        if part.kind != "code":
+            found += _in_part(text, part.start, part.end)
+        if len(found) >= MAX_MENTIONS:
+            break
+    return tuple(found[:MAX_MENTIONS])
+
+
+def _in_part(text: str, start: int, end: int) -> Iterator[Mention]:
+    kinds: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
+        ("code", _CODE),
+        ("link", _LINK),
+        ("import", _IMPORT),
+    )
+    for kind, pattern in kinds:
+        for match in pattern.finditer(text, start, end):
+            path = _path(match["path"], kind)
+            if path is not None and not _NOT_YET.search(_line_around(text, match.start())):
+                yield Mention(
+                    kind=kind, path=path, start=match.start("path"), end=match.end("path")
+                )
+
+
+def ignored_names(gitignore: str) -> frozenset[str]:
+    """Give the names in a `.gitignore`: what they stand for need not be in a work tree."""
+    lines = (line.strip().strip("/") for line in gitignore.split("\n"))
+    names = (line.rpartition("/")[2] for line in lines if line and not line.startswith(("#", "!")))
+    return frozenset(name for name in names if "*" not in name)
+
+
+def _line_around(text: str, offset: int) -> str:
+    end = text.find("\n", offset)
+    return text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
+
+
+def _path(raw: str, kind: MentionKind) -> str | None:
+    """Give the path that is meant, or None for what is most likely none."""
+    text = unquote(raw) if kind == "link" else raw
+    text = _LINE_SUFFIX.sub("", text.strip())
+    if not text or len(text) > MAX_PATH_CHARS or text.casefold() in _COMMON:
+        return None
+    if _PLACEHOLDER.search(text):
+        return None
+    names = text.rstrip("/").split("/")
+    if not all(_NAME.fullmatch(name) for name in names) or PASSING_FOLDERS.intersection(names):
+        return None
+    ending = names[-1].rpartition(".")[2] if "." in names[-1].lstrip(".") else ""
+    is_file = ending.lower() in _ENDINGS
+    if kind == "link":
+        return text if is_file or "/" in text else None
+    if kind == "import":
+        return text if is_file else None
+    if is_file:
+        return text
+    # A folder: `src/api/`; without the last slash it may be a branch, a package or a route.
+    return text if text.endswith("/") and len(names) > 1 else None

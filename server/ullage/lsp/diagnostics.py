@@ -1,0 +1,205 @@
+"""Diagnostics: pushed, or pulled by clients that do so; never both for one client.
+
+A check runs in a thread, on the texts as they were when it began. The newest check of a document
+counts: what an earlier one finds after it is thrown away.
+"""
+
+import asyncio
+import hashlib
+import logging
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from ullage.app.checkpoint_check import check_checkpoint_file
+from ullage.app.config_check import check_config_file
+from ullage.app.document_check import Check, Surroundings, run_check
+from ullage.app.document_kind import DocumentKind, document_kind
+from ullage.app.instructions import check_instructions, check_memory
+from ullage.app.proposal import check_proposal
+from ullage.app.transcript_check import MAX_FOLLOWED_BYTES, check_transcript
+from ullage.core.document_finding import DocumentFinding
+from ullage.lsp.boundary import guarded, unattended
+from ullage.lsp.convert import path_of, utilization
+from ullage.lsp.finding import diagnostic
+from ullage.lsp.state import UllageServer
+
+CHECKS: dict[DocumentKind, Check] = {
+    "instructions": check_instructions,
+    "memory": check_memory,
+    "config": check_config_file,
+    "checkpoint": check_checkpoint_file,
+    "preview": check_proposal,
+}
+TYPING_DELAY_S = 0.3
+"""How long nobody must have typed before a document is checked (chosen)."""
+DEPENDENTS: tuple[DocumentKind, ...] = ("instructions", "memory", "checkpoint")
+"""What other files have a say in: duplicates, budgets that are shared, chains."""
+
+log = logging.getLogger(__name__)
+
+
+def surroundings(ls: UllageServer) -> Surroundings:
+    return Surroundings(
+        config=ls.config,
+        places=ls.places,
+        workspaces=ls.workspace_folders(),
+        texts=dict(ls.texts),
+    )
+
+
+def check_soon(
+    ls: UllageServer, path: Path, kind: DocumentKind | None, *, delay_s: float = TYPING_DELAY_S
+) -> None:
+    """Check an open document after a moment; a check that waits already begins anew.
+
+    A client that pulls asks by itself for what it opened or typed in.
+    """
+    if ls.pulls_diagnostics or kind is None:
+        return
+    earlier = ls.checks.pop(path, None)
+    if earlier is not None:
+        earlier.cancel()
+    ls.checks[path] = asyncio.create_task(_check_later(ls, path, kind, delay_s))
+
+
+def check_dependents(ls: UllageServer, changed: Path) -> None:
+    """Check the open documents whose findings may depend on another one that changed."""
+    folders = ls.workspace_folders()
+    for path in ls.small_uris:
+        kind = document_kind(path, ls.places, folders)
+        if path != changed and kind in DEPENDENTS:
+            check_soon(ls, path, kind)
+
+
+def check_proposals(ls: UllageServer) -> None:
+    """Check the open proposals again: a session went on, or was compacted."""
+    folders = ls.workspace_folders()
+    for path in ls.small_uris:
+        kind = document_kind(path, ls.places, folders)
+        if kind == "preview":
+            check_soon(ls, path, kind)
+            refresh_pulled(ls)
+
+
+def check_followed(ls: UllageServer, path: Path) -> None:
+    """Look at the lines of an open transcript: once if it is large, else whenever it grows."""
+    followed = ls.followed.get(path)
+    if followed is None:
+        ls.findings.pop(path, None)
+        return
+    n_bytes = followed.loaded.session.lines.size_bytes
+    if path in ls.findings and n_bytes > MAX_FOLLOWED_BYTES:
+        return
+    ls.findings.setdefault(path, ())
+    if ls.pulls_diagnostics:
+        return
+    if path not in ls.checks or ls.checks[path].done():
+        ls.checks[path] = asyncio.create_task(_check_later(ls, path, "transcript", TYPING_DELAY_S))
+
+
+def publish_known(ls: UllageServer, path: Path) -> None:
+    """Show what is known of an open document, and have a client that pulls ask for it."""
+    uri = ls.open_uri(path)
+    if uri is None:
+        return
+    if ls.pulls_diagnostics:
+        refresh_pulled(ls)
+        return
+    ls.text_document_publish_diagnostics(
+        types.PublishDiagnosticsParams(uri=uri, diagnostics=_diagnostics(ls, path))
+    )
+
+
+def forget(ls: UllageServer, path: Path, uri: str) -> None:
+    """Clear what was shown at a document that was closed."""
+    task = ls.checks.pop(path, None)
+    if task is not None:
+        task.cancel()
+    ls.findings.pop(path, None)
+    if not ls.pulls_diagnostics:
+        ls.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=[])
+        )
+
+
+def refresh_pulled(ls: UllageServer) -> None:
+    """Ask a client that pulls to do so again; one request is under way at a time."""
+    capabilities = ls.client_capabilities.workspace
+    known = None if capabilities is None else capabilities.diagnostics
+    if known is None or not known.refresh_support:
+        return
+    if ls.refreshing is None or ls.refreshing.done():
+        ls.refreshing = asyncio.create_task(_refresh(ls))
+
+
+def recheck_all(ls: UllageServer) -> None:
+    """Check everything that is open again: what is configured has changed."""
+    folders = ls.workspace_folders()
+    for path in ls.small_uris:
+        check_soon(ls, path, document_kind(path, ls.places, folders))
+    for path in ls.open_uris:
+        publish_known(ls, path)
+    if ls.pulls_diagnostics:
+        refresh_pulled(ls)
+
+
+@guarded
+async def pull_diagnostics(
+    ls: UllageServer, params: types.DocumentDiagnosticParams
+) -> types.DocumentDiagnosticReport:
+    path = path_of(params.text_document.uri)
+    found: list[types.Diagnostic] = []
+    if path is not None:
+        kind = document_kind(path, ls.places, ls.workspace_folders())
+        # A session's file may have any name.
+        kind = "transcript" if path in ls.followed else kind
+        if kind is not None:
+            ls.findings[path] = await _find(ls, path, kind)
+            found = _diagnostics(ls, path)
+        if ls.open_uri(path) is None:
+            ls.findings.pop(path, None)
+    result_id = _result_id(found)
+    if result_id == params.previous_result_id:
+        return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
+    return types.RelatedFullDocumentDiagnosticReport(items=found, result_id=result_id)
+
+
+async def _find(ls: UllageServer, path: Path, kind: DocumentKind) -> tuple[DocumentFinding, ...]:
+    around = surroundings(ls)
+    if kind == "transcript":
+        return await asyncio.to_thread(check_transcript, path, around)
+    check = CHECKS.get(kind)
+    return () if check is None else await asyncio.to_thread(run_check, check, path, around)
+
+
+@unattended
+async def _check_later(ls: UllageServer, path: Path, kind: DocumentKind, delay_s: float) -> None:
+    await asyncio.sleep(delay_s)
+    found = await _find(ls, path, kind)
+    if ls.open_uri(path) is not None and (ls.findings.get(path) != found or kind != "transcript"):
+        ls.findings[path] = found
+        publish_known(ls, path)
+
+
+async def _refresh(ls: UllageServer) -> None:
+    # Many documents may be concerned at once.
+    await asyncio.sleep(TYPING_DELAY_S)
+    try:
+        await ls.workspace_diagnostic_refresh_async(None)
+    except JsonRpcException:
+        log.info("the client did not refresh its diagnostics")
+
+
+def _diagnostics(ls: UllageServer, path: Path) -> list[types.Diagnostic]:
+    off = ls.config.diagnostics.off
+    followed = ls.followed.get(path)
+    shown = [] if followed is None else utilization(followed.loaded)
+    uris = ls.open_uris | ls.small_uris
+    known = [diagnostic(finding, uris) for finding in ls.findings.get(path, ())]
+    return [one for one in (*shown, *known) if one.code not in off]
+
+
+def _result_id(found: list[types.Diagnostic]) -> str:
+    return hashlib.sha256(repr(found).encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,59 @@
+"""Small text files of a workspace, and what files there are in it; nothing here fails."""
+
+import os
+import stat
+from collections.abc import Set
+from pathlib import Path
+
+MAX_TEXT_BYTES = 2 * 1024 * 1024
+"""A larger file is no instructions and no configuration (chosen)."""
+MAX_ENTRIES = 20_000
+"""Of a workspace; listing so many takes 0.1 s (chosen)."""
+
+
+def read_text_file(path: Path) -> str | None:
+    """Read a text as an editor shows it; None for what is none, or too large."""
+    try:
+        info = path.stat()
+        if not stat.S_ISREG(info.st_mode) or info.st_size > MAX_TEXT_BYTES:
+            return None
+        with path.open("rb") as file:
+            data = file.read(MAX_TEXT_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return data.decode("utf-8-sig", "replace")
+
+
+def exists(path: Path) -> bool:
+    """Tell whether there is something; a path that the system refuses to look at is there."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return one == other
+
+
+def list_names(root: Path, passed_over: Set[str]) -> tuple[str, ...] | None:
+    """List the files and folders below a folder, relative, with slashes; folders end with one.
+
+    None where there are more than we look at. Links to folders are not followed.
+    """
+    found: list[str] = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in passed_over]
+        parent = Path(folder).relative_to(root).as_posix()
+        prefix = "" if parent == "." else f"{parent}/"
+        found += [f"{prefix}{name}/" for name in folders]
+        found += [f"{prefix}{name}" for name in files]
+        if len(found) > MAX_ENTRIES:
+            return None
+    return tuple(found)
