@@ -86,8 +86,8 @@ async def test_the_quick_fix_of_the_finding_compacts_the_session(
     await editor.start()
     editor.open(full_session)
     findings = await editor.diagnostics(full_session, count=1)
-    (action,) = await code_actions(editor, full_session, findings)
-    assert action.title.startswith("Compact")
+    actions = await code_actions(editor, full_session, findings)
+    assert actions[0].title.startswith("Compact")
     before = full_session.read_bytes()
     editor.answer = "Compact"
     result = await editor.command("ullage.compact", str(full_session))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from ullage.app.config import check_source
 from ullage.app.document_check import Surroundings
-from ullage.core.config.tree import Finding, Span
+from ullage.core.config.lookup import spelled_at
+from ullage.core.config.tree import Finding, Node, Span
 from ullage.core.document_finding import DocumentFinding, TextFix
 from ullage.core.positions import Positions
 from ullage.core.secrets import known_secrets, mask
@@ -17,17 +18,19 @@ def check_config_file(path: Path, text: str, around: Surroundings) -> Iterator[D
     source = parse_config(place_of(path), str(path), text.encode("utf-8", "replace"))
     secrets = known_secrets(around.places.env)
     for finding in check_source(source).findings:
-        yield _document_finding(finding, positions, secrets)
+        yield _document_finding(finding, source.root, positions, secrets)
 
 
 def _document_finding(
-    finding: Finding, positions: Positions, secrets: tuple[str, ...]
+    finding: Finding, root: Node | None, positions: Positions, secrets: tuple[str, ...]
 ) -> DocumentFinding:
     span = finding.origin.span or Span(
         start=0, end=len(positions.line_text(0)), line=1, column=1, end_line=1, end_column=1
     )
     extent = positions.extent(span.start, span.end)
     new = finding.replacement
+    if new is not None and finding.code == "config-unknown":
+        new = None if root is None else spelled_at(root, span.start, new)
     fixes = () if new is None else (TextFix(title=f"Change to {new}", extent=extent, new_text=new),)
     return DocumentFinding(
         code=finding.code,

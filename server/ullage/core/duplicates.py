@@ -1,8 +1,8 @@
 """Statements that are made twice in what an agent is given.
 
 The same words in the same order are a duplicate, whatever markup and case they have. So are two
-long statements that share nearly all of their words: of the three-word runs of both together,
-nine tenths (Broder's resemblance; 0.9 is the bound that search engines take for "the same page").
+long statements of which nine tenths of the two-word runs are the same (Broder's resemblance): that
+is one word in forty that differs.
 A statement with one word negated or one number changed is no duplicate: it says something else.
 """
 
@@ -15,10 +15,10 @@ from ullage.core.markdown_parts import Part, plain_words, read_parts
 MIN_WORDS = 6
 """Shorter ones ("Run the tests.") are said again with good reason (chosen)."""
 MIN_CHARS = 40
-NEAR_MIN_WORDS = 25
-"""Below it, one word makes more than a tenth of the runs anyhow."""
+NEAR_MIN_WORDS = 39
+"""Below it, one other word changes more than a tenth of the runs: (n - 3) / (n + 1) < 0.9."""
 NEAR_RATIO = 0.9
-RUN_WORDS = 3
+RUN_WORDS = 2
 MAX_STATEMENTS = 2000
 """Of one file; a longer one is a document, no instructions (chosen)."""
 _NEGATIONS = frozenset(

@@ -26,7 +26,7 @@ _ENDINGS = frozenset(
     " jsonl jsx kt less lock lua md mdc mdx mjs cjs mts cts php pl plist proto ps1 py pyi rb rs"
     " rst scala scss sh sql svelte svg swift tf toml ts tsx txt vue xml yaml yml zig".split()
 )
-"""Of names that are certainly files'; without a slash nothing else is taken for one."""
+"""Of names that are certainly files'."""
 _COMMON = frozenset(("and/or", "w/o", "n/a", "i/o", "tcp/ip", "ci/cd", "client/server", "y/n"))
 PASSING_FOLDERS = frozenset(
     "node_modules dist build out target vendor coverage tmp temp logs log .git .venv venv"
@@ -114,7 +114,6 @@ def _path(raw: str, kind: MentionKind) -> str | None:
         return text if is_file or "/" in text else None
     if kind == "import":
         return text if is_file else None
-    if is_file:
-        return text
-    # A folder: `src/api/`; without the last slash it may be a branch, a package or a route.
-    return text if text.endswith("/") and len(names) > 1 else None
+    # A bare `build.gradle` is often one of several that may be there, or somebody else's. And
+    # without its last slash a folder, `src/api/`, may be a branch, a package or a route.
+    return text if len(names) > 1 and (is_file or text.endswith("/")) else None

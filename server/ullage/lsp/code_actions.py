@@ -1,28 +1,138 @@
-"""Code actions: what can be done about a finding."""
+"""Code actions: what can be done about a finding, and about the transcript that is open."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
 
 from lsprotocol import types
 
+from ullage.core.document_finding import TextFix
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
-from ullage.lsp.protocol import COMPACT_COMMAND
+from ullage.lsp.finding import SOURCE, range_of
+from ullage.lsp.protocol import (
+    CHECKPOINT_COMMAND,
+    COMPACT_COMMAND,
+    PREVIEW_COMMAND,
+    PRUNE_COMMAND,
+    RESTORE_COMMAND,
+    UNDO_COMMAND,
+)
 from ullage.lsp.state import UllageServer
+
+Actions = Callable[[UllageServer, Path, list[types.Diagnostic]], list[types.CodeAction]]
+
+RELIEF = (
+    ("Compact this session…", COMPACT_COMMAND),
+    ("Preview the compaction…", PREVIEW_COMMAND),
+    ("Prune old tool output…", PRUNE_COMMAND),
+    ("Write a checkpoint", CHECKPOINT_COMMAND),
+)
+"""Against a full context; the first is preferred."""
+ALWAYS = (
+    *RELIEF[1:],
+    ("Undo the last change…", UNDO_COMMAND),
+    ("Restore the latest checkpoint…", RESTORE_COMMAND),
+)
+"""What is offered anywhere in a transcript, with or without a finding."""
 
 
 @guarded
 async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list[types.CodeAction]:
     path = path_of(params.text_document.uri)
-    findings = [d for d in params.context.diagnostics if d.code == UTILIZATION_CODE]
-    if path is None or path not in ls.followed or not findings:
+    if path is None:
         return []
-    title = "Compact this session…"
-    return [
-        types.CodeAction(
-            title=title,
-            kind=types.CodeActionKind.QuickFix,
-            diagnostics=findings,
-            is_preferred=True,
-            command=types.Command(
-                title=title, command=COMPACT_COMMAND, arguments=[{"session": str(path)}]
-            ),
-        )
+    only = params.context.only
+    found: list[types.CodeAction] = []
+    if _is_wanted(types.CodeActionKind.QuickFix, only):
+        ours = [one for one in params.context.diagnostics if one.source == SOURCE]
+        for diagnostic in ours:
+            make = BY_CODE.get(str(diagnostic.code), _text_fixes)
+            found += make(ls, path, [diagnostic])
+    if path in ls.followed and _is_wanted(types.CodeActionKind.Refactor, only):
+        taken = {action.command.command for action in found if action.command is not None}
+        found += [
+            _action(title, command, path, types.CodeActionKind.Refactor)
+            for title, command in ALWAYS
+            if command not in taken and _is_known(ls, command)
+        ]
+    return found
+
+
+def _relief(
+    ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
+) -> list[types.CodeAction]:
+    if path not in ls.followed:
+        return []
+    actions = [
+        _action(title, command, path, types.CodeActionKind.QuickFix, diagnostics)
+        for title, command in RELIEF
+        if _is_known(ls, command)
     ]
+    if actions:
+        actions[0].is_preferred = True
+    return actions
+
+
+def _text_fixes(
+    ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
+) -> list[types.CodeAction]:
+    """Offer the changes that the last check knows for exactly this place of this text."""
+    (diagnostic,) = diagnostics
+    uri = ls.open_uris.get(path)
+    if uri is None:
+        return []
+    fixes = [
+        fix
+        for finding in ls.findings.get(path, ())
+        if finding.code == diagnostic.code
+        and range_of(finding.extent) == diagnostic.range
+        and finding.message == diagnostic.message
+        for fix in finding.fixes
+    ]
+    return [_fix_action(fix, uri, diagnostics, is_preferred=len(fixes) == 1) for fix in fixes]
+
+
+BY_CODE: dict[str, Actions] = {UTILIZATION_CODE: _relief}
+"""What is done about a code by a command; all others have changes of their text, or nothing."""
+
+
+def _fix_action(
+    fix: TextFix, uri: str, diagnostics: list[types.Diagnostic], *, is_preferred: bool
+) -> types.CodeAction:
+    edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
+    return types.CodeAction(
+        title=fix.title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=diagnostics,
+        is_preferred=is_preferred,
+        edit=types.WorkspaceEdit(changes={uri: [edit]}),
+    )
+
+
+def _action(
+    title: str,
+    command: str,
+    path: Path,
+    kind: types.CodeActionKind,
+    diagnostics: list[types.Diagnostic] | None = None,
+) -> types.CodeAction:
+    return types.CodeAction(
+        title=title,
+        kind=kind,
+        diagnostics=diagnostics,
+        command=types.Command(title=title, command=command, arguments=[{"session": str(path)}]),
+    )
+
+
+def _is_known(ls: UllageServer, command: str) -> bool:
+    return command in cast("dict[str, object]", ls.protocol.fm.commands)
+
+
+def _is_wanted(
+    kind: types.CodeActionKind, only: Sequence[types.CodeActionKind | str] | None
+) -> bool:
+    """Whether an editor that asks for some kinds takes one; `quickfix` means all below it."""
+    return only is None or any(
+        kind.value == wanted or kind.value.startswith(f"{wanted}.") for wanted in only
+    )

@@ -1,4 +1,4 @@
-"""Hovers: what a line costs, and whether it is still in the context."""
+"""Hovers: what a line costs and whether it is still in the context; what a key means."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,6 +22,8 @@ from ullage.core.context import Compaction
 from ullage.core.loss import measured_text, noted_loss
 from ullage.core.outline import Row, row_at_line
 from ullage.lsp.boundary import guarded
+from ullage.lsp.diagnostics import surroundings
+from ullage.lsp.file_hovers import FileHover, checkpoint_hover, config_hover, section_hover
 from ullage.lsp.kinds import document_at
 from ullage.lsp.markdown import escaped
 from ullage.lsp.outline import outlined
@@ -50,7 +52,22 @@ async def transcript_hover(
     return types.Hover(contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value=text))
 
 
-HOVERS: Mapping[DocumentKind, ReadHover] = {"transcript": transcript_hover}
+def _of_file(read: FileHover) -> ReadHover:
+    async def hover_of_file(
+        ls: UllageServer, path: Path, params: types.HoverParams
+    ) -> types.Hover | None:
+        return await asyncio.to_thread(read, path, params.position, surroundings(ls))
+
+    return hover_of_file
+
+
+HOVERS: Mapping[DocumentKind, ReadHover] = {
+    "transcript": transcript_hover,
+    "config": _of_file(config_hover),
+    "checkpoint": _of_file(checkpoint_hover),
+    "instructions": _of_file(section_hover),
+    "memory": _of_file(section_hover),
+}
 
 
 def _text(found: Outlined, row: Row) -> str:

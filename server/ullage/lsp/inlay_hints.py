@@ -1,4 +1,4 @@
-"""Inlay hints: beside each visible entry of a transcript, what it costs and how full it got."""
+"""Inlay hints: what each visible entry of a transcript costs, or section of instructions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,6 +12,8 @@ from ullage.app.outline import Outlined
 from ullage.app.outline_text import hint_text
 from ullage.core.outline import rows_between
 from ullage.lsp.boundary import guarded
+from ullage.lsp.diagnostics import surroundings
+from ullage.lsp.file_hints import FileHints, section_hints
 from ullage.lsp.kinds import document_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
@@ -37,7 +39,20 @@ async def transcript_hints(
     return [] if found is None else await asyncio.to_thread(_hints, found, params.range)
 
 
-HINTS: Mapping[DocumentKind, ReadHints] = {"transcript": transcript_hints}
+def _of_file(read: FileHints) -> ReadHints:
+    async def hints_of_file(
+        ls: UllageServer, path: Path, params: types.InlayHintParams
+    ) -> list[types.InlayHint]:
+        return await asyncio.to_thread(read, path, params.range, surroundings(ls))
+
+    return hints_of_file
+
+
+HINTS: Mapping[DocumentKind, ReadHints] = {
+    "transcript": transcript_hints,
+    "instructions": _of_file(section_hints),
+    "memory": _of_file(section_hints),
+}
 
 
 def _hints(found: Outlined, wanted: types.Range) -> list[types.InlayHint]:

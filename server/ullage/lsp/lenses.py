@@ -1,4 +1,4 @@
-"""Code lenses: above a transcript how full it is, above each compaction what it did."""
+"""Code lenses: how full a transcript is, what a compaction did, what a file costs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -15,6 +15,8 @@ from ullage.app.outline import Outlined, PlacedCompaction, placed_compactions
 from ullage.app.outline_text import change_text
 from ullage.core.gauge import gauge_text
 from ullage.lsp.boundary import guarded
+from ullage.lsp.diagnostics import surroundings
+from ullage.lsp.file_lenses import FileLenses, checkpoint_lenses, instruction_lenses, memory_lenses
 from ullage.lsp.kinds import document_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.preview_document import preview_lenses
@@ -47,8 +49,18 @@ async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens
     return await asyncio.to_thread(_lenses, followed.loaded, found)
 
 
+def _of_file(read: FileLenses) -> ReadLenses:
+    async def lenses_of_file(ls: UllageServer, path: Path) -> list[types.CodeLens]:
+        return await asyncio.to_thread(read, path, surroundings(ls))
+
+    return lenses_of_file
+
+
 LENSES: Mapping[DocumentKind, ReadLenses] = {
     "transcript": transcript_lenses,
+    "checkpoint": _of_file(checkpoint_lenses),
+    "instructions": _of_file(instruction_lenses),
+    "memory": _of_file(memory_lenses),
     "preview": preview_lenses,
 }
 

@@ -1,4 +1,4 @@
-"""Document links: files that calls touched, and the checkpoint before each compaction."""
+"""Document links: files that calls touched or instructions name, and checkpoints."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,7 +11,9 @@ from ullage.app.document_kind import DocumentKind
 from ullage.app.outline import Outlined
 from ullage.app.outline_links import transcript_targets
 from ullage.lsp.boundary import guarded
+from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.convert import uri_of
+from ullage.lsp.file_links import FileLinks, checkpoint_links, mention_links
 from ullage.lsp.kinds import document_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
@@ -32,7 +34,19 @@ async def transcript_links(ls: UllageServer, path: Path) -> list[types.DocumentL
     return [] if found is None else await asyncio.to_thread(_links, found, ls.places)
 
 
-LINKS: Mapping[DocumentKind, ReadLinks] = {"transcript": transcript_links}
+def _of_file(read: FileLinks) -> ReadLinks:
+    async def links_of_file(ls: UllageServer, path: Path) -> list[types.DocumentLink]:
+        return await asyncio.to_thread(read, path, surroundings(ls))
+
+    return links_of_file
+
+
+LINKS: Mapping[DocumentKind, ReadLinks] = {
+    "transcript": transcript_links,
+    "checkpoint": _of_file(checkpoint_links),
+    "instructions": _of_file(mention_links),
+    "memory": _of_file(mention_links),
+}
 
 
 def _links(found: Outlined, places: Places) -> list[types.DocumentLink]:

@@ -80,7 +80,9 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (
         types.TEXT_DOCUMENT_CODE_ACTION,
         code_actions.code_actions,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+        types.CodeActionOptions(
+            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
+        ),
     ),
     (types.TEXT_DOCUMENT_HOVER, hover.hover, None),
     (types.TEXT_DOCUMENT_INLAY_HINT, inlay_hints.inlay_hints, None),

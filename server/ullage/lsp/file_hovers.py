@@ -1,0 +1,133 @@
+"""Hovers on small documents: keys of a configuration, checkpoints, sections of instructions."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from lsprotocol import types
+
+from ullage.app.config_report import PlainValue, SettingReport, report_config
+from ullage.app.document_check import Surroundings
+from ullage.core.config.keys import Key
+from ullage.core.config.lookup import key_at
+from ullage.core.positions import Position, Positions
+from ullage.core.secrets import known_secrets, mask
+from ullage.core.text_sections import text_sections
+from ullage.core.token_estimate import estimate_tokens
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.lsp.finding import range_of
+from ullage.lsp.markdown import escaped
+from ullage.store.checkpoints import read_checkpoint
+from ullage.store.config_files import parse_config, place_of
+
+FileHover: TypeAlias = Callable[[Path, types.Position, Surroundings], types.Hover | None]
+
+SETTERS = {
+    "workspace": "any workspace",
+    "trusted": "trusted workspaces",
+    "user": "you, and no workspace",
+}
+MAX_TOPIC_CHARS = 200
+_CHECKPOINT_ID = re.compile(r"\bcp_\d{3,9}\b")
+
+
+def config_hover(path: Path, at: types.Position, around: Surroundings) -> types.Hover | None:
+    """Tell what a key means, its default, and what holds and why."""
+    text = around.text_of(path)
+    source = None if text is None else parse_config(place_of(path), str(path), text.encode())
+    if text is None or source is None or source.root is None:
+        return None
+    positions = Positions(text)
+    found = key_at(source.root, positions.offset(Position(at.line, at.character)))
+    if found is None:
+        return None
+    reports = report_config(around.config, around.places).settings
+    mine = [one for one in reports if one.key == found.key.name]
+    general = [one for one in mine if one.model is None]
+    extent = positions.extent(found.span.start, found.span.end)
+    return _hover(_key_text(found.key, general[0] if general else mine[0]), range_of(extent))
+
+
+def _key_text(key: Key, report: SettingReport) -> str:
+    origins = ", ".join(
+        one.name if one.line is None else f"{one.name}:{one.line}" for one in report.origins
+    )
+    now = "the default" if report.is_default else f"{_value(report.value)}, from {escaped(origins)}"
+    rows = [
+        f"**{escaped(key.name)}**",
+        f"{escaped(key.meaning)}. Must be {escaped(key.kind.wanted)}.",
+        f"Default: {_value(report.default)} ({escaped(key.source)})  \nNow: {now}",
+        f"Set by {SETTERS[key.scope]}{', per model' if key.is_per_model else ''}"
+        f" · variable `{key.variable}`",
+    ]
+    return "\n\n".join(rows)
+
+
+def _value(value: PlainValue) -> str:
+    if value is None or value == []:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return escaped(", ".join(value) if isinstance(value, list) else f"{value}")
+
+
+def checkpoint_hover(path: Path, at: types.Position, around: Surroundings) -> types.Hover | None:
+    """Tell of the checkpoint whose id is pointed at: when, why, how full, and about what."""
+    text = around.text_of(path)
+    if text is None:
+        return None
+    positions = Positions(text)
+    line_start = positions.line_start(at.line)
+    offset = positions.offset(Position(at.line, at.character)) - line_start
+    line = positions.line_text(at.line)
+    ids = (one for one in _CHECKPOINT_ID.finditer(line) if one.start() <= offset <= one.end())
+    found = next(ids, None)
+    if found is None:
+        return None
+    extent = positions.extent(line_start + found.start(), line_start + found.end())
+    told = _checkpoint_text(path.with_name(f"{found[0]}.yaml"), known_secrets(around.places.env))
+    return _hover(told, range_of(extent))
+
+
+def _checkpoint_text(path: Path, secrets: tuple[str, ...]) -> str:
+    try:
+        checkpoint = read_checkpoint(path)
+    except FileNotFoundError:
+        return f"**{escaped(path.stem)}** is not there any more."
+    except (CorruptCheckpoint, NewerCheckpoint) as error:
+        return escaped(f"{error}")
+    meta, use = checkpoint.meta, checkpoint.meta.token_usage
+    topic = mask(checkpoint.working.topic, secrets)[:MAX_TOPIC_CHARS]
+    rows = [
+        f"**{escaped(meta.checkpoint_id)}** · {escaped(meta.created_at)} · {escaped(meta.trigger)}",
+        f"{use.input_tokens:,} of {use.context_window:,} tokens ·"
+        f" {meta.compaction_count} compactions · {len(checkpoint.decisions)} decisions ·"
+        f" {len(checkpoint.open_items)} open items",
+    ]
+    return "\n\n".join([*rows, escaped(topic)] if topic else rows)
+
+
+def section_hover(path: Path, at: types.Position, around: Surroundings) -> types.Hover | None:
+    """Tell what the section under a heading costs in every request."""
+    text = around.text_of(path)
+    if text is None:
+        return None
+    positions = Positions(text)
+    offset = positions.offset(Position(at.line, at.character))
+    sections = (one for one in text_sections(text) if one.start <= offset <= one.heading_end)
+    section = next(sections, None)
+    if section is None:
+        return None
+    n_all = max(estimate_tokens(text), 1)
+    share = min(section.n_tokens / n_all, 1.0)
+    told = (
+        f"About {section.n_tokens:,} tokens with all below it: {share:.0%} of this file,"
+        f" which has about {n_all:,}."
+    )
+    return _hover(told, range_of(positions.extent(section.start, section.heading_end)))
+
+
+def _hover(markdown: str, where: types.Range) -> types.Hover:
+    content = types.MarkupContent(kind=types.MarkupKind.Markdown, value=markdown)
+    return types.Hover(contents=content, range=where)

@@ -1,0 +1,77 @@
+"""Lenses on the first line of small documents: what a checkpoint can do, what a file costs."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import quote
+
+from lsprotocol import types
+
+from ullage.app.document_check import Surroundings
+from ullage.app.document_kind import MEMORY_NAME
+from ullage.core.positions import utf16_length
+from ullage.core.token_estimate import estimate_tokens
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.lsp.protocol import RESTORE_COMMAND, SHOW_COMMAND
+from ullage.store.checkpoint_yaml import load
+
+FileLenses: TypeAlias = Callable[[Path, Surroundings], list[types.CodeLens]]
+
+TOP = types.Range(start=types.Position(0, 0), end=types.Position(0, 0))
+RESTORES = (
+    ("Restore as text", "text"),
+    ("into this session…", "session"),
+    ("into a new one…", "new"),
+)
+
+
+def checkpoint_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
+    """Offer what the command line does with a checkpoint; none on one that cannot be read."""
+    text = around.text_of(path)
+    if text is None:
+        return []
+    try:
+        meta = load(text.encode("utf-8", "replace")).meta
+    except (CorruptCheckpoint, NewerCheckpoint):
+        return []
+    session, checkpoint = meta.session_file, path.stem
+    if not session:
+        return []  # Of a runtime that keeps no file: it restores by itself.
+    lenses = [
+        _lens(title, RESTORE_COMMAND, {"session": session, "checkpoint": checkpoint, "into": into})
+        for title, into in RESTORES
+    ]
+    previous = meta.previous_checkpoint
+    if previous is not None:
+        query = f"session={quote(session, safe='')}&old={quote(previous)}&new={checkpoint}"
+        uri = f"ullage:/Checkpoint%20Changes?{query}"
+        lenses.append(_lens(f"Compare with {previous}", SHOW_COMMAND, {"uri": uri}))
+    return lenses
+
+
+def instruction_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
+    text = around.text_of(path)
+    if not text:
+        return []
+    n_chars, n_tokens = utf16_length(text), estimate_tokens(text)
+    limit = around.config.bootstrap.max_chars
+    title = f"{n_chars:,} of {limit:,} characters · ~{n_tokens:,} tokens in every request"
+    return [_lens(title, "", {})]
+
+
+def memory_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
+    """Say what memory costs: the index in every request, other notes when they are read."""
+    if path.name == MEMORY_NAME:
+        return instruction_lenses(path, around)
+    text = around.text_of(path)
+    if not text:
+        return []
+    return [_lens(f"~{estimate_tokens(text):,} tokens when it is read", "", {})]
+
+
+def _lens(title: str, command: str, argument: dict[str, str]) -> types.CodeLens:
+    """Make a lens; one without a command is text."""
+    arguments = [argument] if argument else None
+    return types.CodeLens(
+        range=TOP, command=types.Command(title=title, command=command, arguments=arguments)
+    )

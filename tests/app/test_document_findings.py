@@ -1,0 +1,267 @@
+"""Findings on small documents: where they stand, what they say, and what settles them."""
+
+from pathlib import Path
+
+import pytest
+
+from checkpoint_files import made_checkpoint
+from ullage.app.checkpoint_check import check_checkpoint_file
+from ullage.app.config_check import check_config_file
+from ullage.app.document_check import Surroundings, run_check
+from ullage.app.instructions import check_instructions, check_memory
+from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
+from ullage.core.document_finding import DocumentFinding, TextFix
+from ullage.core.positions import Positions
+from ullage.store.checkpoint_yaml import dump
+from ullage.store.places import Places
+
+RULE = "Run the whole test suite before you commit anything to the main branch."
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Surroundings:
+    workspace = tmp_path / "shop"
+    workspace.mkdir()
+    places = Places(cwd=workspace, home=tmp_path, env={}, state_folder=tmp_path / "state")
+    return Surroundings(config=Config(), places=places, workspaces=(workspace,), texts={})
+
+
+def write(around: Surroundings, name: str, text: str) -> Path:
+    path = around.places.cwd / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def on_instructions(around: Surroundings, path: Path) -> list[DocumentFinding]:
+    return list(run_check(check_instructions, path, around))
+
+
+def codes(found: list[DocumentFinding]) -> list[str]:
+    return [one.code for one in found]
+
+
+def text_at(text: str, one: DocumentFinding) -> str:
+    positions = Positions(text)
+    return text[positions.offset(one.extent.start) : positions.offset(one.extent.end)]
+
+
+def applied(text: str, fix: TextFix) -> str:
+    positions = Positions(text)
+    start, end = positions.offset(fix.extent.start), positions.offset(fix.extent.end)
+    return text[:start] + fix.new_text + text[end:]
+
+
+def test_the_part_that_openclaw_cuts_is_warned_of_and_marked(around: Surroundings) -> None:
+    text = (
+        "# My rules\r\n"
+        + "".join(f"{at:04} 😀 a rule of some length\r\n" for at in range(900))
+        + "end"
+    )
+    path = write(around, "SOUL.md", text)
+    warning, mark = on_instructions(around, path)
+    assert codes([warning, mark]) == ["instructions-cut"] * 2
+    assert (warning.is_unseen, mark.is_unseen) == (False, True)
+    assert warning.extent.start == mark.extent.start
+    units = text.encode("utf-16-le")
+    before = units[: 2 * 14_000].decode("utf-16-le")
+    after = units[-2 * 4_000 :].decode("utf-16-le")
+    assert text_at(text, mark) == text.removeprefix(before).removesuffix(after)
+    assert "OpenClaw does not see" in warning.message
+    assert "tokens" in warning.message
+
+
+def test_the_limit_is_the_configured_one(around: Surroundings) -> None:
+    path = write(around, "SOUL.md", "x" * 1000)
+    config = Config(bootstrap=BootstrapSettings(max_chars=500))
+    small = Surroundings(
+        config=config, places=around.places, workspaces=around.workspaces, texts={}
+    )
+    assert on_instructions(around, path) == []
+    assert codes(on_instructions(small, path)) == ["instructions-cut"] * 2
+
+
+def test_openclaw_reads_no_file_further_down_and_codex_counts_those_above(
+    around: Surroundings,
+) -> None:
+    write(around, "AGENTS.md", "a" * 19_000)
+    path = write(around, "packages/core/AGENTS.md", "é" * 10_000)
+    warning, mark = on_instructions(around, path)
+    assert warning.message.startswith("Codex does not see 3,116 characters")
+    assert "files further up take 19,000" in warning.message
+    assert mark.extent.start.column == (32_768 - 19_000) // 2
+
+
+def test_claude_code_warns_of_a_large_file_and_cuts_nothing(around: Surroundings) -> None:
+    path = write(around, "packages/CLAUDE.md", "word " * 8_001)
+    (large,) = on_instructions(around, path)
+    assert large.code == "instructions-large"
+
+
+def test_memory_is_cut_by_the_rule_of_its_place(around: Surroundings) -> None:
+    index = "".join(f"- [note {at}](n.md)\n" for at in range(201))
+    claude = around.places.home / ".claude/projects/-work-shop/memory/MEMORY.md"
+    claude.parent.mkdir(parents=True)
+    claude.write_text(index, "utf-8")
+    warning, mark = run_check(check_memory, claude, around)
+    assert (warning.code, mark.extent.start.line) == ("memory-cut", 200)
+    assert "first 200 lines" in warning.message
+    assert run_check(check_memory, write(around, "MEMORY.md", "- a fact\n" * 201), around) == ()
+    assert (
+        run_check(check_memory, write(around, "memory/2026-02-03.md", "x\n" * 5000), around) == ()
+    )
+
+
+def test_a_duplicate_names_the_other_place_and_can_be_removed(around: Surroundings) -> None:
+    write(around, "AGENTS.md", f"# Rules\n\n- {RULE}\n")
+    text = f"# Mine\n\nSome words of my own.\n\n- {RULE}\n\nMore of my own words.\n"
+    path = write(around, "CLAUDE.md", text)
+    (found,) = on_instructions(around, path)
+    assert found.code == "instructions-duplicate"
+    assert "AGENTS.md, line 3" in found.message
+    assert text_at(text, found) == f"- {RULE}"
+    (related,) = found.related
+    assert (Path(related.path).name, related.extent.start.line) == ("AGENTS.md", 2)
+    (fix,) = found.fixes
+    assert applied(text, fix) == "# Mine\n\nSome words of my own.\n\nMore of my own words.\n"
+
+
+def test_a_file_that_is_a_copy_is_told_once_and_a_link_not_at_all(around: Surroundings) -> None:
+    words = ("gauge", "prune", "window", "secrets", "checkpoints")
+    rules = "".join(
+        f"- When the {one} changes, look at its own page again first.\n" for one in words
+    )
+    original = write(around, "AGENTS.md", rules)
+    path = write(around, "CLAUDE.md", rules)
+    (found,) = on_instructions(around, path)
+    assert "5 of the 5 statements" in found.message
+    path.unlink()
+    try:
+        path.symlink_to(original)
+    except OSError:
+        pytest.skip("no links here")
+    assert on_instructions(around, path) == []
+
+
+def test_what_is_typed_counts_and_not_what_is_on_the_disk(around: Surroundings) -> None:
+    write(around, "AGENTS.md", f"{RULE}\n")
+    path = write(around, "CLAUDE.md", "nothing")
+    typed = Surroundings(
+        config=around.config,
+        places=around.places,
+        workspaces=around.workspaces,
+        texts={path: f"{RULE}\n"},
+    )
+    assert codes(on_instructions(typed, path)) == ["instructions-duplicate"]
+    assert on_instructions(around, path) == []
+
+
+def test_a_dead_path_is_told_with_what_may_be_meant(around: Surroundings) -> None:
+    write(around, "src/app/main.py", "")
+    text = "The entry is `src/main.py`, its test `tests/test_main.py`.\n"
+    path = write(around, "AGENTS.md", text)
+    near, gone = on_instructions(around, path)
+    assert codes([near, gone]) == ["instructions-dead-path"] * 2
+    assert text_at(text, near) == "src/main.py"
+    (fix,) = near.fixes
+    assert fix.title == "Did you mean src/app/main.py?"
+    assert applied(text, fix) == text.replace("src/main.py", "src/app/main.py")
+    assert gone.fixes == ()
+
+
+def test_paths_that_lead_somewhere_are_not_told(around: Surroundings) -> None:
+    write(around, "src/app/main.py", "")
+    write(around, ".gitignore", ".local/\n")
+    text = (
+        "`src/app/main.py`, `app/main.py`, [it](../../src/app/main.py), `src/app/`,"
+        " `.local/design/notes.md`\n"
+    )
+    assert on_instructions(around, write(around, "packages/core/AGENTS.md", text)) == []
+
+
+def test_outside_of_a_workspace_no_path_is_dead(around: Surroundings) -> None:
+    path = around.places.home / ".claude" / "CLAUDE.md"
+    path.parent.mkdir()
+    path.write_text("See `src/gone/main.py`.\n", "utf-8")
+    assert on_instructions(around, path) == []
+
+
+def test_a_code_that_is_turned_off_is_not_found(around: Surroundings) -> None:
+    path = write(around, "AGENTS.md", "See `src/gone/main.py`.\n")
+    off = Config(diagnostics=DiagnosticsSettings(off=("instructions-dead-path",)))
+    quiet = Surroundings(config=off, places=around.places, workspaces=around.workspaces, texts={})
+    assert codes(on_instructions(around, path)) == ["instructions-dead-path"]
+    assert on_instructions(quiet, path) == []
+
+
+def test_a_file_above_two_megabytes_is_left_alone(around: Surroundings) -> None:
+    assert on_instructions(around, write(around, "SOUL.md", "x" * (2 * 1024 * 1024 + 1))) == []
+
+
+def test_a_finding_on_a_configuration_stands_at_its_key(around: Surroundings) -> None:
+    text = "gauge:\n  triger: 60\ncompaction:\n  autoEnabled: perhaps\n"
+    path = write(around, ".ullage.yaml", text)
+    unknown, wrong = check_config_file(path, text, around)
+    assert (unknown.code, text_at(text, unknown)) == ("config-unknown", "triger")
+    assert (wrong.code, text_at(text, wrong)) == ("config-type", "perhaps")
+    (fix,) = unknown.fixes
+    assert applied(text, fix).startswith("gauge:\n  trigger: 60\n")
+
+
+def test_a_syntax_error_stands_where_it_is(around: Surroundings) -> None:
+    text = "gauge:\n  - [\n"
+    (found,) = check_config_file(write(around, ".ullage.yaml", text), text, around)
+    assert found.code == "config-syntax"
+    assert found.extent.start.line >= 1
+
+
+def saved_checkpoint(around: Surroundings, number: int, **changes: object) -> tuple[Path, str]:
+    folder = around.places.state_folder / "context/checkpoints/s"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"cp_{number:03}.yaml"
+    text = dump(made_checkpoint(f"cp_{number:03}", **changes)).decode()
+    path.write_text(text, "utf-8", newline="")
+    return path, text
+
+
+def on_checkpoint(around: Surroundings, path: Path, text: str) -> list[DocumentFinding]:
+    return list(check_checkpoint_file(path, text, around))
+
+
+def test_a_chain_that_holds_has_no_findings(around: Surroundings) -> None:
+    saved_checkpoint(around, 1)
+    path, text = saved_checkpoint(around, 2, previous_checkpoint="cp_001")
+    assert on_checkpoint(around, path, text) == []
+
+
+def test_a_chain_that_does_not_hold_is_told_at_its_key(around: Surroundings) -> None:
+    path, text = saved_checkpoint(around, 2, previous_checkpoint="cp_001")
+    (found,) = on_checkpoint(around, path, text)
+    assert (found.code, text_at(text, found)) == ("checkpoint-chain", '"cp_001"')
+    before, _ = saved_checkpoint(around, 1)
+    before.write_text("no: checkpoint\n", "utf-8")
+    (damaged,) = on_checkpoint(around, path, text)
+    assert "cp_001.yaml is damaged" in damaged.message
+    path, text = saved_checkpoint(around, 2, previous_checkpoint="cp_002")
+    (loop,) = on_checkpoint(around, path, text)
+    assert "not before this checkpoint" in loop.message
+    saved_checkpoint(around, 1, created_at="2027-01-01T00:00:00Z")
+    path, text = saved_checkpoint(around, 2, previous_checkpoint="cp_001")
+    (later,) = on_checkpoint(around, path, text)
+    assert "was written after it" in later.message
+
+
+def test_damage_stands_at_the_key_or_the_line(around: Surroundings) -> None:
+    path, text = saved_checkpoint(around, 1)
+    wrong = text.replace('status: "in_progress"', 'status: "asleep"')
+    assert wrong != text
+    (found,) = on_checkpoint(around, path, wrong)
+    assert (found.code, text_at(wrong, found)) == ("checkpoint-schema", '"asleep"')
+    (broken,) = on_checkpoint(around, path, text.replace("meta:", "meta: ["))
+    assert broken.code == "checkpoint-schema"
+    newer = text.replace("schema_version: 1", "schema_version: 2")
+    (found,) = on_checkpoint(around, path, newer)
+    assert (found.code, text_at(newer, found)) == ("checkpoint-newer", "2")
+    other = text.replace('checkpoint_id: "cp_001"', 'checkpoint_id: "cp_009"')
+    (found,) = on_checkpoint(around, path, other)
+    assert (found.code, text_at(other, found)) == ("checkpoint-id", '"cp_009"')

@@ -1,0 +1,318 @@
+"""Findings on small documents, over stdio: opened, typed in, saved, pushed, pulled, turned off."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from checkpoint_files import made_checkpoint
+from pi_files import MODEL, conversation
+from ullage.store.checkpoint_yaml import dump
+
+ANSWER_S = 10
+SYNC = types.TextDocumentSyncClientCapabilities(dynamic_registration=True)
+PUSH = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(synchronization=SYNC)
+)
+SAVE_ONLY = types.ClientCapabilities()
+PULL = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(
+        synchronization=SYNC, diagnostic=types.DiagnosticClientCapabilities()
+    ),
+    workspace=types.WorkspaceClientCapabilities(
+        diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    ),
+)
+DEAD = "See `src/gone/main.py`.\n"
+
+
+class Documents:
+    """Small documents in the hands of an editor that can do what it is told to be able to."""
+
+    def __init__(self, editor) -> None:
+        self.editor = editor
+        self.registered: asyncio.Queue[types.Registration] = asyncio.Queue()
+        self.refreshes: asyncio.Queue[None] = asyncio.Queue()
+        self.version = 0
+
+        @editor.client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def on_register(params: types.RegistrationParams) -> None:
+            for one in params.registrations:
+                self.registered.put_nowait(one)
+
+        @editor.client.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+        def on_refresh(params: None) -> None:
+            self.refreshes.put_nowait(None)
+
+    async def start(self, capabilities: types.ClientCapabilities) -> types.InitializeResult:
+        folder = self.editor.place.cwd
+        return await self.editor.client.initialize_session(
+            types.InitializeParams(
+                capabilities=capabilities,
+                workspace_folders=[types.WorkspaceFolder(uri=folder.as_uri(), name="shop")],
+            )
+        )
+
+    def open(self, path: Path, text: str | None = None) -> None:
+        self.version += 1
+        item = types.TextDocumentItem(
+            uri=path.as_uri(),
+            language_id="markdown",
+            version=self.version,
+            text=path.read_text("utf-8") if text is None else text,
+        )
+        self.editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def type(self, path: Path, text: str) -> None:
+        self.version += 1
+        self.editor.client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(uri=path.as_uri(), version=self.version),
+                [types.TextDocumentContentChangeWholeDocument(text=text)],
+            )
+        )
+
+    def save(self, path: Path) -> None:
+        self.editor.client.text_document_did_save(
+            types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(path.as_uri()))
+        )
+
+    async def pull(self, path: Path, previous: str | None = None):
+        return await asyncio.wait_for(
+            self.editor.client.text_document_diagnostic_async(
+                types.DocumentDiagnosticParams(
+                    text_document=types.TextDocumentIdentifier(path.as_uri()),
+                    previous_result_id=previous,
+                )
+            ),
+            ANSWER_S,
+        )
+
+    async def fixes(self, path: Path, finding: types.Diagnostic) -> list[types.CodeAction]:
+        found = await self.editor.client.text_document_code_action_async(
+            types.CodeActionParams(
+                text_document=types.TextDocumentIdentifier(path.as_uri()),
+                range=finding.range,
+                context=types.CodeActionContext(diagnostics=[finding]),
+            )
+        )
+        return list(found or ())
+
+
+@pytest.fixture
+def documents(editor) -> Documents:
+    return Documents(editor)
+
+
+@pytest.fixture
+def rules(place) -> Path:
+    return place.write("AGENTS.md", DEAD.encode())
+
+
+async def registration(documents: Documents) -> types.Registration:
+    return await asyncio.wait_for(documents.registered.get(), ANSWER_S)
+
+
+async def test_typing_is_asked_for_in_small_documents_and_never_in_transcripts(
+    documents: Documents,
+) -> None:
+    result = await documents.start(PUSH)
+    sync = result.capabilities.text_document_sync
+    assert isinstance(sync, types.TextDocumentSyncOptions)
+    assert sync.change == types.TextDocumentSyncKind.None_
+    assert sync.save
+    one = await registration(documents)
+    assert one.method == types.TEXT_DOCUMENT_DID_CHANGE
+    assert "AGENTS.md" in str(one.register_options)
+    assert "jsonl" not in str(one.register_options)
+
+
+async def test_positions_are_in_utf_16_whatever_the_client_likes_best(documents: Documents) -> None:
+    result = await documents.start(
+        types.ClientCapabilities(
+            general=types.GeneralClientCapabilities(
+                position_encodings=[
+                    types.PositionEncodingKind.Utf8,
+                    types.PositionEncodingKind.Utf16,
+                ]
+            )
+        )
+    )
+    assert result.capabilities.position_encoding == types.PositionEncodingKind.Utf16
+
+
+async def test_findings_follow_what_is_typed(editor, documents: Documents, rules: Path) -> None:
+    await documents.start(PUSH)
+    await registration(documents)
+    documents.open(rules)
+    (finding,) = await editor.diagnostics(rules, count=1)
+    assert finding.code == "instructions-dead-path"
+    assert finding.code_description is not None
+    assert "diagnostics.md#L" in finding.code_description.href
+    documents.type(rules, "Nothing is named.\n")
+    await editor.diagnostics(rules, count=0)
+    documents.type(rules, "😀 `src/gone/a.py` and `src/gone/b.py`\n")
+    first, _ = await editor.diagnostics(rules, count=2)
+    assert first.range.start == types.Position(0, 4)
+    assert rules.read_text("utf-8") == DEAD
+
+
+async def test_where_typing_is_not_sent_findings_follow_what_is_saved(
+    editor, documents: Documents, rules: Path
+) -> None:
+    await documents.start(SAVE_ONLY)
+    documents.open(rules, "an old text of the editor")
+    await editor.diagnostics(rules, count=1)
+    rules.write_text("Nothing is named.\n", "utf-8")
+    documents.save(rules)
+    await editor.diagnostics(rules, count=0)
+
+
+async def test_findings_go_with_the_document(editor, documents: Documents, rules: Path) -> None:
+    await documents.start(PUSH)
+    documents.open(rules)
+    await editor.diagnostics(rules, count=1)
+    editor.close(rules)
+    await editor.diagnostics(rules, count=0)
+
+
+async def test_a_code_that_the_workspace_turned_off_is_not_shown(
+    editor, documents: Documents, rules: Path, place
+) -> None:
+    place.write(".ullage.yaml", b"diagnostics:\n  off: [instructions-dead-path]\n")
+    place.write("CLAUDE.md", b"word " * 8001)
+    await documents.start(PUSH)
+    documents.open(rules)
+    await editor.diagnostics(rules, count=0)
+    path = place.cwd / "CLAUDE.md"
+    documents.open(path)
+    found = await editor.diagnostics(path, count=3)
+    assert {one.code for one in found} == {"instructions-cut", "instructions-large"}
+
+
+async def test_what_no_agent_sees_is_grayed_out(editor, documents: Documents, place) -> None:
+    path = place.write("AGENTS.md", b"- a rule that is not said twice\n" * 1000)
+    await documents.start(PUSH)
+    documents.open(path)
+    warning, mark = await editor.diagnostics(path, count=2)
+    assert (warning.severity, mark.severity) == (
+        types.DiagnosticSeverity.Warning,
+        types.DiagnosticSeverity.Hint,
+    )
+    assert list(mark.tags or ()) == [types.DiagnosticTag.Unnecessary]
+
+
+async def test_a_duplicate_is_removed_by_its_quick_fix(editor, documents, place) -> None:
+    rule = "Run the whole test suite before you commit anything to the main branch.\n"
+    other = place.write("AGENTS.md", rule.encode())
+    path = place.write("CLAUDE.md", f"Mine.\n\n{rule}".encode())
+    await documents.start(PUSH)
+    await registration(documents)
+    documents.open(path)
+    (finding,) = await editor.diagnostics(path, count=1)
+    assert finding.related_information is not None
+    assert finding.related_information[0].location.uri == other.as_uri()
+    (fix,) = await documents.fixes(path, finding)
+    assert (fix.title, fix.is_preferred) == ("Remove this copy", True)
+    assert fix.edit is not None
+    assert fix.edit.changes is not None
+    (edit,) = fix.edit.changes[path.as_uri()]
+    assert (edit.range.start.line, edit.new_text) == (2, "")
+    documents.open(other)
+    await editor.diagnostics(other, count=1)
+    documents.type(other, "Other words.\n")
+    await editor.diagnostics(path, count=0)
+
+
+async def test_a_fix_is_not_offered_for_a_place_that_moved(editor, documents, place) -> None:
+    place.write("src/app/main.py", b"")
+    path = place.write("AGENTS.md", b"See `src/main.py`.\n")
+    await documents.start(PUSH)
+    documents.open(path)
+    (finding,) = await editor.diagnostics(path, count=1)
+    (fix,) = await documents.fixes(path, finding)
+    assert fix.title == "Did you mean src/app/main.py?"
+    finding.range.start.line = finding.range.end.line = 5
+    assert await documents.fixes(path, finding) == []
+
+
+async def test_a_configuration_is_checked_while_it_is_typed(editor, documents, place) -> None:
+    path = place.write(".ullage.yaml", b"")
+    await documents.start(PUSH)
+    await registration(documents)
+    documents.open(path)
+    await editor.diagnostics(path, count=0)
+    documents.type(path, "gauge:\n  triger: 60\n")
+    (finding,) = await editor.diagnostics(path, count=1)
+    assert (finding.code, finding.range.start) == ("config-unknown", types.Position(1, 2))
+    (fix,) = await documents.fixes(path, finding)
+    assert fix.title == "Change to trigger"
+
+
+async def test_a_checkpoint_tells_of_its_chain(editor, documents, place) -> None:
+    data = dump(made_checkpoint("cp_002", previous_checkpoint="cp_001"))
+    path = place.write(str(place.state / "context/checkpoints/s/cp_002.yaml"), data)
+    await documents.start(PUSH)
+    documents.open(path)
+    (finding,) = await editor.diagnostics(path, count=1)
+    assert finding.code == "checkpoint-chain"
+    place.write(str(path.with_name("cp_001.yaml")), dump(made_checkpoint("cp_001")))
+    documents.save(path.with_name("cp_001.yaml"))
+    await editor.diagnostics(path, count=0)
+
+
+async def test_a_damaged_line_of_a_transcript_is_marked(editor, documents, place) -> None:
+    data = conversation(2, usage=40_000, model=MODEL).data
+    first, rest = data.split(b"\n", 1)
+    path = place.write("s.jsonl", first + b"\n{broken canary\n" + rest)
+    await documents.start(PUSH)
+    editor.open(path)
+    found = await editor.diagnostics(path, count=1)
+    assert [(one.code, one.range.start.line) for one in found] == [("torn-line", 1)]
+    assert "canary" not in found[0].message
+
+
+async def test_a_client_that_pulls_is_pushed_nothing(
+    editor, documents: Documents, rules: Path
+) -> None:
+    await documents.start(PULL)
+    await registration(documents)
+    documents.open(rules)
+    report = await documents.pull(rules)
+    assert [one.code for one in report.items] == ["instructions-dead-path"]
+    again = await documents.pull(rules, report.result_id)
+    assert again.kind == "unchanged"
+    documents.type(rules, "Nothing is named.\n")
+    changed = await documents.pull(rules, report.result_id)
+    assert (changed.kind, list(changed.items)) == ("full", [])
+    assert editor._published.empty()
+
+
+async def test_a_client_that_pulls_is_told_when_a_transcript_changes(
+    editor, documents: Documents, place
+) -> None:
+    pi = conversation(2, usage=40_000, model=MODEL)
+    path = place.write("s.jsonl", pi.data)
+    await documents.start(PULL)
+    editor.open(path)
+    await asyncio.wait_for(documents.refreshes.get(), ANSWER_S)
+    assert list((await documents.pull(path)).items) == []
+    n_before = len(pi.data)
+    pi.assistant("more", usage=191_000)
+    with path.open("ab") as file:
+        file.write(pi.data[n_before:])
+    async with asyncio.timeout(ANSWER_S):
+        found: list[types.Diagnostic] = []
+        while not found:
+            await documents.refreshes.get()
+            found = list((await documents.pull(path)).items)
+    assert [one.code for one in found] == ["context-utilization"]
+    assert editor._published.empty()
+
+
+async def test_a_document_that_is_not_ours_has_no_findings(documents: Documents, place) -> None:
+    path = place.write("README.md", DEAD.encode())
+    await documents.start(PULL)
+    documents.open(path)
+    assert list((await documents.pull(path)).items) == []
