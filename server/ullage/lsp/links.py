@@ -11,8 +11,8 @@ from ullage.app.document_kind import DocumentKind
 from ullage.app.outline import Outlined
 from ullage.app.outline_links import transcript_targets
 from ullage.lsp.boundary import guarded
-from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.convert import uri_of
+from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_links import FileLinks, checkpoint_links, mention_links
 from ullage.lsp.kinds import document_at
 from ullage.lsp.outline import outlined
