@@ -79,7 +79,7 @@ def _text_fixes(
 ) -> list[types.CodeAction]:
     """Offer the changes that the last check knows for exactly this place of this text."""
     (diagnostic,) = diagnostics
-    uri = ls.open_uris.get(path)
+    uri = ls.open_uri(path)
     if uri is None:
         return []
     fixes = [
