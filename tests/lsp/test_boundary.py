@@ -5,7 +5,8 @@ import logging
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from ullage.lsp.boundary import guarded
+from ullage.lsp.boundary import guarded, plain_converter
+from ullage.lsp.protocol import Outcome
 
 
 @guarded
@@ -19,3 +20,9 @@ async def test_a_fault_is_logged_by_its_place_and_kind(caplog: pytest.LogCapture
     assert "the text of a transcript" not in caplog.text.replace('raise ValueError("the text', "")
     assert "test_boundary.py" in caplog.text
     assert caplog.text.rstrip().endswith("ValueError")
+
+
+def test_a_field_with_its_default_value_is_sent_all_the_same() -> None:
+    sent = plain_converter().unstructure(Outcome(outcome="done", message="x"))
+    assert sent["text"] is None
+    assert sent["canUndo"] is False

@@ -13,12 +13,14 @@ from typing import Final, ParamSpec, TypeVar, cast
 import attrs
 import msgspec
 from cattrs import Converter
+from cattrs.gen import make_dict_unstructure_fn
 from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.protocol import JsonRPCRequestMessage, default_converter
 
 from ullage.core.fault import where
 from ullage.errors import UllageError
+from ullage.lsp import protocol
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,11 +72,21 @@ def unattended(
 def plain_converter() -> Converter:
     """Convert messages as pygls does, but leave the parameters of our own requests plain.
 
-    pygls makes named tuples of them, whose fields lose names that are no identifiers.
+    pygls makes named tuples of them, whose fields lose names that are no identifiers. It also
+    leaves out what has its default value: in ours every field is there, as clients are told.
     """
     converter = default_converter()
     converter.register_structure_hook(JsonRPCRequestMessage, _as_it_is)
+
+    def sender(cls: type[object]) -> Callable[[object], dict[str, object]]:
+        return make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=False)
+
+    converter.register_unstructure_hook_factory(_is_ours, sender)
     return converter
+
+
+def _is_ours(cls: type[object]) -> bool:
+    return attrs.has(cls) and cls.__module__ == protocol.__name__
 
 
 def request(

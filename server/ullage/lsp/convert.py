@@ -49,7 +49,7 @@ def uri_of(path: Path) -> str:
     return from_fs_path(str(path)) or path.as_uri()
 
 
-def gauge_params(loaded: Loaded) -> GaugeParams:
+def gauge_params(loaded: Loaded, *, is_automatic: bool = False) -> GaugeParams:
     header, status = loaded.session.header, loaded.status
     return GaugeParams(
         session=SessionRef(
@@ -60,6 +60,7 @@ def gauge_params(loaded: Loaded) -> GaugeParams:
         level=LEVELS[status.band],
         label=_label(status),
         canWrite=can_change(loaded),
+        isAutomatic=is_automatic,
     )
 
 

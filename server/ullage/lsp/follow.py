@@ -4,6 +4,7 @@ import asyncio
 import logging
 from pathlib import Path
 
+from ullage.app.auto import is_automatic
 from ullage.app.capture import capture
 from ullage.app.checkpoint import session_key
 from ullage.app.databases import database_folders
@@ -109,7 +110,12 @@ def publish(ls: UllageServer, path: Path) -> None:
 def show_gauge(ls: UllageServer) -> None:
     path = ls.gauge_path()
     followed = None if path is None else ls.followed.get(path)
-    params = NO_GAUGE if followed is None else gauge_params(followed.loaded)
+    if followed is None:
+        params = NO_GAUGE
+    else:
+        # The switch is a file of some bytes: a thread would cost more than to read it.
+        is_on = is_automatic(followed.loaded, ls.places)
+        params = gauge_params(followed.loaded, is_automatic=is_on)
     ls.protocol.notify(GAUGE_NOTIFICATION, params)
 
 
