@@ -7,6 +7,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from pi_files import conversation
+from running import idle
 
 SESSION = "session"
 
@@ -49,7 +50,7 @@ async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: P
     editor.answer = "Compact"
     made = await editor.command("ullage.compact", str(full_session))
     assert made.message.startswith("Context compacted · 116k → ")
-    compacted = full_session.read_bytes()
+    compacted = idle(full_session).read_bytes()
     assert (await editor.command("ullage.undo", str(full_session))).outcome == "cancelled"
     assert full_session.read_bytes() == compacted
     editor.answer = "Undo"
@@ -84,7 +85,7 @@ async def test_a_checkpoint_is_restored(editor, full_session: Path, into: str) -
     outcome = await editor.execute("ullage.restore", {**argument, "into": into})
     assert outcome.message.startswith("Checkpoint cp_001 restored. Go on with: ")
     assert (outcome.session.path == str(full_session)) == (into == "session")
-    assert outcome.canUndo == (into == "session")
+    assert getattr(outcome, "canUndo", False) == (into == "session")
     assert Path(outcome.session.path).exists()
 
 
@@ -149,7 +150,7 @@ async def test_documents_are_given_by_the_protocol_and_by_the_command(
             )
         ),
     )
-    assert result.capabilities.workspace.text_document_content.schemes == ["ullage"]
+    assert result.capabilities.workspace.text_document_content.schemes == ("ullage",)
     editor.answer = "Compact"
     await editor.command("ullage.checkpoint", str(full_session))
     await editor.command("ullage.compact", str(full_session))

@@ -296,13 +296,17 @@ async def hanging_model(editor, full_session: Path, **capabilities: object):
 
 async def is_asked(server: ModelServer) -> None:
     async with asyncio.timeout(10):
-        while not server.asked:
+        while True:
+            if server.asked:
+                return
             await asyncio.sleep(0.01)
 
 
 async def is_left(server: ModelServer) -> None:
     async with asyncio.timeout(10):
-        while server.n_open:
+        while True:
+            if not server.n_open:
+                return
             await asyncio.sleep(0.01)
 
 
