@@ -160,12 +160,14 @@ async def test_documents_are_given_by_the_protocol_and_by_the_command(
         ("Compaction History", "Degradation Risk"),
         ("Context.md", "## 1. Summary"),
         ("Summary.md", "## Goal"),
-        ("Checkpoint Changes", "cp_001"),
+        ("Checkpoint Changes", "Nothing differs"),
         ("Resume.md", "file number"),
         ("Pins", "Nothing is pinned"),
         ("Configuration", "No findings."),
     ):
         uri = f"ullage:/{name.replace(' ', '%20')}?session={full_session}"
+        if name == "Checkpoint Changes":
+            uri += "&old=cp_001&new=cp_001"
         given = await editor.client.workspace_text_document_content_async(
             types.TextDocumentContentParams(uri=uri)
         )

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from ullage.core.audit import Audit
-from ullage.core.audit_facts import Fact, FactKind
+from ullage.core.audit_facts import KINDS, Fact, FactKind
 from ullage.core.completion import fact_line, section_of, with_lines
 from ullage.core.preview_text import MARKER, Proposed
 from ullage.core.prose import gist
@@ -125,9 +125,10 @@ def _named(summary: str, names: Iterable[str], code: str, what: str) -> Iterator
 def _insertion(summary: str, facts: tuple[Fact, ...], title: str) -> Change | None:
     """Compare a summary with one that has the facts: what differs is in one place, or spans all."""
     whole = summary
-    for kind in dict.fromkeys(fact.kind for fact in facts):
+    for kind in KINDS:
         lines = dict.fromkeys(fact_line(fact) for fact in facts if fact.kind == kind)
-        whole = with_lines(whole, section_of(kind), lines)
+        if lines:
+            whole = with_lines(whole, section_of(kind), lines)
     if whole == summary:
         return None
     # Of whole lines, as a user would write them.

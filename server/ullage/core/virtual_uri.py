@@ -1,6 +1,6 @@
 """URIs of read-only documents that no file has: `ullage:/Context Status?session=…`."""
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -19,7 +19,9 @@ VirtualName: TypeAlias = Literal[
 ]
 Field: TypeAlias = Literal["session", "entry", "checkpoint", "old", "new"]
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
-_NAMES: Final[dict[str, VirtualName]] = {name: name for name in get_args(VirtualName)}
+_NAMES: Final[dict[str, VirtualName]] = {
+    name: name for name in cast("tuple[VirtualName, ...]", get_args(VirtualName))
+}
 
 
 class VirtualUri(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from concurrent.futures import Future
+from typing import Final, TypeVar, cast
 from uuid import uuid4
 
 from lsprotocol import types
@@ -55,7 +56,8 @@ async def with_progress(
         return await task
     loop = asyncio.get_running_loop()
     ls.work_done_progress.begin(shown, types.WorkDoneProgressBegin(title=title, cancellable=True))
-    cancelled = ls.work_done_progress.tokens[shown]
+    tokens = cast("dict[str | int, Future[None]]", ls.work_done_progress.tokens)  # pyright: ignore[reportUnknownMemberType]: as below
+    cancelled = tokens[shown]
     cancelled.add_done_callback(lambda _: loop.call_soon_threadsafe(task.cancel))
     try:
         return await task
@@ -64,7 +66,7 @@ async def with_progress(
             return None
         raise
     finally:
-        ls.work_done_progress.tokens.pop(shown, None)
+        tokens.pop(shown, None)
         ls.work_done_progress.end(shown, types.WorkDoneProgressEnd())
 
 
@@ -83,7 +85,7 @@ async def _shown_token(ls: UllageServer) -> str | int | None:
         return None
     made = uuid4().hex
     try:
-        await ls.work_done_progress.create_async(made)
+        await ls.work_done_progress.create_async(made)  # pyright: ignore[reportUnknownMemberType]: pygls types its futures in part
     except JsonRpcException:
         return None
     return made
