@@ -10,6 +10,7 @@ from ullage.core.document_finding import TextFix
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
 from ullage.lsp.finding import SOURCE, range_of
+from ullage.lsp.preview_document import proposal_actions
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,
@@ -49,6 +50,7 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
         for diagnostic in ours:
             make = BY_CODE.get(str(diagnostic.code), _text_fixes)
             found += make(ls, path, [diagnostic])
+        found += await proposal_actions(ls, path, ours)
     if path in ls.followed and _is_wanted(types.CodeActionKind.Refactor, only):
         taken = {action.command.command for action in found if action.command is not None}
         found += [

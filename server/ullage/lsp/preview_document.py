@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from lsprotocol import types
 
@@ -14,6 +15,7 @@ from ullage.lsp.finding import range_of
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer
 
+SETTLED: Final = frozenset((*LOST_CODES.values(), OUTDATED))
 APPLY, REGENERATE, DISCARD = "Apply", "Regenerate with focus…", "Discard"
 
 
@@ -40,9 +42,12 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
 
 
 async def proposal_actions(
-    ls: UllageServer, path: Path, uri: str, diagnostics: list[types.Diagnostic]
+    ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
 ) -> list[types.CodeAction]:
     """Offer what settles several findings of a proposal at once, or needs a command."""
+    uri = ls.open_uri(path)
+    if uri is None or all(one.code not in SETTLED for one in diagnostics):
+        return []
     found = await checked_at(ls, path)
     return [] if found is None else list(_actions(found, uri, diagnostics))
 
