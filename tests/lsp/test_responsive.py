@@ -9,18 +9,22 @@ from pygls.exceptions import JsonRpcException
 
 from pi_files import PiFile
 
-SIZE_BYTES = 15_000_000
+N_LINES = 40_000
 """What takes long enough to be asked something meanwhile; `benchmarks/editor.py` has 100 MB."""
+MAX_SHARE = 0.1
+"""A fortieth was seen; with the outline made on the loop it is more than a fifth."""
 
 
 async def test_other_requests_are_answered_while_a_large_transcript_is_read(editor) -> None:
     pi = PiFile(cwd=str(editor.place.cwd))
-    n_bytes = 0
-    while n_bytes < SIZE_BYTES:
-        pi.user("question")
-        pi.assistant("", calls=[("c", "read", {"path": "a.py"})])
-        pi.result("c", "some words and more \n" * 1_000, name="read")
-        n_bytes += sum(map(len, pi.lines[-3:]))
+    at = "2026-02-03T10:00:00.000Z"
+    for n in range(N_LINES):
+        pi.raw(
+            f'{{"type":"message","id":"{n:08x}","parentId":"{n - 1:08x}","timestamp":"{at}",'
+            f'"message":{{"role":"user","content":"question {n} about the file"}}}}\n'.encode()
+        )
+    pi.leaf = f"{N_LINES - 1:08x}"
+    pi.compaction("All of it", pi.leaf)
     path = editor.place.write("large.jsonl", pi.data)
     document = types.TextDocumentIdentifier(path.as_uri())
     await editor.start()
@@ -29,14 +33,16 @@ async def test_other_requests_are_answered_while_a_large_transcript_is_read(edit
         editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
     )
     trips: list[float] = []
+    began = time.perf_counter()
     while not reading.done():
         started = time.perf_counter()
         try:
             await editor.client.protocol.send_request_async("ullage/none", {})
         except JsonRpcException:
             trips.append(time.perf_counter() - started)
-    assert len(await reading) > 100
-    assert len(trips) >= 5, trips
+    assert len(await reading) > 200
+    # By parts of the whole: a busy machine makes both longer.
+    assert max(trips) < MAX_SHARE * (time.perf_counter() - began), trips
     assert sorted(trips)[len(trips) // 2] < 0.05, trips
 
 
