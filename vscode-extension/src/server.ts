@@ -1,73 +1,198 @@
 /** Finds the Python interpreter that has the server, and says how the server is started. */
 
-import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import type { Executable } from "vscode-languageclient/node";
+import { privateInterpreter, pythonEnvironment, type OwnPlaces } from "./installation";
 import { errorMessage, type Logger } from "./logger";
-import { commandLine, interpreterCandidates, type Interpreter } from "./model/interpreter";
+import {
+  commandLine,
+  isPythonNewEnough,
+  isServerCompatible,
+  newerInterpreters,
+  OLDEST_PYTHON,
+  parseAnswer,
+  pathInterpreters,
+  QUESTION,
+  type Answer,
+  type Interpreter,
+} from "./model/interpreter";
+import { runProgram } from "./processes";
 
 /** Chosen: a first import on a cold disk, with a virus scanner looking on, takes seconds. */
 const PROBE_TIMEOUT_MS = 15_000;
+/** Chosen: the other extension may have much to do at its own start; ours does not wait for all of it. */
+const PYTHON_EXTENSION_TIMEOUT_MS = 5_000;
+
+/** A Python that an environment for the server can be made with. */
+export interface Base {
+  readonly interpreter: Interpreter;
+  readonly python: string;
+}
 
 /** No interpreter can run the server; the message says what to do. */
-export class NoInterpreterError extends Error {}
+export class NoServerError extends Error {}
+
+/** No interpreter has the server, and the user has chosen none. */
+export class NotInstalledError extends NoServerError {
+  constructor(
+    message: string,
+    /** What it can be installed with; undefined where this machine has no Python for it. */
+    readonly base: Base | undefined,
+  ) {
+    super(message);
+  }
+}
 
 /**
  * Return how to start the server.
  *
- * `directory` becomes the working directory of Python, which looks for modules there before PYTHONSAFEPATH came
- * with 3.11. It must not be the workspace: an `ullage.py` in there would be run instead of the server.
+ * The interpreter of the setting is decisive. Without one, the first that has a server for this version is taken: our
+ * own environment, the one that the Python extension has active, those on the `PATH`.
  *
- * @throws NoInterpreterError
+ * @throws NoServerError
  */
-export async function findServer(setting: string, directory: string, logger: Logger): Promise<Executable> {
-  const candidates = interpreterCandidates(setting, process.platform);
-  const environment = { ...process.env, PYTHONSAFEPATH: "1" };
-  for (const interpreter of candidates) {
-    const problem = await probe(interpreter, directory, environment);
-    if (problem === undefined) {
-      logger.info(`Using the interpreter ${commandLine(interpreter)}`);
-      return {
-        command: interpreter.command,
-        args: [...interpreter.args, "-m", "ullage", "lsp"],
-        options: { cwd: directory, env: environment },
-      };
-    }
-    logger.warn(`The interpreter ${commandLine(interpreter)} cannot import ullage: ${problem}`);
-  }
-  throw new NoInterpreterError(noInterpreterMessage(setting, candidates));
-}
-
-/** Return why an interpreter cannot import the server's package, or undefined when it can. */
-async function probe(interpreter: Interpreter, cwd: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(
-      interpreter.command,
-      [...interpreter.args, "-c", "import ullage"],
-      { cwd, env, timeout: PROBE_TIMEOUT_MS, killSignal: "SIGKILL", windowsHide: true },
-      (error, _stdout, stderr) => {
-        if (error === null) {
-          resolve(undefined);
-        } else if (error.killed === true) {
-          resolve(`no answer within ${PROBE_TIMEOUT_MS / 1000} seconds`);
-        } else {
-          const lastLine = stderr.trim().split("\n").at(-1) ?? "";
-          resolve(lastLine === "" ? errorMessage(error) : lastLine);
-        }
-      },
-    );
-  });
-}
-
-function noInterpreterMessage(setting: string, candidates: readonly Interpreter[]): string {
+export async function findServer(setting: string, own: OwnPlaces, logger: Logger): Promise<Executable> {
   if (setting !== "") {
-    return vscode.l10n.t(
-      "Ullage cannot start: the Python interpreter \"{0}\" of the setting ullage.interpreter does not run or does not have the package ullage. Install the package there (pip install ullage), or choose another interpreter.",
-      setting,
+    return chosenServer({ command: setting, args: [] }, own, logger);
+  }
+  for (const find of [() => privateInterpreter(own), () => activeInterpreter(logger)]) {
+    const interpreter = await find();
+    if (interpreter !== undefined && hasServer(await ask(interpreter, own, logger), own)) {
+      return executable(interpreter, own, logger);
+    }
+  }
+  for (const interpreter of pathInterpreters(process.platform)) {
+    if (hasServer(await ask(interpreter, own, logger), own)) {
+      return executable(interpreter, own, logger);
+    }
+  }
+  const base = await findBase(own, logger);
+  throw new NotInstalledError(base === undefined ? noPythonMessage() : notInstalledMessage(base), base);
+}
+
+/** Return what the server can be installed with, or undefined where there is nothing. */
+export async function findBase(own: OwnPlaces, logger: Logger): Promise<Base | undefined> {
+  for (const interpreter of [...pathInterpreters(process.platform), ...newerInterpreters(process.platform)]) {
+    const answer = await ask(interpreter, own, logger);
+    if (answer !== undefined && isPythonNewEnough(answer.python)) {
+      return { interpreter, python: answer.python };
+    }
+  }
+  return undefined;
+}
+
+/** What cannot be found on this machine; the message names the oldest Python that does. */
+export function noPythonMessage(): string {
+  return vscode.l10n.t(
+    "Ullage needs Python {0} or newer, and found none on the PATH. Install it, then run \"Context: Restart Server\"; or choose the interpreter, if it is elsewhere.",
+    OLDEST_PYTHON,
+  );
+}
+
+async function chosenServer(interpreter: Interpreter, own: OwnPlaces, logger: Logger): Promise<Executable> {
+  const answer = await ask(interpreter, own, logger);
+  if (typeof answer?.server !== "string") {
+    throw new NoServerError(
+      vscode.l10n.t(
+        "Ullage cannot start: the Python interpreter \"{0}\" of the setting ullage.interpreter does not run or does not have the package ullage. Install the package there (pip install ullage), or choose another interpreter.",
+        interpreter.command,
+      ),
     );
   }
+  if (!isServerCompatible(answer.server, own.version)) {
+    throw new NoServerError(
+      vscode.l10n.t(
+        "Ullage cannot start: the interpreter \"{0}\" of the setting ullage.interpreter has ullage {1}, and this extension needs {2}. Update the package there (pip install --upgrade ullage), or empty the setting.",
+        interpreter.command,
+        answer.server,
+        own.version,
+      ),
+    );
+  }
+  return executable(interpreter, own, logger);
+}
+
+/**
+ * Return how the server is started.
+ *
+ * The extension's own folder becomes the working directory of Python, which looks for modules there before
+ * PYTHONSAFEPATH came with 3.11. It must not be the workspace: an `ullage.py` in there would be run.
+ */
+function executable(interpreter: Interpreter, own: OwnPlaces, logger: Logger): Executable {
+  logger.info(`Using the interpreter ${commandLine(interpreter)}`);
+  return {
+    command: interpreter.command,
+    args: [...interpreter.args, "-m", "ullage", "lsp"],
+    options: { cwd: own.extensionFolder, env: pythonEnvironment() },
+  };
+}
+
+function hasServer(answer: Answer | undefined, own: OwnPlaces): boolean {
+  return typeof answer?.server === "string" && isServerCompatible(answer.server, own.version);
+}
+
+/** Return what an interpreter says of itself, or undefined when it does not run. What is missing is logged. */
+async function ask(interpreter: Interpreter, own: OwnPlaces, logger: Logger): Promise<Answer | undefined> {
+  const { succeeded, output, problem } = await runProgram(interpreter, ["-c", QUESTION], {
+    cwd: own.extensionFolder,
+    env: pythonEnvironment(),
+    timeout_ms: PROBE_TIMEOUT_MS,
+  });
+  const answer = succeeded ? parseAnswer(output) : undefined;
+  if (answer === undefined) {
+    logger.info(`The interpreter ${commandLine(interpreter)} does not run: ${problem.split("\n").at(-1) ?? ""}`);
+  } else if (answer.server === null) {
+    logger.info(`The interpreter ${commandLine(interpreter)} (${answer.python}) cannot import ullage: ${answer.problem}`);
+  } else if (!isServerCompatible(answer.server, own.version)) {
+    logger.warn(
+      `The interpreter ${commandLine(interpreter)} has ullage ${answer.server}, which does not fit version ${own.version} of the extension`,
+    );
+  }
+  return answer;
+}
+
+/** The part of the Python extension's interface that we use, where that extension is installed. */
+interface PythonExtension {
+  readonly environments: {
+    getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
+    resolveEnvironment(path: {
+      readonly path: string;
+    }): Promise<{ readonly executable: { readonly uri?: vscode.Uri | undefined } } | undefined>;
+  };
+}
+
+/** Return the interpreter that the Python extension has active. It may be the workspace's, so trust is asked for. */
+async function activeInterpreter(logger: Logger): Promise<Interpreter | undefined> {
+  const extension = vscode.extensions.getExtension<Partial<PythonExtension>>("ms-python.python");
+  if (extension === undefined || !vscode.workspace.isTrusted) {
+    return undefined;
+  }
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(undefined);
+    }, PYTHON_EXTENSION_TIMEOUT_MS);
+  });
+  const find = async (): Promise<Interpreter | undefined> => {
+    const { environments } = await extension.activate();
+    const resource = vscode.workspace.workspaceFolders?.[0]?.uri;
+    const found = await environments?.resolveEnvironment(environments.getActiveEnvironmentPath(resource));
+    const uri = found?.executable.uri;
+    return uri === undefined ? undefined : { command: uri.fsPath, args: [] };
+  };
+  try {
+    return await Promise.race([find(), tooLate]);
+  } catch (error) {
+    logger.info(`The Python extension names no interpreter: ${errorMessage(error)}`);
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function notInstalledMessage(base: Base): string {
   return vscode.l10n.t(
-    "Ullage cannot start: no Python with the package ullage was found (tried {0}). Install it (pip install ullage), or say in the setting ullage.interpreter which Python has it.",
-    candidates.map(commandLine).join(", "),
+    "Ullage reads sessions with a server written in Python. Install it? It gets an environment of its own, made with Python {0}, and its libraries come from PyPI (about 30 MB).",
+    base.python,
   );
 }

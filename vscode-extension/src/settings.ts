@@ -3,10 +3,9 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { expandPath } from "./model/interpreter";
+import { SERVER_SETTINGS } from "./model/settings";
 
 const INTERPRETER_SETTING = "ullage.interpreter";
-/** Settings that the server reads, by their names below `ullage`; they are the names of its own keys. */
-const SERVER_SETTINGS = ["contextWindow"];
 
 /** Return the interpreter that the user chose, or "". In Restricted Mode VS Code leaves out what the workspace says. */
 export function interpreterSetting(): string {
@@ -40,6 +39,20 @@ export function changesServer(event: vscode.ConfigurationChangeEvent): boolean {
   return [INTERPRETER_SETTING, ...SERVER_SETTINGS.map((name) => `ullage.${name}`)].some((name) =>
     event.affectsConfiguration(name),
   );
+}
+
+/** Let the user choose the interpreter's file; what is chosen becomes the setting, and the server starts with it. */
+export async function chooseInterpreter(): Promise<void> {
+  const [file] =
+    (await vscode.window.showOpenDialog({
+      title: vscode.l10n.t("Choose the Python that has the package ullage"),
+      openLabel: vscode.l10n.t("Choose Interpreter"),
+    })) ?? [];
+  if (file !== undefined) {
+    await vscode.workspace
+      .getConfiguration()
+      .update(INTERPRETER_SETTING, file.fsPath, vscode.ConfigurationTarget.Global);
+  }
 }
 
 /** Show the setting to the user. In a remote window (SSH, WSL, a container) a machine's setting is on its own page. */

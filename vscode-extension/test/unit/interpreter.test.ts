@@ -1,28 +1,63 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandLine, expandPath, interpreterCandidates } from "../../src/model/interpreter";
+import { readFileSync } from "node:fs";
+import {
+  commandLine,
+  expandPath,
+  isPythonNewEnough,
+  isServerCompatible,
+  newerInterpreters,
+  OLDEST_PYTHON,
+  parseAnswer,
+  pathInterpreters,
+} from "../../src/model/interpreter";
 
-const tried = (setting: string, platform: string): string[] =>
-  interpreterCandidates(setting, platform).map(commandLine);
+const tried = (platform: string): string[] => pathInterpreters(platform).map(commandLine);
 
-test("without a setting, python3 is tried before python", () => {
-  assert.deepEqual(tried("", "linux"), ["python3", "python"]);
-  assert.deepEqual(tried("", "darwin"), ["python3", "python"]);
+test("python3 is tried before python, and on Windows the launcher", () => {
+  assert.deepEqual(tried("linux"), ["python3", "python"]);
+  assert.deepEqual(tried("darwin"), ["python3", "python"]);
+  assert.deepEqual(tried("win32"), ["py -3", "python"]);
 });
 
-test("on Windows the launcher is tried before python", () => {
-  assert.deepEqual(tried("", "win32"), ["py -3", "python"]);
+test("the oldest Python is the one that the server's package asks for, and is among those looked for", () => {
+  const project = readFileSync("../pyproject.toml", "utf8");
+  assert.ok(project.includes(`requires-python = ">=${OLDEST_PYTHON}"`));
+  assert.ok(newerInterpreters("linux").some(({ command }) => command === `python${OLDEST_PYTHON}`));
+  assert.ok(newerInterpreters("win32").some(({ args }) => args[0] === `-${OLDEST_PYTHON}`));
 });
 
-test("a setting is the only candidate, on every system", () => {
-  assert.deepEqual(tried("/venv/bin/python", "linux"), ["/venv/bin/python"]);
-  assert.deepEqual(tried("C:\\venv\\python.exe", "win32"), ["C:\\venv\\python.exe"]);
+test("server and extension have the same version", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  assert.ok(readFileSync("../pyproject.toml", "utf8").includes(`\nversion = "${version}"\n`));
+});
+
+test("versions are compared as numbers", () => {
+  assert.equal(isPythonNewEnough("3.9.18"), false);
+  assert.equal(isPythonNewEnough("3.10.1"), false);
+  assert.equal(isPythonNewEnough("3.11.0"), true);
+  assert.equal(isPythonNewEnough("3.100.0"), true);
+  assert.equal(isPythonNewEnough("4.0.0"), true);
+  assert.equal(isPythonNewEnough("2.7.18"), false);
+});
+
+test("a server fits when the first two numbers of its version are the extension's", () => {
+  assert.equal(isServerCompatible("0.1.7", "0.1.0"), true);
+  assert.equal(isServerCompatible("0.2.0", "0.1.0"), false);
+  assert.equal(isServerCompatible("1.1.0", "0.1.0"), false);
+  assert.equal(isServerCompatible("unknown", "0.1.0"), false);
+});
+
+test("of what an interpreter prints only the last line counts", () => {
+  const answer = { python: "3.12.1", server: null, problem: "ModuleNotFoundError: No module named 'ullage'" };
+  assert.deepEqual(parseAnswer(`hello from sitecustomize\n${JSON.stringify(answer)}\r\n`), answer);
+  assert.equal(parseAnswer(""), undefined);
+  assert.equal(parseAnswer("[1]"), undefined);
+  assert.equal(parseAnswer('{"python": 3, "server": null}'), undefined);
 });
 
 test("a path with spaces is one word of the command", () => {
-  const [interpreter] = interpreterCandidates("/my venv/python", "linux");
-  assert.deepEqual(interpreter, { command: "/my venv/python", args: [] });
-  assert.deepEqual(tried("/my venv/python", "linux"), ['"/my venv/python"']);
+  assert.equal(commandLine({ command: "/my venv/python", args: ["-3"] }), '"/my venv/python" -3');
 });
 
 test("a tilde at the start is the home directory", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { SERVER_SETTINGS } from "../../src/model/settings";
 import * as protocol from "../../src/protocol";
 
 // npm runs the tests in the folder of package.json.
@@ -10,12 +11,15 @@ interface MenuEntry {
   when?: string;
 }
 const manifest = JSON.parse(manifestText) as {
+  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
   contributes: {
+    configuration: { properties: Record<string, { scope: string; order: number }> }[];
     commands: { command: string; enablement?: string }[];
     menus: Record<string, MenuEntry[]>;
     keybindings: MenuEntry[];
   };
 };
+const settings = manifest.contributes.configuration.flatMap(({ properties }) => Object.entries(properties));
 const strings = JSON.parse(readFileSync("package.nls.json", "utf8")) as Record<string, string>;
 const commands = manifest.contributes.commands.map(({ command }) => command);
 
@@ -43,8 +47,39 @@ test("the README names every command and every setting", () => {
     assert.ok(readme.includes(`Context: ${title}`), key);
   }
   for (const key of Object.keys(strings).filter((name) => name.startsWith("setting."))) {
-    assert.ok(readme.includes(`\`ullage.${key.split(".")[1] ?? ""}\``), key);
+    const name = /^setting\.(.*)\.description$/.exec(key)?.[1];
+    assert.ok(name === undefined || readme.includes(`\`ullage.${name}\``), key);
   }
+});
+
+test("the settings page has what the server reads, and the interpreter", () => {
+  const names = settings.map(([name]) => name);
+  assert.deepEqual([...names].sort(), ["ullage.interpreter", ...SERVER_SETTINGS.map((name) => `ullage.${name}`)].sort());
+  assert.deepEqual(
+    settings.map(([, setting]) => setting.order),
+    names.map((_, index) => index + 1),
+  );
+});
+
+test("what decides which program runs and where text is sent is not the workspace's to say", () => {
+  const scopes = Object.fromEntries(settings.map(([name, { scope }]) => [name, scope]));
+  assert.equal(scopes["ullage.compaction.model.provider"], "machine");
+  assert.equal(scopes["ullage.compaction.model.baseUrl"], "machine");
+  const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
+  assert.ok(restricted.includes("ullage.interpreter"));
+  assert.deepEqual(restricted.filter((name) => !(name in scopes)), []);
+});
+
+test("the texts of the code are exported for translators as they are", () => {
+  // npm run l10n
+  const bundle = JSON.parse(readFileSync("l10n/bundle.l10n.json", "utf8")) as Record<string, string>;
+  const sources = (readdirSync("src", { recursive: true }) as string[])
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => readFileSync(`src/${name}`, "utf8"));
+  const texts = sources.flatMap((source) =>
+    [...source.matchAll(/l10n\.t\(\s*("(?:[^"\\]|\\.)*")/g)].map((match) => JSON.parse(match[1] ?? '""') as string),
+  );
+  assert.deepEqual(Object.keys(bundle).sort(), [...new Set(texts)].sort());
 });
 
 test("what is hidden from the palette is in the menu of a view", () => {

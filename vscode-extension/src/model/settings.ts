@@ -1,0 +1,22 @@
+/** The settings that the server reads: they are the names of its own keys, below `ullage`. */
+
+/** In the order of the settings page; tests compare them with the manifest, and the manifest with the server. */
+export const SERVER_SETTINGS = [
+  "contextWindow",
+  "gauge.trigger",
+  "compaction.autoEnabled",
+  "compaction.notifyBeforeAuto",
+  "compaction.maxAutoCompactions",
+  "compaction.layers.prune.trigger",
+  "compaction.layers.summarize.trigger",
+  "compaction.layers.full.trigger",
+  "compaction.prune.protectedTools",
+  "compaction.model.provider",
+  "compaction.model.modelName",
+  "compaction.model.baseUrl",
+  "checkpoint.trigger",
+  "checkpoint.retention",
+  "compaction.memoryFlush.enabled",
+  "pins",
+  "sandbox.readOnly",
+] as const;

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { install, InstallationError, privateInterpreter, type OwnPlaces } from "../../src/installation";
+import type { Interpreter } from "../../src/model/interpreter";
+
+/** The interpreters are scripts that do what Python does in the one case that a test is about. */
+const skip = process.platform === "win32" ? "the interpreters of these tests are shell scripts" : false;
+
+const MAKES_ENVIRONMENT = (pip: string): string =>
+  `if [ "$2" = venv ]; then mkdir -p "$3/bin"; printf '%s\\n' '#!/bin/sh' '${pip}' >"$3/bin/python"; chmod +x "$3/bin/python"; fi`;
+
+function given(context: TestContext, script: string): { own: OwnPlaces; base: Interpreter; storage: () => string[] } {
+  const root = mkdtempSync(path.join(tmpdir(), "ullage-install-"));
+  context.after(() => {
+    rmSync(root, { recursive: true, force: true });
+  });
+  const own = { extensionFolder: path.join(root, "extension"), storageFolder: path.join(root, "storage"), version: "1.2.3" };
+  mkdirSync(path.join(own.extensionFolder, "bundled"), { recursive: true });
+  writeFileSync(path.join(own.extensionFolder, "bundled", "ullage-1.2.3-py3-none-any.whl"), "");
+  const command = path.join(root, "python3");
+  writeFileSync(command, `#!/bin/sh\n${script}\n`);
+  chmodSync(command, 0o755);
+  // So that the uv of the machine is not found.
+  const variables = process.env["PATH"];
+  process.env["PATH"] = "/usr/bin:/bin";
+  context.after(() => {
+    process.env["PATH"] = variables;
+  });
+  return {
+    own,
+    base: { command, args: [] },
+    storage: () => (existsSync(own.storageFolder) ? readdirSync(own.storageFolder) : []),
+  };
+}
+
+const quiet = (): { report: () => void; signal: AbortSignal } => ({
+  report: () => undefined,
+  signal: new AbortController().signal,
+});
+
+const fails = (problem: string) => (error: unknown) => error instanceof InstallationError && error.problem === problem;
+
+test("a finished environment is found, and only for its own version", { skip }, async (context) => {
+  const { own, base, storage } = given(context, MAKES_ENVIRONMENT("exit 0"));
+  assert.equal(await privateInterpreter(own), undefined);
+  await install(own, base, quiet());
+  const interpreter = await privateInterpreter(own);
+  assert.equal(interpreter?.command, path.join(own.storageFolder, storage()[0] ?? "", "bin/python"));
+  assert.equal(await privateInterpreter({ ...own, version: "1.2.4" }), undefined);
+});
+
+test("pip is given the package that the extension carries", { skip }, async (context) => {
+  const { own, base } = given(context, MAKES_ENVIRONMENT('echo "$@"'));
+  const lines: string[] = [];
+  await install(own, base, { ...quiet(), report: (_step, line) => lines.push(line) });
+  assert.match(lines.join(" "), /-m pip install .*bundled\/ullage-1\.2\.3-py3-none-any\.whl/);
+});
+
+test("a new version takes the place of the one before", { skip }, async (context) => {
+  const { own, base, storage } = given(context, MAKES_ENVIRONMENT("exit 0"));
+  await install(own, base, quiet());
+  writeFileSync(path.join(own.extensionFolder, "bundled", "ullage-1.3.0-py3-none-any.whl"), "");
+  await install({ ...own, version: "1.3.0" }, base, quiet());
+  assert.deepEqual(storage().map((name) => name.slice(0, -6)), ["server-1.3.0-"]);
+});
+
+test("nothing stays of an installation that failed, and the one before still serves", { skip }, async (context) => {
+  const { own, base, storage } = given(context, MAKES_ENVIRONMENT("exit 0"));
+  await install(own, base, quiet());
+  const before = storage();
+  writeFileSync(base.command, `#!/bin/sh\n${MAKES_ENVIRONMENT("echo No matching distribution; exit 1")}\n`);
+  await assert.rejects(install(own, base, quiet()), fails("install"));
+  assert.deepEqual(storage(), before);
+});
+
+test("without ensurepip and without uv the user is told of the package that is missing", { skip }, async (context) => {
+  const said = "echo 'The virtual environment was not created successfully because ensurepip is not available.'; exit 1";
+  const { own, base, storage } = given(context, said);
+  await assert.rejects(install(own, base, quiet()), fails("ensurepip"));
+  assert.deepEqual(storage(), []);
+});
+
+test("an index that is not reached is told apart", { skip }, async (context) => {
+  const said = "echo NewConnectionError: Failed to establish a new connection >&2; exit 1";
+  const { own, base } = given(context, MAKES_ENVIRONMENT(said));
+  await assert.rejects(install(own, base, quiet()), fails("network"));
+});
+
+test("cancelling ends all that was started, and leaves nothing", { skip, timeout: 60_000 }, async (context) => {
+  // The sleeping grandchild holds the output open: the installation only returns when it, too, has ended.
+  const { own, base, storage } = given(context, MAKES_ENVIRONMENT("echo Collecting; sleep 600 & wait"));
+  const abort = new AbortController();
+  const cancel = (step: string, line: string): void => {
+    if (step === "libraries" && line !== "") {
+      abort.abort();
+    }
+  };
+  await assert.rejects(install(own, base, { report: cancel, signal: abort.signal }), fails("cancelled"));
+  assert.deepEqual(storage(), []);
+});
+
+test("an extension without the package says so before anything is made", { skip }, async (context) => {
+  const { own, base, storage } = given(context, "exit 1");
+  await assert.rejects(install({ ...own, version: "9.9.9" }, base, quiet()), fails("package"));
+  assert.deepEqual(storage(), []);
+});
