@@ -15,6 +15,7 @@ import {
   State,
   type LanguageClientOptions,
 } from "vscode-languageclient/node";
+import type { OwnPlaces } from "./installation";
 import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
 import { DOCUMENTS, isTranscript, withoutText } from "./model/documents";
@@ -27,8 +28,9 @@ import {
   type GaugeParams,
   type Requests,
 } from "./protocol";
-import { findServer, NoInterpreterError } from "./server";
-import { interpreterSetting, openInterpreterSetting, serverOptions } from "./settings";
+import { findServer, NoServerError } from "./server";
+import { interpreterSetting, serverOptions } from "./settings";
+import { offerServer } from "./views/installation";
 
 /** Chosen: VS Code gives a deactivation about five seconds in all. */
 const STOP_TIMEOUT_MS = 2_000;
@@ -62,18 +64,30 @@ export class Client implements vscode.Disposable {
   private languageClient: LanguageClient | undefined;
   /** The last line of a server's log: of a traceback, the one that says what it is about. */
   private lastWords = "";
+  private wanted = false;
   /** Starts and stops follow each other: two at once would leave a server behind. */
   private lastChange: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly logger: Logger,
-    private readonly directory: string,
+    private readonly own: OwnPlaces,
     private readonly runServerCommand: ServerCommandHandler,
     private readonly showDocument: ShowDocumentHandler,
   ) {}
 
+  /** Whether there has been something for a server to do. */
+  get isWanted(): boolean {
+    return this.wanted;
+  }
+
+  /** Start the server, unless that was done before: its first use does it, whatever else does not. */
+  async start(): Promise<void> {
+    return this.wanted ? this.lastChange : this.restart();
+  }
+
   /** Start the server, or start it anew. What goes wrong is shown to the user. */
   async restart(): Promise<void> {
+    this.wanted = true;
     return this.change(async () => {
       await this.stopNow();
       await this.startNow();
@@ -130,7 +144,7 @@ export class Client implements vscode.Disposable {
   }
 
   private async send(method: string, params: unknown, token?: vscode.CancellationToken): Promise<unknown> {
-    await this.lastChange;
+    await this.start();
     if (this.languageClient === undefined) {
       throw new Error(vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."));
     }
@@ -169,7 +183,7 @@ export class Client implements vscode.Disposable {
     this.lastWords = "";
     this.tellHealth("starting");
     try {
-      const executable = await findServer(interpreterSetting(), this.directory, this.logger);
+      const executable = await findServer(interpreterSetting(), this.own, this.logger);
       this.commandLine = [executable.command, ...(executable.args ?? [])].join(" ");
       const client = new QuietLanguageClient("ullage", "Ullage", executable, this.options());
       client.onNotification(GAUGE_NOTIFICATION, (params: GaugeParams) => {
@@ -195,9 +209,9 @@ export class Client implements vscode.Disposable {
       this.tellHealth("running");
     } catch (error) {
       this.logger.error(errorMessage(error));
-      if (error instanceof NoInterpreterError) {
+      if (error instanceof NoServerError) {
         this.tellHealth("no interpreter", error.message);
-        void this.offerSetting(error.message);
+        void offerServer(error, this.own, this.logger, () => this.restart());
       } else {
         this.tellHealth("stopped", errorMessage(error));
         void this.offerRestart(vscode.l10n.t("The Ullage server did not start: {0}", errorMessage(error)));
@@ -261,17 +275,6 @@ export class Client implements vscode.Disposable {
         },
       },
     };
-  }
-
-  private async offerSetting(message: string): Promise<void> {
-    const openSetting = vscode.l10n.t("Open Setting");
-    const showLogs = vscode.l10n.t("Show Logs");
-    const choice = await vscode.window.showErrorMessage(message, openSetting, showLogs);
-    if (choice === openSetting) {
-      await openInterpreterSetting();
-    } else if (choice === showLogs) {
-      this.logger.show();
-    }
   }
 
   private async offerRestart(message: string): Promise<void> {

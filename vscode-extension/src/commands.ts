@@ -3,6 +3,7 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import type { Client } from "./client";
+import type { OwnPlaces } from "./installation";
 import type { Logger } from "./logger";
 import { debugText } from "./model/debugInformation";
 import {
@@ -18,6 +19,7 @@ import {
 import { openInterpreterSetting, serverOptions } from "./settings";
 import { compareCheckpoints, restore, restoreCheckpoint } from "./views/checkpoints";
 import { chooseSession } from "./views/chooseSession";
+import { installServer } from "./views/installation";
 import { showMenu } from "./views/menu";
 import { showOutcome } from "./views/outcome";
 import { pinMessage, pinText } from "./views/pin";
@@ -37,8 +39,7 @@ export interface Parts {
   readonly preview: CompactionPreview;
   readonly plot: PlotPanel;
   readonly logger: Logger;
-  /** Of the extension, from its manifest. */
-  readonly version: string;
+  readonly own: OwnPlaces;
 }
 
 /** A command of the server that takes a session and nothing else. */
@@ -127,6 +128,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.turnAutomaticOff", (target) => switchAutomatic(target, false)),
     register("ullage.snoozeReminders", (target) => execute(SNOOZE_COMMAND, target)),
 
+    register("ullage.installServer", () => installServer(parts.own, logger, () => client.restart())),
     register("ullage.restartServer", () => client.restart()),
     register("ullage.openInterpreterSetting", () => openInterpreterSetting()),
     register("ullage.showLogs", () => {
@@ -136,10 +138,10 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
   );
 }
 
-async function copyDebugInformation({ client, version }: Parts): Promise<void> {
+async function copyDebugInformation({ client, own }: Parts): Promise<void> {
   const text = debugText(
     {
-      extensionVersion: version,
+      extensionVersion: own.version,
       editorVersion: `${vscode.env.appName} ${vscode.version}`,
       platform: `${process.platform} ${process.arch}`,
       remote: vscode.env.remoteName,

@@ -3,7 +3,9 @@
 import * as vscode from "vscode";
 import { Client } from "./client";
 import { registerCommands, type Run } from "./commands";
+import type { OwnPlaces } from "./installation";
 import { createLogger, errorMessage } from "./logger";
+import { whenAgentsArePresent } from "./presence";
 import { changesServer } from "./settings";
 import { HealthStatus } from "./views/health";
 import { KeptPreviews } from "./views/keptPreviews";
@@ -28,9 +30,15 @@ export function activate(context: vscode.ExtensionContext): void {
     }
   };
 
+  const { version } = context.extension.packageJSON as { version: string };
+  const own: OwnPlaces = {
+    extensionFolder: context.extensionPath,
+    storageFolder: context.globalStorageUri.fsPath,
+    version,
+  };
   const client: Client = new Client(
     logger,
-    context.extensionPath,
+    own,
     (command, args) => run(() => runServerCommand(client, preview, command, args)),
     async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
   );
@@ -39,7 +47,6 @@ export function activate(context: vscode.ExtensionContext): void {
   const kept = new KeptPreviews(context.workspaceState);
   const preview: CompactionPreview = new CompactionPreview(client, kept);
   const plot = new PlotPanel(client, logger);
-  const { version } = context.extension.packageJSON as { version: string };
   runningClient = client;
 
   context.subscriptions.push(
@@ -51,19 +58,20 @@ export function activate(context: vscode.ExtensionContext): void {
     plot,
     new GaugeStatusBarItem(client),
     new HealthStatus(client),
-    registerCommands({ client, shown, trees, preview, plot, logger, version }, run),
+    registerCommands({ client, shown, trees, preview, plot, logger, own }, run),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (changesServer(event)) {
+      if (client.isWanted && changesServer(event)) {
         void client.restart();
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
-      void client.restart();
+      if (client.isWanted) {
+        void client.restart();
+      }
     }),
+    // Not awaited: the commands work, and wait for the server, from the start.
+    whenAgentsArePresent(() => void client.start()),
   );
-
-  // Not awaited: the commands work, and wait for the server, from the start.
-  void client.restart();
 }
 
 export async function deactivate(): Promise<void> {

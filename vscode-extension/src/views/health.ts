@@ -6,16 +6,14 @@ import { DOCUMENTS } from "../model/documents";
 import { healthItem, type Health, type HealthItem } from "../model/health";
 
 export class HealthStatus implements vscode.Disposable {
-  private readonly item: vscode.LanguageStatusItem;
+  /** Made when there is something to say: where no server was ever needed there is no item. */
+  private item: vscode.LanguageStatusItem | undefined;
   private readonly subscription: vscode.Disposable;
   private current: Health = { state: "starting", detail: "" };
   private isWorking = false;
 
   constructor(client: Client) {
-    this.item = vscode.languages.createLanguageStatusItem("ullage.server", [...DOCUMENTS]);
-    this.item.name = vscode.l10n.t("Ullage Server");
     this.subscription = vscode.Disposable.from(
-      this.item,
       client.onHealth((health) => {
         this.current = health;
         this.show();
@@ -25,16 +23,18 @@ export class HealthStatus implements vscode.Disposable {
         this.show();
       }),
     );
-    this.show();
   }
 
   dispose(): void {
     this.subscription.dispose();
+    this.item?.dispose();
   }
 
   private show(): void {
     const { severity, isBusy, command } = healthItem(this.current, this.isWorking);
+    this.item ??= vscode.languages.createLanguageStatusItem("ullage.server", [...DOCUMENTS]);
     const { item } = this;
+    item.name = vscode.l10n.t("Ullage Server");
     const text = healthText(this.current.state);
     item.text = text;
     item.detail = this.current.detail;
