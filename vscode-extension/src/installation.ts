@@ -128,9 +128,9 @@ function interpreterIn(folder: string): Interpreter {
   return { command, args: [] };
 }
 
-/** What pip (25) and uv (0.9) say when they reach no index. */
+/** What pip (23 to 25) and uv (0.9) say when they reach no index; "none" of libraries that PyPI has, without retries. */
 function isNetworkProblem(problem: string): boolean {
-  return /NewConnectionError|ConnectTimeout|ProxyError|Max retries exceeded|Temporary failure in name resolution|Failed to fetch|Connection(?: refused| broken|Error)/i.test(
+  return /\(from versions: none\)|NewConnectionError|ConnectTimeout|ProxyError|Max retries exceeded|Temporary failure in name resolution|Failed to fetch|Connection(?: refused| broken|Error)/i.test(
     problem,
   );
 }

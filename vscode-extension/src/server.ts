@@ -192,7 +192,7 @@ async function activeInterpreter(logger: Logger): Promise<Interpreter | undefine
 
 function notInstalledMessage(base: Base): string {
   return vscode.l10n.t(
-    "Ullage reads sessions with a server written in Python. Install it? It gets an environment of its own, made with Python {0}, and its libraries come from PyPI (about 30 MB).",
+    "Ullage reads sessions with a server written in Python. Install it? It gets an environment of its own, made with Python {0}, and its libraries come from PyPI (about 100 MB on disk).",
     base.python,
   );
 }

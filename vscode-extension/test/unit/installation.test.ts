@@ -84,9 +84,17 @@ test("without ensurepip and without uv the user is told of the package that is m
 });
 
 test("an index that is not reached is told apart", { skip }, async (context) => {
-  const said = "echo NewConnectionError: Failed to establish a new connection >&2; exit 1";
-  const { own, base } = given(context, MAKES_ENVIRONMENT(said));
-  await assert.rejects(install(own, base, quiet()), fails("network"));
+  const { own, base } = given(context, MAKES_ENVIRONMENT('echo "$WHY" >&2; exit 1'));
+  context.after(() => {
+    delete process.env["WHY"];
+  });
+  for (const said of [
+    "WARNING: Retrying after connection broken by 'NewConnectionError(Failed to establish a new connection)'",
+    "ERROR: Could not find a version that satisfies the requirement msgspec>=0.20 (from versions: none)",
+  ]) {
+    process.env["WHY"] = said;
+    await assert.rejects(install(own, base, quiet()), fails("network"));
+  }
 });
 
 test("cancelling ends all that was started, and leaves nothing", { skip, timeout: 60_000 }, async (context) => {
