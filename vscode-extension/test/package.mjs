@@ -1,0 +1,32 @@
+// What is in the package, and how large it is: a file that slips in, or one that is missing, is found before a user does.
+//   node test/package.mjs     after npm run package, which runs it
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { listFiles } from "@vscode/vsce";
+
+/** Chosen: what it has (3.3 MB, most of it the tokenizers' tables), and half as much again. */
+const MAX_SIZE_BYTES = 5_000_000;
+
+const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+const expected = [
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "bundled/checkpoint.schema.json",
+  `bundled/ullage-${version}-py3-none-any.whl`,
+  "dist/NOTICES.txt",
+  "dist/extension.js",
+  "images/container.svg",
+  "images/icon.png",
+  ...readdirSync("images/walkthrough").map((name) => `images/walkthrough/${name}`),
+  ...readdirSync("l10n").map((name) => `l10n/${name}`),
+  "package.json",
+  ...readdirSync(".").filter((name) => /^package\.nls\..*json$/.test(name)),
+  ...readdirSync("syntaxes").map((name) => `syntaxes/${name}`),
+];
+assert.deepEqual((await listFiles({ cwd: process.cwd() })).sort(), expected.sort());
+const { size } = statSync("ullage.vsix");
+assert.ok(size < MAX_SIZE_BYTES, `ullage.vsix has ${size} bytes`);
+const notices = readFileSync("dist/NOTICES.txt", "utf8");
+assert.ok(notices.includes("vscode-languageclient"), "the licenses of what is in the bundle are there");
+console.log(`ullage.vsix: ${expected.length} files, ${(size / 1e6).toFixed(1)} MB`);
