@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from pi_files import MODEL, PiFile, conversation
@@ -145,3 +146,15 @@ async def test_memory_and_instructions_are_listed_with_their_sizes(editor, place
     ]
     assert found.rows[0].detail.startswith("12 characters, ")
     assert not found.canFlush
+
+
+async def test_sessions_are_measured_anew_when_the_configuration_changes(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    await started(editor)
+    editor.place.write(str(editor.place.home / ".openclaw/config.yaml"), b"contextWindow: 100000\n")
+    await editor.gauge(lambda gauge: gauge.text == "84%")
+    editor.client.workspace_did_change_configuration(
+        types.DidChangeConfigurationParams(settings={"ullage": {"contextWindow": 400_000}})
+    )
+    await editor.gauge(lambda gauge: gauge.text == "21%")

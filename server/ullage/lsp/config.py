@@ -8,8 +8,10 @@ from lsprotocol import types
 
 from ullage.app.config import load_config
 from ullage.core.config.tree import origin_text
+from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import path_of
 from ullage.lsp.state import UllageServer
+from ullage.store.config_files import config_stamps
 
 TRUST_OPTION = "isTrusted"
 """Of the initialization options: whether the user trusts the workspace."""
@@ -25,15 +27,58 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     An editor sends the user's own, and the workspace's only of a workspace that the user
     trusts; `isTrusted` says whether that is so, which lets `.ullage.yaml` say more.
     """
-    options = cast(object, params.initialization_options)
-    editor = dict(cast("dict[str, object]", options)) if isinstance(options, dict) else {}
-    trust = editor.pop(TRUST_OPTION, None)
+    ls.editor_settings = _settings(cast(object, params.initialization_options))
+    trust = ls.editor_settings.pop(TRUST_OPTION, None)
     ls.is_trusted, ls.is_restricted = trust is True, trust is False
-    ls.shows_outcomes = editor.pop(OUTCOMES_OPTION, False) is True
+    ls.shows_outcomes = ls.editor_settings.pop(OUTCOMES_OPTION, False) is True
     paths = (path_of(folder.uri) for folder in params.workspace_folders or ())
-    workspace = next((path for path in paths if path is not None), None)
-    ls.config = await asyncio.to_thread(
-        load_config, ls.places, workspace=workspace, editor=editor, is_trusted=trust is True
+    ls.config_folder = next((path for path in paths if path is not None), None)
+    await reload_config(ls)
+
+
+@guarded
+async def did_change_configuration(
+    ls: UllageServer, params: types.DidChangeConfigurationParams
+) -> None:
+    """Take the editor's new settings, by themselves or below our name.
+
+    Trust is none of them: what changes it starts the server anew.
+    """
+    settings = _settings(cast(object, params.settings))
+    settings = _settings(settings.get("ullage", settings))
+    for name in (TRUST_OPTION, OUTCOMES_OPTION):
+        settings.pop(name, None)
+    if settings != ls.editor_settings:
+        ls.editor_settings = settings
+        await reload_config(ls)
+
+
+async def look_at_config(ls: UllageServer) -> None:
+    """Load the configuration anew where one of its files changed."""
+    stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folder)
+    if stamps != ls.config_stamps:
+        await reload_config(ls)
+
+
+async def reload_config(ls: UllageServer) -> None:
+    """Load what is configured; sessions are measured anew where that is something else."""
+    # Looked at before they are read: what is written in between is read at the next look.
+    ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folder)
+    config = await asyncio.to_thread(
+        load_config,
+        ls.places,
+        workspace=ls.config_folder,
+        editor=ls.editor_settings,
+        is_trusted=ls.is_trusted,
     )
-    for finding in ls.config.findings:
+    if config == ls.config:
+        return
+    ls.config = config
+    ls.followed.clear()
+    ls.briefs.clear()
+    for finding in config.findings:
         log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)
+
+
+def _settings(value: object) -> dict[str, object]:
+    return dict(cast("dict[str, object]", value)) if isinstance(value, dict) else {}

@@ -14,6 +14,7 @@ from ullage.app.workspace import look
 from ullage.errors import UllageError
 from ullage.lsp.auto import consider_later
 from ullage.lsp.changed import notify_changed
+from ullage.lsp.config import look_at_config
 from ullage.lsp.convert import NO_GAUGE, gauge_params
 from ullage.lsp.diagnostics import check_followed, check_proposals, publish_known
 from ullage.lsp.protocol import GAUGE_NOTIFICATION
@@ -46,6 +47,7 @@ async def follow(ls: UllageServer) -> None:
                 watch.watch(_folders(ls))
                 # Looking for sessions reads whole folders: never once for every written line.
                 await discover(ls)
+                await look_at_config(ls)
                 next_look = loop.time() + LOOK_S
             for path in await asyncio.to_thread(_changed, ls.followed_paths(), dict(ls.followed)):
                 await refresh(ls, path)

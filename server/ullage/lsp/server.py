@@ -36,7 +36,7 @@ from ullage.lsp import (
     virtual_documents,
     window,
 )
-from ullage.lsp.config import on_initialize
+from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.protocol import (
@@ -72,6 +72,7 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.TEXT_DOCUMENT_DID_CHANGE, documents.did_change, None),
     (types.TEXT_DOCUMENT_DID_SAVE, documents.did_save, None),
     (types.TEXT_DOCUMENT_DID_CLOSE, documents.did_close, None),
+    (types.WORKSPACE_DID_CHANGE_CONFIGURATION, did_change_configuration, None),
     (
         types.TEXT_DOCUMENT_DIAGNOSTIC,
         diagnostics.pull_diagnostics,

@@ -17,6 +17,7 @@ from ullage.core.document_finding import DocumentFinding
 from ullage.lsp.boundary import plain_converter
 from ullage.lsp.language_protocol import UllageProtocol
 from ullage.lsp.protocol import HistoryResult
+from ullage.store.config_files import Stamp
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
 
@@ -58,6 +59,13 @@ class UllageServer(LanguageServer):
         """What was worked out last, and from what."""
         self.changed: set[Literal["sessions", "checkpoints", "memory"]] = set()
         """What the client is to be told of soon."""
+        self.editor_settings: dict[str, object] = {}
+        self.config_folder: Path | None = None
+        """The folder of the workspace whose `.ullage.yaml` counts."""
+        self.config_stamps: tuple[Stamp, ...] = ()
+        """The files of the configuration as they were when it was loaded."""
+        self.is_trusted = False
+        """Whether the client says that the workspace is trusted."""
         self.is_restricted = False
         """Whether the client says that the workspace is not trusted: then nothing is written."""
         self.considering: dict[Path, asyncio.TimerHandle] = {}

@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from ullage.core.config.tree import (
     MAX_SIZE_BYTES,
@@ -19,6 +20,8 @@ from ullage.store.places import Places
 
 WORKSPACE_FILE = ".ullage.yaml"
 USER_FILE = "config.yaml"
+Stamp: TypeAlias = tuple[str, int, int]
+"""A path, and when and how long its file was written; zeros where there is none."""
 
 
 def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, Path], ...]:
@@ -40,6 +43,19 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
     if workspace is not None:
         found.append(("workspace file", workspace / WORKSPACE_FILE))
     return tuple(found)
+
+
+def config_stamps(places: Places, workspace: Path | None) -> tuple[Stamp, ...]:
+    """Look at the files that count: one that was written to has another stamp."""
+    return tuple(_stamp(path) for _, path in config_paths(places, workspace))
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return str(path), 0, 0
+    return str(path), found.st_mtime_ns, found.st_size
 
 
 def is_there(path: Path) -> bool:
