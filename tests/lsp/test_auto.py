@@ -171,3 +171,12 @@ async def test_unasked_it_waits_until_the_agent_is_quiet_and_can_be_taken_back(
     await editor.gauge(lambda gauge: gauge.text.startswith("~"))
     await editor.gauge(lambda gauge: gauge.text == "89%")
     assert len(editor.questions) == 1
+
+
+async def test_a_session_is_switched_and_snoozed_by_commands(editor, workspace_session) -> None:
+    await started(editor)
+    outcome = await editor.command("ullage.snooze")
+    assert outcome.message.startswith("Snoozed until the next compaction")
+    outcome = await editor.command("ullage.auto")
+    assert outcome.message == "Automatic compaction of this session is on."
+    assert "set by the session" in editor.place.run("autocompact", "status").stdout

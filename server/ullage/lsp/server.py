@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from ullage.app.preview import remove_useless_previews
 from ullage.lsp import (
+    auto_switch,
     checkpoint,
     checkpoints,
     code_actions,
@@ -41,6 +42,7 @@ from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.protocol import (
     APPLY_COMMAND,
+    AUTO_COMMAND,
     CHECKPOINT_COMMAND,
     CHECKPOINTS_REQUEST,
     COMPACT_COMMAND,
@@ -57,6 +59,7 @@ from ullage.lsp.protocol import (
     RESTORE_COMMAND,
     SESSIONS_REQUEST,
     SHOW_COMMAND,
+    SNOOZE_COMMAND,
     STATUS_REQUEST,
     UNDO_COMMAND,
     WINDOW_REQUEST,
@@ -94,6 +97,8 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, virtual_documents.text_document_content, None),
 )
 COMMANDS: tuple[tuple[str, Handler], ...] = (
+    (AUTO_COMMAND, auto_switch.run_auto),
+    (SNOOZE_COMMAND, auto_switch.run_snooze),
     (COMPACT_COMMAND, compact.run_compact),
     (PREVIEW_COMMAND, preview.preview_and_show),
     (APPLY_COMMAND, preview.run_apply),
