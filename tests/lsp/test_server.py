@@ -75,7 +75,9 @@ async def code_actions(editor, path: Path, findings: list[types.Diagnostic]):
         types.CodeActionParams(
             text_document=types.TextDocumentIdentifier(path.as_uri()),
             range=types.Range(place, place),
-            context=types.CodeActionContext(diagnostics=findings),
+            context=types.CodeActionContext(
+                diagnostics=findings, only=[types.CodeActionKind.QuickFix]
+            ),
         )
     )
 
