@@ -83,7 +83,9 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
     kind = document_kind(path, ls.places, ls.workspace_folders())
     if kind not in _FOLLOWED:
         ls.small_uris[path] = params.text_document.uri
-        _keep_text(ls, path, params.text_document.text)
+        # A long text is taken out of its message (lsp/large_message.py): the disk has it.
+        if params.text_document.text:
+            _keep_text(ls, path, params.text_document.text)
         check_soon(ls, path, kind, delay_s=0.0)
         return
     ls.open_uris.pop(path, None)
