@@ -49,23 +49,27 @@ log = logging.getLogger(__name__)
 
 def consider_later(ls: UllageServer, path: Path) -> None:
     """Consider a session that was written to, as soon as it was quiet for some seconds."""
-    followed = ls.followed.get(path)
-    if followed is None or ls.is_restricted or path not in {one.path for one in ls.seen or ()}:
+    followed = ls.sessions.followed.get(path)
+    if (
+        followed is None
+        or ls.editor.is_restricted
+        or path not in {one.path for one in ls.sessions.seen or ()}
+    ):
         return
-    waiting = ls.considering.get(path)
+    waiting = ls.sessions.considering.get(path)
     if waiting is not None:
         waiting.cancel()
     age_s = time.time() - followed.loaded.session.lines.written_ns / 1e9
     delay_s = min(QUIET_S, max(0.0, QUIET_S - age_s))
-    ls.considering[path] = asyncio.get_running_loop().call_later(delay_s, _begin, ls, path)
+    ls.sessions.considering[path] = asyncio.get_running_loop().call_later(delay_s, _begin, ls, path)
 
 
 def _begin(ls: UllageServer, path: Path) -> None:
-    del ls.considering[path]
-    followed = ls.followed.get(path)
+    del ls.sessions.considering[path]
+    followed = ls.sessions.followed.get(path)
     if followed is None or ls.is_shut_down:
         return
-    if path in ls.at_work or not _is_quiet(followed.loaded):
+    if path in ls.sessions.at_work or not _is_quiet(followed.loaded):
         consider_later(ls, path)
         return
     task = asyncio.create_task(_considered(ls, followed.loaded))
@@ -81,7 +85,7 @@ async def _considered(ls: UllageServer, loaded: Loaded) -> None:
 @guarded
 async def _consider(ls: UllageServer, loaded: Loaded) -> None:
     """Do what is due; where that is nothing, tell of a band that the context came into."""
-    ls.at_work.add(loaded.path)
+    ls.sessions.at_work.add(loaded.path)
     try:
         speak = await _decide(ls, loaded)
     except (SessionLive, ChangedMeanwhile):
@@ -92,7 +96,7 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
         _say(ls, types.MessageType.Warning, str(error))
         return
     finally:
-        ls.at_work.discard(loaded.path)
+        ls.sessions.at_work.discard(loaded.path)
     # A message may stand for hours: nothing waits for its answer.
     if speak is not None:
         try:

@@ -128,7 +128,7 @@ def structured(params: object, argument_type: type[A]) -> A:
     """
     given = cast(object, {}) if params is None else params
     if isinstance(given, dict):
-        known = {field.name for field in attrs.fields(argument_type)}
+        known = set(attrs.fields_dict(argument_type))
         unknown = cast("dict[str, object]", given).keys() - known
         if unknown:
             raise JsonRpcInvalidParams(

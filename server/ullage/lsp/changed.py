@@ -13,14 +13,14 @@ PAUSE_S = 0.25
 
 def notify_changed(ls: UllageServer, *what: What) -> None:
     """Say that a list is not what it was; on the event loop only."""
-    is_waiting = bool(ls.changed)
-    ls.changed.update(what)
-    if ls.changed and not is_waiting:
+    is_waiting = bool(ls.sessions.changed)
+    ls.sessions.changed.update(what)
+    if ls.sessions.changed and not is_waiting:
         asyncio.get_running_loop().call_later(PAUSE_S, _tell, ls)
 
 
 def _tell(ls: UllageServer) -> None:
-    what = sorted(ls.changed)
-    ls.changed.clear()
+    what = sorted(ls.sessions.changed)
+    ls.sessions.changed.clear()
     if not ls.is_shut_down:
         ls.protocol.notify(CHANGED_NOTIFICATION, ChangedParams(what=what))

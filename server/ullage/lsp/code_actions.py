@@ -51,7 +51,7 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
             make = BY_CODE.get(str(diagnostic.code), _text_fixes)
             found += make(ls, path, [diagnostic])
         found += await proposal_actions(ls, path, ours)
-    if path in ls.followed and _is_wanted(types.CodeActionKind.Refactor, only):
+    if path in ls.sessions.followed and _is_wanted(types.CodeActionKind.Refactor, only):
         taken = {action.command.command for action in found if action.command is not None}
         found += [
             _action(title, command, path, types.CodeActionKind.Refactor)
@@ -64,7 +64,7 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
 def _relief(
     ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
 ) -> list[types.CodeAction]:
-    if path not in ls.followed:
+    if path not in ls.sessions.followed:
         return []
     actions = [
         _action(title, command, path, types.CodeActionKind.QuickFix, diagnostics)
@@ -81,12 +81,12 @@ def _text_fixes(
 ) -> list[types.CodeAction]:
     """Offer the changes that the last check knows for exactly this place of this text."""
     (diagnostic,) = diagnostics
-    uri = ls.open_uri(path)
+    uri = ls.documents.open_uri(path)
     if uri is None:
         return []
     fixes = [
         fix
-        for finding in ls.findings.get(path, ())
+        for finding in ls.documents.findings.get(path, ())
         if finding.code == diagnostic.code
         and range_of(finding.extent) == diagnostic.range
         and finding.message == diagnostic.message

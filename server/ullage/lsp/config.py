@@ -27,10 +27,10 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     An editor sends the user's own, and the workspace's only of a workspace that the user
     trusts; `isTrusted` says whether that is so, which lets `.ullage.yaml` say more.
     """
-    ls.editor_settings = _settings(cast(object, params.initialization_options))
-    trust = ls.editor_settings.pop(TRUST_OPTION, None)
-    ls.is_trusted, ls.is_restricted = trust is True, trust is False
-    ls.shows_outcomes = ls.editor_settings.pop(OUTCOMES_OPTION, False) is True
+    ls.editor.settings = _settings(cast(object, params.initialization_options))
+    trust = ls.editor.settings.pop(TRUST_OPTION, None)
+    ls.editor.is_trusted, ls.editor.is_restricted = trust is True, trust is False
+    ls.editor.shows_outcomes = ls.editor.settings.pop(OUTCOMES_OPTION, False) is True
     paths = (path_of(folder.uri) for folder in params.workspace_folders or ())
     ls.config_folder = next((path for path in paths if path is not None), None)
     await reload_config(ls)
@@ -48,8 +48,8 @@ async def did_change_configuration(
     settings = _settings(settings.get("ullage", settings))
     for name in (TRUST_OPTION, OUTCOMES_OPTION):
         settings.pop(name, None)
-    if settings != ls.editor_settings:
-        ls.editor_settings = settings
+    if settings != ls.editor.settings:
+        ls.editor.settings = settings
         await reload_config(ls)
 
 
@@ -68,14 +68,14 @@ async def reload_config(ls: UllageServer) -> None:
         load_config,
         ls.places,
         workspace=ls.config_folder,
-        editor=ls.editor_settings,
-        is_trusted=ls.is_trusted,
+        editor=ls.editor.settings,
+        is_trusted=ls.editor.is_trusted,
     )
     if config == ls.config:
         return
     ls.config = config
-    ls.followed.clear()
-    ls.briefs.clear()
+    ls.sessions.followed.clear()
+    ls.sessions.briefs.clear()
     for finding in config.findings:
         log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)
 

@@ -45,7 +45,7 @@ def surroundings(ls: UllageServer) -> Surroundings:
         config=ls.config,
         places=ls.places,
         workspaces=ls.workspace_folders(),
-        texts=dict(ls.texts),
+        texts=dict(ls.documents.texts),
     )
 
 
@@ -58,16 +58,16 @@ def check_soon(
     """
     if ls.pulls_diagnostics or kind is None:
         return
-    earlier = ls.checks.pop(path, None)
+    earlier = ls.documents.checks.pop(path, None)
     if earlier is not None:
         earlier.cancel()
-    ls.checks[path] = asyncio.create_task(_check_later(ls, path, kind, delay_s))
+    ls.documents.checks[path] = asyncio.create_task(_check_later(ls, path, kind, delay_s))
 
 
 def check_dependents(ls: UllageServer, changed: Path) -> None:
     """Check the open documents whose findings may depend on another one that changed."""
     folders = ls.workspace_folders()
-    for path in ls.small_uris:
+    for path in ls.documents.small_uris:
         kind = document_kind(path, ls.places, folders)
         if path != changed and kind in DEPENDENTS:
             check_soon(ls, path, kind)
@@ -76,7 +76,7 @@ def check_dependents(ls: UllageServer, changed: Path) -> None:
 def check_proposals(ls: UllageServer) -> None:
     """Check the open proposals again: a session went on, or was compacted."""
     folders = ls.workspace_folders()
-    for path in ls.small_uris:
+    for path in ls.documents.small_uris:
         kind = document_kind(path, ls.places, folders)
         if kind == "preview":
             check_soon(ls, path, kind)
@@ -85,23 +85,25 @@ def check_proposals(ls: UllageServer) -> None:
 
 def check_followed(ls: UllageServer, path: Path) -> None:
     """Look at the lines of an open transcript: once if it is large, else whenever it grows."""
-    followed = ls.followed.get(path)
+    followed = ls.sessions.followed.get(path)
     if followed is None:
-        ls.findings.pop(path, None)
+        ls.documents.findings.pop(path, None)
         return
     n_bytes = followed.loaded.session.lines.size_bytes
-    if path in ls.findings and n_bytes > MAX_FOLLOWED_BYTES:
+    if path in ls.documents.findings and n_bytes > MAX_FOLLOWED_BYTES:
         return
-    ls.findings.setdefault(path, ())
+    ls.documents.findings.setdefault(path, ())
     if ls.pulls_diagnostics:
         return
-    if path not in ls.checks or ls.checks[path].done():
-        ls.checks[path] = asyncio.create_task(_check_later(ls, path, "transcript", TYPING_DELAY_S))
+    if path not in ls.documents.checks or ls.documents.checks[path].done():
+        ls.documents.checks[path] = asyncio.create_task(
+            _check_later(ls, path, "transcript", TYPING_DELAY_S)
+        )
 
 
 def publish_known(ls: UllageServer, path: Path) -> None:
     """Show what is known of an open document, and have a client that pulls ask for it."""
-    uri = ls.open_uri(path)
+    uri = ls.documents.open_uri(path)
     if uri is None:
         return
     if ls.pulls_diagnostics:
@@ -114,10 +116,10 @@ def publish_known(ls: UllageServer, path: Path) -> None:
 
 def forget(ls: UllageServer, path: Path, uri: str) -> None:
     """Clear what was shown at a document that was closed."""
-    task = ls.checks.pop(path, None)
+    task = ls.documents.checks.pop(path, None)
     if task is not None:
         task.cancel()
-    ls.findings.pop(path, None)
+    ls.documents.findings.pop(path, None)
     if not ls.pulls_diagnostics:
         ls.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=uri, diagnostics=[])
@@ -130,16 +132,16 @@ def refresh_pulled(ls: UllageServer) -> None:
     known = None if capabilities is None else capabilities.diagnostics
     if known is None or not known.refresh_support:
         return
-    if ls.refreshing is None or ls.refreshing.done():
-        ls.refreshing = asyncio.create_task(_refresh(ls))
+    if ls.documents.refreshing is None or ls.documents.refreshing.done():
+        ls.documents.refreshing = asyncio.create_task(_refresh(ls))
 
 
 def recheck_all(ls: UllageServer) -> None:
     """Check everything that is open again: what is configured has changed."""
     folders = ls.workspace_folders()
-    for path in ls.small_uris:
+    for path in ls.documents.small_uris:
         check_soon(ls, path, document_kind(path, ls.places, folders))
-    for path in ls.open_uris:
+    for path in ls.documents.open_uris:
         publish_known(ls, path)
     if ls.pulls_diagnostics:
         refresh_pulled(ls)
@@ -154,12 +156,12 @@ async def pull_diagnostics(
     if path is not None:
         kind = document_kind(path, ls.places, ls.workspace_folders())
         # A session's file may have any name.
-        kind = "transcript" if path in ls.followed else kind
+        kind = "transcript" if path in ls.sessions.followed else kind
         if kind is not None:
-            ls.findings[path] = await _find(ls, path, kind)
+            ls.documents.findings[path] = await _find(ls, path, kind)
             found = _diagnostics(ls, path)
-        if ls.open_uri(path) is None:
-            ls.findings.pop(path, None)
+        if ls.documents.open_uri(path) is None:
+            ls.documents.findings.pop(path, None)
     result_id = _result_id(found)
     if result_id == params.previous_result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
@@ -178,8 +180,10 @@ async def _find(ls: UllageServer, path: Path, kind: DocumentKind) -> tuple[Docum
 async def _check_later(ls: UllageServer, path: Path, kind: DocumentKind, delay_s: float) -> None:
     await asyncio.sleep(delay_s)
     found = await _find(ls, path, kind)
-    if ls.open_uri(path) is not None and (ls.findings.get(path) != found or kind != "transcript"):
-        ls.findings[path] = found
+    if ls.documents.open_uri(path) is not None and (
+        ls.documents.findings.get(path) != found or kind != "transcript"
+    ):
+        ls.documents.findings[path] = found
         publish_known(ls, path)
 
 
@@ -194,10 +198,10 @@ async def _refresh(ls: UllageServer) -> None:
 
 def _diagnostics(ls: UllageServer, path: Path) -> list[types.Diagnostic]:
     off = ls.config.diagnostics.off
-    followed = ls.followed.get(path)
+    followed = ls.sessions.followed.get(path)
     shown = [] if followed is None else utilization(followed.loaded)
-    uris = ls.open_uris | ls.small_uris
-    known = [diagnostic(finding, uris) for finding in ls.findings.get(path, ())]
+    uris = ls.documents.open_uris | ls.documents.small_uris
+    known = [diagnostic(finding, uris) for finding in ls.documents.findings.get(path, ())]
     return [one for one in (*shown, *known) if one.code not in off]
 
 

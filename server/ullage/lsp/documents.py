@@ -51,8 +51,8 @@ def ask_for_typing(ls: UllageServer) -> None:
     if sync is None or not sync.dynamic_registration:
         return
     # Set before the answer: a document that opens meanwhile must not lose its text.
-    ls.is_typing_sent = True
-    ls.registering = asyncio.create_task(_register(ls))
+    ls.documents.is_typing_sent = True
+    ls.documents.registering = asyncio.create_task(_register(ls))
 
 
 @unattended
@@ -70,8 +70,8 @@ async def _register(ls: UllageServer) -> None:
     try:
         await ls.client_register_capability_async(types.RegistrationParams([registration]))
     except JsonRpcException:
-        ls.is_typing_sent = False
-        ls.texts.clear()
+        ls.documents.is_typing_sent = False
+        ls.documents.texts.clear()
         log.info("the client does not send what is typed: findings follow what is saved")
 
 
@@ -82,15 +82,15 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
         return
     kind = document_kind(path, ls.places, ls.workspace_folders())
     if kind not in _FOLLOWED:
-        ls.small_uris[path] = params.text_document.uri
+        ls.documents.small_uris[path] = params.text_document.uri
         # A long text is taken out of its message (lsp/large_message.py): the disk has it.
         if params.text_document.text:
             _keep_text(ls, path, params.text_document.text)
         check_soon(ls, path, kind, delay_s=0.0)
         return
-    ls.open_uris.pop(path, None)
-    ls.open_uris[path] = params.text_document.uri
-    if path in ls.followed:
+    ls.documents.open_uris.pop(path, None)
+    ls.documents.open_uris[path] = params.text_document.uri
+    if path in ls.sessions.followed:
         publish(ls, path)
     await refresh(ls, path)
 
@@ -125,24 +125,24 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     path = path_of(params.text_document.uri)
     if path is None:
         return
-    small_uri = ls.small_uris.pop(path, None)
+    small_uri = ls.documents.small_uris.pop(path, None)
     if small_uri is not None:
-        ls.texts.pop(path, None)
+        ls.documents.texts.pop(path, None)
         forget(ls, path, small_uri)
         return
-    uri = ls.open_uris.pop(path, None)
+    uri = ls.documents.open_uris.pop(path, None)
     if uri is None:
         return
-    ls.outlines.pop(path, None)
+    ls.documents.outlines.pop(path, None)
     forget(ls, path, uri)
     if path not in ls.followed_paths():
-        ls.followed.pop(path, None)
+        ls.sessions.followed.pop(path, None)
     show_gauge(ls)
 
 
 def _keep_text(ls: UllageServer, path: Path, text: str) -> None:
     """Keep a text as it is typed; where that is not sent, the file on the disk says more."""
-    if ls.is_typing_sent and len(text) <= MAX_TEXT_BYTES:
-        ls.texts[path] = text
+    if ls.documents.is_typing_sent and len(text) <= MAX_TEXT_BYTES:
+        ls.documents.texts[path] = text
     else:
-        ls.texts.pop(path, None)
+        ls.documents.texts.pop(path, None)

@@ -49,7 +49,9 @@ async def follow(ls: UllageServer) -> None:
                 await discover(ls)
                 await look_at_config(ls)
                 next_look = loop.time() + LOOK_S
-            for path in await asyncio.to_thread(_changed, ls.followed_paths(), dict(ls.followed)):
+            for path in await asyncio.to_thread(
+                _changed, ls.followed_paths(), dict(ls.sessions.followed)
+            ):
                 await refresh(ls, path)
             try:
                 await asyncio.wait_for(noticed.wait(), max(0.0, next_look - loop.time()))
@@ -62,9 +64,9 @@ async def follow(ls: UllageServer) -> None:
 async def discover(ls: UllageServer) -> None:
     """Find the sessions of the workspace's folders, and follow those that matter."""
     shown, known = ls.gauge_path(), _listed(ls)
-    ls.seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
-    for path in ls.followed.keys() - set(ls.followed_paths()):
-        del ls.followed[path]
+    ls.sessions.seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
+    for path in ls.sessions.followed.keys() - set(ls.followed_paths()):
+        del ls.sessions.followed[path]
     if _listed(ls) != known:
         notify_changed(ls, "sessions")
     path = ls.gauge_path()
@@ -77,21 +79,21 @@ async def discover(ls: UllageServer) -> None:
 async def refresh(ls: UllageServer, path: Path) -> None:
     """Load a transcript if it changed; what cannot be read now shows nothing."""
     async with ls.lock_of(path):
-        before = ls.followed.get(path)
+        before = ls.sessions.followed.get(path)
         try:
             after = await asyncio.to_thread(_read, ls, path, before)
         except UllageError as error:
             if before is not None:
                 log.info("%s: a followed transcript cannot be read now", type(error).__name__)
-                del ls.followed[path]
+                del ls.sessions.followed[path]
                 publish(ls, path)
             return
         if after is not before:
-            ls.followed[path] = after
+            ls.sessions.followed[path] = after
             publish(ls, path)
             renew_documents(ls, path)
             notify_changed(ls, "sessions")
-            if before is not None and path in ls.open_uris:
+            if before is not None and path in ls.documents.open_uris:
                 views_changed(ls)
             if before is not None and not after.loaded.policy.is_read_only:
                 await asyncio.to_thread(_capture, ls, before, after)
@@ -101,7 +103,7 @@ async def refresh(ls: UllageServer, path: Path) -> None:
 
 def publish(ls: UllageServer, path: Path) -> None:
     """Publish what is known of a transcript: its diagnostics, and the gauge if it shows it."""
-    if path in ls.open_uris:
+    if path in ls.documents.open_uris:
         check_followed(ls, path)
         publish_known(ls, path)
     check_proposals(ls)
@@ -111,7 +113,7 @@ def publish(ls: UllageServer, path: Path) -> None:
 
 def show_gauge(ls: UllageServer) -> None:
     path = ls.gauge_path()
-    followed = None if path is None else ls.followed.get(path)
+    followed = None if path is None else ls.sessions.followed.get(path)
     if followed is None:
         params = NO_GAUGE
     else:
@@ -153,7 +155,7 @@ def _folders(ls: UllageServer) -> set[Path]:
 
 def _listed(ls: UllageServer) -> tuple[tuple[Path, bool], ...]:
     """Give what a list of the sessions shows besides their gauges."""
-    return tuple((one.path, one.is_live) for one in ls.seen or ())
+    return tuple((one.path, one.is_live) for one in ls.sessions.seen or ())
 
 
 def _changed(paths: tuple[Path, ...], followed: dict[Path, Followed]) -> list[Path]:

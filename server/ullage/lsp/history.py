@@ -33,11 +33,11 @@ async def run_history(ls: UllageServer, argument: SessionArgument) -> HistoryRes
             thresholds=[],
         )
     loaded = await load_session(ls, path)
-    known = ls.histories.get(path)
+    known = ls.sessions.histories.get(path)
     if known is None or known[0] is not loaded:
         # What is followed is the same value until something was written.
         known = (loaded, await asyncio.to_thread(history_result, loaded))
-        ls.histories = {path: known}
+        ls.sessions.histories = {path: known}
     return known[1]
 
 

@@ -16,6 +16,6 @@ def document_at(ls: UllageServer, uri: str) -> tuple[Path, DocumentKind] | None:
     workspaces = [folder for folder in folders if folder is not None]
     # A transcript under another name was recognized by what is in it.
     kind = document_kind(path, ls.places, workspaces) or (
-        "transcript" if path in ls.followed else None
+        "transcript" if path in ls.sessions.followed else None
     )
     return None if kind is None else (path, kind)

@@ -26,7 +26,7 @@ class UllageProtocol(LanguageServerProtocol):
     def lsp_initialize(self, params: types.InitializeParams) -> Handling:
         if params.capabilities.general is not None:
             params.capabilities.general.position_encodings = None
-        result = cast(types.InitializeResult, (yield from super().lsp_initialize(params)))
+        result = yield from super().lsp_initialize(params)
         if result.capabilities.workspace is not None:
             result.capabilities.workspace.text_document_content = types.TextDocumentContentOptions(
                 schemes=[SCHEME]
@@ -34,7 +34,9 @@ class UllageProtocol(LanguageServerProtocol):
         return result
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
-    async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> object:
+    async def lsp_workspace__execute_command(  # pyright: ignore[reportIncompatibleMethodOverride]: pygls awaits what is no generator
+        self, params: types.ExecuteCommandParams
+    ) -> object:
         token = client_token.set(params.work_done_token)
         try:
             handler, args, named = cast(

@@ -43,7 +43,7 @@ async def lenses(ls: UllageServer, params: types.CodeLensParams) -> list[types.C
 
 async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
     found = await outlined(ls, path)
-    followed = ls.followed.get(path)
+    followed = ls.sessions.followed.get(path)
     if followed is None:
         return []
     return await asyncio.to_thread(_lenses, followed.loaded, found)

@@ -20,7 +20,7 @@ async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResul
     can_flush = path is not None and not (await load_session(ls, path)).policy.is_read_only
     return MemoryResult(
         rows=[_row(one, is_single=is_single) for one in found],
-        canFlush=can_flush and not ls.is_restricted,
+        canFlush=can_flush and not ls.editor.is_restricted,
     )
 
 

@@ -48,14 +48,14 @@ def refuse_restricted(ls: UllageServer) -> None:
     Raises:
         WriteNotSupported: with the way out.
     """
-    if ls.is_restricted:
+    if ls.editor.is_restricted:
         raise WriteNotSupported(
             "the workspace is not trusted, so that Ullage only reads: trust it to change sessions"
         )
 
 
 def tell(ls: UllageServer, message: str) -> None:
-    if not ls.shows_outcomes:
+    if not ls.editor.shows_outcomes:
         ls.window_show_message(
             types.ShowMessageParams(type=types.MessageType.Info, message=message)
         )

@@ -13,9 +13,9 @@ async def outlined(ls: UllageServer, path: Path) -> Outlined | None:
     """Give the outline of a transcript as it is now; None where it cannot be read."""
     await refresh(ls, path)
     async with ls.outline_lock_of(path):
-        followed, before = ls.followed.get(path), ls.outlines.get(path)
+        followed, before = ls.sessions.followed.get(path), ls.documents.outlines.get(path)
         if followed is None:
-            ls.outlines.pop(path, None)
+            ls.documents.outlines.pop(path, None)
             return None
         if before is not None and before.loaded is followed.loaded:
             return before
@@ -23,8 +23,8 @@ async def outlined(ls: UllageServer, path: Path) -> Outlined | None:
             found = await asyncio.to_thread(outline_of, followed.loaded, before)
         except UllageError:
             found = None
-        if found is None or path not in ls.open_uris:
-            ls.outlines.pop(path, None)
+        if found is None or path not in ls.documents.open_uris:
+            ls.documents.outlines.pop(path, None)
         else:
-            ls.outlines[path] = found
+            ls.documents.outlines[path] = found
         return found

@@ -68,7 +68,7 @@ async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> Prev
 async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     """Make the compaction with the text that the user left above the marker."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
-    text = ls.texts.get(preview.proposed_path)
+    text = ls.documents.texts.get(preview.proposed_path)
 
     async def planned(report: Reporter) -> Plan | Unneeded:
         loaded = await load_session(ls, preview.path)

@@ -45,7 +45,7 @@ async def proposal_actions(
     ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
 ) -> list[types.CodeAction]:
     """Offer what settles several findings of a proposal at once, or needs a command."""
-    uri = ls.open_uri(path)
+    uri = ls.documents.open_uri(path)
     if uri is None or all(one.code not in SETTLED for one in diagnostics):
         return []
     found = await checked_at(ls, path)
@@ -53,7 +53,7 @@ async def proposal_actions(
 
 
 async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
-    text = ls.texts.get(path)
+    text = ls.documents.texts.get(path)
     return await asyncio.to_thread(checked_proposal, path, text, ls.config, ls.places)
 
 

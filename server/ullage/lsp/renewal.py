@@ -15,14 +15,14 @@ ANSWER_S = 10.0
 
 def views_changed(ls: UllageServer) -> None:
     """Have lenses and hints asked for anew, at once or when the pause since the last time ends."""
-    ls.are_views_old = True
-    if ls.renewal is None or ls.renewal.done():
-        ls.renewal = asyncio.create_task(_renew(ls))
+    ls.documents.are_views_old = True
+    if ls.documents.renewal is None or ls.documents.renewal.done():
+        ls.documents.renewal = asyncio.create_task(_renew(ls))
 
 
 async def _renew(ls: UllageServer) -> None:
-    while ls.are_views_old:
-        ls.are_views_old = False
+    while ls.documents.are_views_old:
+        ls.documents.are_views_old = False
         workspace = ls.client_capabilities.workspace
         lens = None if workspace is None else workspace.code_lens
         hint = None if workspace is None else workspace.inlay_hint

@@ -158,7 +158,7 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
 
 async def _on_shutdown(ls: UllageServer, params: None) -> None:
     ls.is_shut_down = True
-    for timer in ls.considering.values():
+    for timer in ls.sessions.considering.values():
         timer.cancel()
     tasks = [task for task in (ls.following, *ls.tasks) if task is not None]
     for task in tasks:

@@ -25,9 +25,9 @@ async def load_session(ls: UllageServer, path: Path) -> Loaded:
         Unreadable: the file cannot be read.
         NotATranscript: no agent that we know wrote it.
     """
-    if path in ls.followed:
+    if path in ls.sessions.followed:
         await refresh(ls, path)
-    followed = ls.followed.get(path)
+    followed = ls.sessions.followed.get(path)
     if followed is not None:
         return followed.loaded
     return await asyncio.to_thread(_load, ls, path)

@@ -17,13 +17,16 @@ from ullage.lsp.state import UllageServer
 @request(SessionArgument)
 async def run_sessions(ls: UllageServer, argument: SessionArgument) -> SessionsResult:
     del argument
-    if ls.seen is None:
+    if ls.sessions.seen is None:
         await discover(ls)
-    known = {**ls.briefs, **{path: brief(one.loaded) for path, one in ls.followed.items()}}
+    known = {
+        **ls.sessions.briefs,
+        **{path: brief(one.loaded) for path, one in ls.sessions.followed.items()},
+    }
     families = await asyncio.to_thread(
-        measure_all, ls.seen or (), known, ls.config, ls.places, ls.worker.count_tokens
+        measure_all, ls.sessions.seen or (), known, ls.config, ls.places, ls.worker.count_tokens
     )
-    ls.briefs = {one.path: one for one in _briefs(families)}
+    ls.sessions.briefs = {one.path: one for one in _briefs(families)}
     shown = ls.gauge_path()
     return SessionsResult(sessions=[_row(family, shown) for family in families])
 

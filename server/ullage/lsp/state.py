@@ -1,6 +1,7 @@
 """What the server knows: the folders of the workspace and the transcripts that it follows."""
 
 import asyncio
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +23,68 @@ from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
 
 
+@dataclass
+class EditorSays:
+    """What the client told of itself and of its user."""
+
+    settings: dict[str, object] = field(default_factory=dict)
+    is_trusted: bool = False
+    """Whether it says that the workspace is trusted."""
+    is_restricted: bool = False
+    """Whether it says that the workspace is not trusted: then nothing is written."""
+    shows_outcomes: bool = False
+    """Whether it tells its user what became of a command, so that we need not."""
+
+
+@dataclass
+class Documents:
+    """What is open in the editor, and what was found and shown there."""
+
+    open_uris: dict[Path, str] = field(default_factory=dict)
+    """Transcripts, by the URI that the editor uses for them."""
+    small_uris: dict[Path, str] = field(default_factory=dict)
+    """The other documents of ours."""
+    texts: dict[Path, str] = field(default_factory=dict)
+    """Small documents as they are typed, where the client sends that; never a transcript."""
+    is_typing_sent: bool = False
+    registering: asyncio.Task[None] | None = None
+    findings: dict[Path, tuple[DocumentFinding, ...]] = field(default_factory=dict)
+    """What the last check found in the open documents."""
+    checks: dict[Path, asyncio.Task[None]] = field(default_factory=dict)
+    """The newest check of each document, waiting or under way."""
+    refreshing: asyncio.Task[None] | None = None
+    """Asks a client that pulls diagnostics to do so again."""
+    outlines: dict[Path, Outlined] = field(default_factory=dict)
+    """The lines of open transcripts, as far as someone asked for them."""
+    are_views_old: bool = False
+    renewal: asyncio.Task[None] | None = None
+    """Tells the editor that lenses and hints are old, and then pauses."""
+    shown: dict[str, Path] = field(default_factory=dict)
+    """Virtual documents that the client asked for, and the transcripts that they are of."""
+
+    def open_uri(self, path: Path) -> str | None:
+        return self.open_uris.get(path) or self.small_uris.get(path)
+
+
+@dataclass
+class Sessions:
+    """The sessions of the workspace, as they were last read."""
+
+    followed: dict[Path, Followed] = field(default_factory=dict)
+    seen: tuple[Seen, ...] | None = None
+    """Those of the workspace's folders, live ones first; None before the first look."""
+    briefs: dict[Path, Brief] = field(default_factory=dict)
+    """Those that were measured for a list, whether they are followed or not."""
+    histories: dict[Path, tuple[Loaded, HistoryResult]] = field(default_factory=dict)
+    """What was worked out last, and from what."""
+    changed: set[Literal["sessions", "checkpoints", "memory"]] = field(default_factory=set)
+    """What the client is to be told of soon."""
+    considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
+    """Those that were written to, and are to be considered when they are quiet."""
+    at_work: set[Path] = field(default_factory=set)
+    """Those that something is worked out for or done to by itself just now."""
+
+
 class UllageServer(LanguageServer):
     """The server and its state, which changes on the event loop only."""
 
@@ -34,60 +97,23 @@ class UllageServer(LanguageServer):
             protocol_cls=UllageProtocol,
         )
         self.places = places
+        self.editor = EditorSays()
+        self.documents = Documents()
+        self.sessions = Sessions()
         self.config = Config()
         """What is configured; loaded when the client says which folder is worked in."""
-        self.worker = TokenWorker()
-        self.open_uris: dict[Path, str] = {}
-        """Transcripts that are open in the editor, by the URI that it uses for them."""
-        self.small_uris: dict[Path, str] = {}
-        """The other documents of ours that are open there."""
-        self.texts: dict[Path, str] = {}
-        """Small documents as they are typed, where the client sends that; never a transcript."""
-        self.is_typing_sent = False
-        self.registering: asyncio.Task[None] | None = None
-        self.findings: dict[Path, tuple[DocumentFinding, ...]] = {}
-        """What the last check found in the open documents."""
-        self.checks: dict[Path, asyncio.Task[None]] = {}
-        """The newest check of each document, waiting or under way."""
-        self.refreshing: asyncio.Task[None] | None = None
-        self.followed: dict[Path, Followed] = {}
-        self.seen: tuple[Seen, ...] | None = None
-        """The sessions of the workspace's folders, live ones first; None before the first look."""
-        self.briefs: dict[Path, Brief] = {}
-        """Sessions that were measured for a list, whether they are followed or not."""
-        self.histories: dict[Path, tuple[Loaded, HistoryResult]] = {}
-        """What was worked out last, and from what."""
-        self.changed: set[Literal["sessions", "checkpoints", "memory"]] = set()
-        """What the client is to be told of soon."""
-        self.editor_settings: dict[str, object] = {}
         self.config_folder: Path | None = None
         """The folder of the workspace whose `.ullage.yaml` counts."""
         self.config_stamps: tuple[Stamp, ...] = ()
         """The files of the configuration as they were when it was loaded."""
-        self.is_trusted = False
-        """Whether the client says that the workspace is trusted."""
-        self.is_restricted = False
-        """Whether the client says that the workspace is not trusted: then nothing is written."""
-        self.considering: dict[Path, asyncio.TimerHandle] = {}
-        """Sessions that were written to, and are to be considered when they are quiet."""
-        self.at_work: set[Path] = set()
-        """Sessions that something is worked out for or done to by itself just now."""
+        self.worker = TokenWorker()
         self.tasks: set[asyncio.Task[None]] = set()
         """What is done by itself, or waits for its user's answer."""
-        self.outlines: dict[Path, Outlined] = {}
-        """The lines of open transcripts, as far as someone asked for them."""
-        self.are_views_old = False
-        self.renewal: asyncio.Task[None] | None = None
-        """Tells the editor that lenses and hints are old, and then pauses."""
-        self.shows_outcomes = False
-        """Whether the client tells its user what became of a command, so that we need not."""
-        self.shown_documents: dict[str, Path] = {}
-        """Virtual documents that the client asked for, and the transcripts that they are of."""
-        self._locks: dict[Path, asyncio.Lock] = {}
-        self._outline_locks: dict[Path, asyncio.Lock] = {}
+        self.following: asyncio.Task[None] | None = None
         self.is_shut_down = False
         """Whether the client said goodbye; without that, the end is a failure."""
-        self.following: asyncio.Task[None] | None = None
+        self._locks: dict[Path, asyncio.Lock] = {}
+        self._outline_locks: dict[Path, asyncio.Lock] = {}
 
     @property
     def pulls_diagnostics(self) -> bool:
@@ -99,25 +125,23 @@ class UllageServer(LanguageServer):
         """Give the lock of a transcript, so that it is read by one task at a time."""
         return self._locks.setdefault(path, asyncio.Lock())
 
-    def workspace_folders(self) -> tuple[Path, ...]:
-        paths = (to_fs_path(uri) for uri in self.workspace.folders)
-        return tuple(Path(path) for path in paths if path is not None)
-
-    def open_uri(self, path: Path) -> str | None:
-        return self.open_uris.get(path) or self.small_uris.get(path)
-
     def outline_lock_of(self, path: Path) -> asyncio.Lock:
         """Give the lock of an outline: while it is read, the gauge of its transcript goes on."""
         return self._outline_locks.setdefault(path, asyncio.Lock())
 
+    def workspace_folders(self) -> tuple[Path, ...]:
+        paths = (to_fs_path(uri) for uri in self.workspace.folders)
+        return tuple(Path(path) for path in paths if path is not None)
+
     def followed_paths(self) -> tuple[Path, ...]:
         """List the transcripts that matter to someone: the open ones and the workspace's."""
-        return tuple(dict.fromkeys((*self.open_uris, *to_follow(self.seen or ()))))
+        seen = to_follow(self.sessions.seen or ())
+        return tuple(dict.fromkeys((*self.documents.open_uris, *seen)))
 
     def gauge_path(self) -> Path | None:
         """Give the transcript that the gauge shows: of the workspace's sessions a live one
         before the others, then the one written to last; else the one opened last.
         """
-        if self.seen:
-            return self.seen[0].path
-        return next(reversed(self.open_uris), None)
+        if self.sessions.seen:
+            return self.sessions.seen[0].path
+        return next(reversed(self.documents.open_uris), None)

@@ -31,7 +31,7 @@ async def text_document_content(
 async def run_show(ls: UllageServer, argument: ShowArgument) -> Outcome:
     """Give the text of such a document; a client that can opens it by itself."""
     text = await _text(ls, argument.uri)
-    if _shows_content(ls) and not ls.shows_outcomes:
+    if _shows_content(ls) and not ls.editor.shows_outcomes:
         await ls.window_show_document_async(types.ShowDocumentParams(uri=argument.uri))
     return Outcome(outcome="done", message="", text=text, uri=argument.uri)
 
@@ -64,10 +64,10 @@ def _remember(ls: UllageServer, uri: str) -> None:
     path = None if document is None else session_path(ls, document.session)
     if path is None:
         return
-    ls.shown_documents.pop(uri, None)
-    ls.shown_documents[uri] = path
-    while len(ls.shown_documents) > MAX_SHOWN:
-        del ls.shown_documents[next(iter(ls.shown_documents))]
+    ls.documents.shown.pop(uri, None)
+    ls.documents.shown[uri] = path
+    while len(ls.documents.shown) > MAX_SHOWN:
+        del ls.documents.shown[next(iter(ls.documents.shown))]
 
 
 def _shows_content(ls: UllageServer) -> bool:

@@ -12,7 +12,7 @@ def renew_documents(ls: UllageServer, path: Path) -> None:
     workspace = ls.client_capabilities.workspace
     if workspace is None or workspace.text_document_content is None:
         return
-    for uri, shown in ls.shown_documents.items():
+    for uri, shown in ls.documents.shown.items():
         if shown == path:
             ls.workspace_text_document_content_refresh(
                 types.TextDocumentContentRefreshParams(uri=uri)
