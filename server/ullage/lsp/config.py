@@ -10,6 +10,7 @@ from ullage.app.config import load_config
 from ullage.core.config.tree import origin_text
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import path_of
+from ullage.lsp.diagnostics import recheck_all
 from ullage.lsp.state import UllageServer
 from ullage.store.config_files import config_stamps
 
@@ -33,7 +34,7 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     ls.editor.shows_outcomes = ls.editor.settings.pop(OUTCOMES_OPTION, False) is True
     paths = (path_of(folder.uri) for folder in params.workspace_folders or ())
     ls.config_folder = next((path for path in paths if path is not None), None)
-    await reload_config(ls)
+    await _load(ls)
 
 
 @guarded
@@ -61,6 +62,14 @@ async def look_at_config(ls: UllageServer) -> None:
 
 
 async def reload_config(ls: UllageServer) -> None:
+    """Load what is configured, and look anew at what is open where that is something else."""
+    before = ls.config
+    await _load(ls)
+    if ls.config != before:
+        recheck_all(ls)
+
+
+async def _load(ls: UllageServer) -> None:
     """Load what is configured; sessions are measured anew where that is something else."""
     # Looked at before they are read: what is written in between is read at the next look.
     ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folder)
