@@ -1,6 +1,6 @@
 """What an agent is given of a long file equals what its own rule gives."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ullage.core.instructions import (
@@ -26,6 +26,7 @@ def trimmed(content: str, max_chars: int) -> str:
     return (head + marker.encode("utf-16-le") + tail).decode("utf-16-le", "ignore")
 
 
+@example("a" * 15 + "😀" * 3, 15)
 @given(TEXTS, st.integers(min_value=10, max_value=100))
 def test_the_parts_around_the_cut_are_what_the_seed_keeps(text: str, max_chars: int) -> None:
     cut = openclaw_cut(text, max_chars)
