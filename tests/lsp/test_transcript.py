@@ -1,11 +1,13 @@
 """What an editor shows on a transcript, over stdio."""
 
+import ast
 import asyncio
 import time
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pygls.protocol import default_converter
 
 from claude_files import ClaudeFile, call, result, text
 from codex_files import CodexFile
@@ -370,3 +372,36 @@ async def test_lenses_and_hints_are_asked_for_anew_when_the_session_goes_on(
     async with asyncio.timeout(ANSWER_S):
         assert [await asked.get() for _ in range(4)] == ["lenses", "hints"] * 2
     assert time.monotonic() - started > 0.9
+
+
+async def test_a_message_of_the_user_can_be_pinned_where_it_stands(
+    editor, transcript: Path
+) -> None:
+    await editor.start()
+    editor.open(transcript)
+    symbols = await symbols_of(editor, transcript)
+    line = next(one for one in symbols if "third question" in one.name).range.start.line
+
+    async def pinning(line: int) -> list[types.Command]:
+        place = types.Position(line, 0)
+        found = await editor.client.text_document_code_action_async(
+            types.CodeActionParams(
+                identifier(transcript),
+                types.Range(place, place),
+                types.CodeActionContext(diagnostics=[], only=[types.CodeActionKind.Refactor]),
+            )
+        )
+        # The client's library takes an action without an edit for a command around a command.
+        return [
+            default_converter().structure(ast.literal_eval(str(one.command)), types.Command)
+            for one in found or ()
+            if one.title == "Pin this message"
+        ]
+
+    assert await pinning(line + 1) == []
+    (command,) = await pinning(line)
+    outcome = await editor.client.workspace_execute_command_async(
+        types.ExecuteCommandParams(command.command, command.arguments)
+    )
+    assert outcome["message"].startswith("Pinned")
+    assert SECRET not in outcome["message"]

@@ -7,13 +7,16 @@ from typing import cast
 from lsprotocol import types
 
 from ullage.core.document_finding import TextFix
+from ullage.core.outline import row_at_line
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
 from ullage.lsp.finding import SOURCE, range_of
+from ullage.lsp.outline import outlined
 from ullage.lsp.preview_document import proposal_actions
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,
+    PIN_COMMAND,
     PREVIEW_COMMAND,
     PRUNE_COMMAND,
     RESTORE_COMMAND,
@@ -58,7 +61,29 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
             for title, command in ALWAYS
             if command not in taken and _is_known(ls, command)
         ]
+        found += await _pinning(ls, path, params)
     return found
+
+
+async def _pinning(
+    ls: UllageServer, path: Path, params: types.CodeActionParams
+) -> list[types.CodeAction]:
+    """Offer to pin what the user said in this line."""
+    is_asked_for = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
+    # Editors ask at every move of the cursor, too: nothing is read for that.
+    known = await outlined(ls, path) if is_asked_for else ls.documents.outlines.get(path)
+    row = None if known is None else row_at_line(known.outline, params.range.start.line)
+    if row is None or row.kind != "user" or not _is_known(ls, PIN_COMMAND):
+        return []
+    title = "Pin this message"
+    arguments = [{"session": str(path), "entry": row.entry_id}]
+    return [
+        types.CodeAction(
+            title=title,
+            kind=types.CodeActionKind.Refactor,
+            command=types.Command(title=title, command=PIN_COMMAND, arguments=arguments),
+        )
+    ]
 
 
 def _relief(
