@@ -21,10 +21,14 @@ if (tests) {
   rmSync("dist", { recursive: true, force: true });
   const { metafile } = await build({
     ...common,
-    entryPoints: ["src/extension.ts"],
-    outfile: "dist/extension.js",
+    // The connection is read when a server starts: without an agent the language client is never loaded.
+    // Its name is one that no package has: what is external is so in packages too.
+    entryPoints: ["src/extension.ts", "src/serverConnection.ts"],
+    outdir: "dist",
     format: "cjs",
-    external: ["vscode"],
+    external: ["vscode", "./serverConnection"],
+    // Node's own import() would ask for the ending of the file.
+    supported: { "dynamic-import": false },
     metafile: true,
     minify: production,
     sourcemap: !production,

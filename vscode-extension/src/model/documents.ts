@@ -25,7 +25,7 @@ export const DOCUMENTS: readonly DocumentFilter[] = [
   PREVIEW,
 ].map((pattern) => ({ scheme: "file", pattern }));
 
-export function isTranscript(path: string): boolean {
+export function isReadFromDisk(path: string): boolean {
   return path.endsWith(".jsonl");
 }
 

@@ -31,8 +31,8 @@ export class CompactionPreview {
         return;
       }
     }
-    const result = await withPatience(vscode.l10n.t("Planning the compaction…"), (token) =>
-      this.client.request(PREVIEW_REQUEST, argument, token),
+    const result = await withPatience(vscode.l10n.t("Planning the compaction…"), (options) =>
+      this.client.request(PREVIEW_REQUEST, argument, options),
     );
     await this.showResult(result);
   }
@@ -56,8 +56,8 @@ export class CompactionPreview {
   async apply(name?: string): Promise<void> {
     const current = await this.kept.current(name);
     await save(current);
-    const outcome = await withPatience(vscode.l10n.t("Compacting the session…"), (token) =>
-      this.client.execute(APPLY_COMMAND, { preview: current.preview }, token),
+    const outcome = await withPatience(vscode.l10n.t("Compacting the session…"), (options) =>
+      this.client.execute(APPLY_COMMAND, { preview: current.preview }, options),
     );
     if (outcome === undefined) {
       return;
@@ -82,8 +82,8 @@ export class CompactionPreview {
     }
     // The file is written anew: an editor with changes of its own would not show it. Undo brings them back there.
     await save(current);
-    const result = await withPatience(vscode.l10n.t("Summarizing again…"), (token) =>
-      this.client.execute(REGENERATE_COMMAND, { preview: current.preview, focus: focus.trim() || null }, token),
+    const result = await withPatience(vscode.l10n.t("Summarizing again…"), (options) =>
+      this.client.execute(REGENERATE_COMMAND, { preview: current.preview, focus: focus.trim() || null }, options),
     );
     await this.showResult(result);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTranscript, withoutText } from "../../src/model/documents";
+import { isReadFromDisk, withoutText } from "../../src/model/documents";
 
 test("a transcript is announced without its text, and stays the document that it is", () => {
   const document = { uri: "file:///s.jsonl", version: 3, getText: () => "secret" };
@@ -12,6 +12,6 @@ test("a transcript is announced without its text, and stays the document that it
 });
 
 test("transcripts are told by their ending", () => {
-  assert.equal(isTranscript("/s/a.jsonl"), true);
-  assert.equal(isTranscript("/s/AGENTS.md"), false);
+  assert.equal(isReadFromDisk("/s/a.jsonl"), true);
+  assert.equal(isReadFromDisk("/s/AGENTS.md"), false);
 });

@@ -1,0 +1,198 @@
+/**
+ * The connection to a running server: the one module that loads the language client.
+ *
+ * That takes several times as long as all else together, so it is a file of its own in `dist/`, read at the first start
+ * of a server; `client.ts` may import only its types.
+ */
+
+import { randomUUID } from "node:crypto";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  ErrorAction,
+  ErrorCodes,
+  LanguageClient,
+  MessageType,
+  ResponseError,
+  RevealOutputChannelOn,
+  ShowMessageRequest,
+  State,
+  WorkDoneProgress,
+  type Executable,
+  type LanguageClientOptions,
+  type MessageActionItem,
+  type ShowMessageRequestParams,
+} from "vscode-languageclient/node";
+import { errorMessage, type Logger } from "./logger";
+import { DOCUMENTS, isReadFromDisk, withoutText } from "./model/documents";
+import type { Step } from "./model/progress";
+import { CHANGED_NOTIFICATION, GAUGE_NOTIFICATION, type ChangedParams, type GaugeParams } from "./protocol";
+import { serverOptions } from "./settings";
+
+/** Chosen: VS Code gives a deactivation about five seconds in all. */
+const STOP_TIMEOUT_MS = 2_000;
+
+/** Chosen: a server that has not introduced itself by then never will. */
+const START_TIMEOUT_MS = 30_000;
+
+/** What the server says and asks of its own accord. */
+export interface Peer {
+  onGauge(params: GaugeParams): void;
+  onChanged(params: ChangedParams): void;
+  /** Whether it runs has changed; it is started again by itself after a crash. */
+  onState(isRunning: boolean): void;
+  /** It has ended without being told to; return whether it should be started again. */
+  onEnd(): boolean;
+  onLogLine(line: string): void;
+  /** A command of the server that was not called by this extension: a code action's, say. */
+  runCommand(command: string, args: unknown[]): Promise<unknown>;
+  /** Return whether it was shown; else the editor opens it as any other document. */
+  showDocument(uri: vscode.Uri): Promise<boolean>;
+  /** Called with each question to the user, which is over when the promise is. */
+  onQuestion(answer: Promise<unknown>): void;
+}
+
+/** How a request is accompanied that takes its time. */
+export interface RequestOptions {
+  readonly token?: vscode.CancellationToken;
+  /** Called with the steps that the server reports; without it the server shows a progress of its own. */
+  readonly onStep?: (step: Step) => void;
+}
+
+export class Connection {
+  private readonly languageClient: LanguageClient;
+
+  constructor(
+    executable: Executable,
+    private readonly peer: Peer,
+    private readonly logger: Logger,
+  ) {
+    const client = new QuietLanguageClient("ullage", "Ullage", executable, this.options());
+    client.onNotification(GAUGE_NOTIFICATION, (params: GaugeParams) => {
+      peer.onGauge(params);
+    });
+    client.onNotification(CHANGED_NOTIFICATION, (params: ChangedParams) => {
+      peer.onChanged(params);
+    });
+    // Takes the place of the language client's own, which tells nobody that a question is open.
+    client.onRequest(ShowMessageRequest.type, (params) => {
+      const answer = ask(params);
+      peer.onQuestion(answer);
+      return answer;
+    });
+    client.onDidChangeState(({ newState }) => {
+      peer.onState(newState === State.Running);
+    });
+    this.languageClient = client;
+  }
+
+  get serverVersion(): string | undefined {
+    return this.languageClient.initializeResult?.serverInfo?.version;
+  }
+
+  /** Start the server; return whether it runs, which it does not when it ended at once. */
+  async start(): Promise<boolean> {
+    const { languageClient } = this;
+    await withinTime(languageClient.start(), START_TIMEOUT_MS, () => languageClient.serverProcess?.kill());
+    // The language client (10.1.2) calls it a start when the server ended before it answered.
+    return languageClient.state === State.Running;
+  }
+
+  async send(method: string, params: object, { token, onStep }: RequestOptions): Promise<unknown> {
+    const workDoneToken = randomUUID();
+    const progress =
+      onStep &&
+      this.languageClient.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
+        onStep(
+          value.kind === "end"
+            ? { kind: "end" }
+            : { kind: "report", message: value.message ?? "", percentage: value.percentage ?? 0 },
+        );
+      });
+    const said = progress === undefined ? params : { ...params, workDoneToken };
+    try {
+      // An undefined token would count as a second parameter, and both would be sent as an array.
+      return await (token === undefined
+        ? this.languageClient.sendRequest(method, said)
+        : this.languageClient.sendRequest(method, said, token));
+    } catch (error) {
+      if (error instanceof ResponseError && error.code === ErrorCodes.PendingResponseRejected) {
+        throw new Error(vscode.l10n.t("The Ullage server ended before it answered."), { cause: error });
+      }
+      throw error;
+    } finally {
+      progress?.dispose();
+    }
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await this.languageClient.dispose(STOP_TIMEOUT_MS);
+    } catch (error) {
+      // The language client kills a server that does not stop.
+      this.logger.warn(`The server did not stop properly: ${errorMessage(error)}`);
+    }
+  }
+
+  private options(): LanguageClientOptions {
+    const { peer } = this;
+    const logLines = (input: Readable): void => {
+      createInterface({ input, crlfDelay: Infinity }).on("line", (line) => {
+        peer.onLogLine(line);
+      });
+    };
+    return {
+      initializationOptions: serverOptions,
+      documentSelector: [...DOCUMENTS],
+      outputChannel: this.logger,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      markdown: { isTrusted: false, supportHtml: false },
+      middleware: {
+        executeCommand: (command, args: unknown[]) => peer.runCommand(command, args),
+        window: {
+          showDocument: async (params, token, next) =>
+            (await peer.showDocument(vscode.Uri.parse(params.uri, true))) ? { success: true } : next(params, token),
+        },
+        didOpen: (document, next) => next(isReadFromDisk(document.uri.path) ? withoutText(document) : document),
+      },
+      // The server's own log has its levels in the text, and is no error of the client's.
+      stdioOptions: { stdout: logLines, stderr: logLines },
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => ({ action: peer.onEnd() ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true }),
+      },
+    };
+  }
+}
+
+/** A language client that logs its errors and leaves it to us to tell the user, once and in words made for users. */
+class QuietLanguageClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+async function ask({ type, message, actions = [] }: ShowMessageRequestParams): Promise<MessageActionItem | null> {
+  const { showErrorMessage, showWarningMessage, showInformationMessage } = vscode.window;
+  const show: (message: string, ...items: MessageActionItem[]) => Thenable<MessageActionItem | undefined> =
+    type === MessageType.Error ? showErrorMessage : type === MessageType.Warning ? showWarningMessage : showInformationMessage;
+  return (await show(message, ...actions)) ?? null;
+}
+
+/** Wait for a promise; when the time is over, call `giveUp` and throw. */
+async function withinTime<Value>(promise: Promise<Value>, timeout_ms: number, giveUp: () => void): Promise<Value> {
+  const timer = new AbortController();
+  const timeout = delay(timeout_ms, undefined, { signal: timer.signal }).then(() => {
+    giveUp();
+    throw new Error(vscode.l10n.t("no answer within {0} seconds", timeout_ms / 1000));
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    timer.abort();
+  }
+}
