@@ -92,8 +92,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.restoreCheckpoint", (target) => {
       const path = sessionOf(target, shown);
       const subject = subjectOf(target);
-      const abilities = path === null ? shown.abilities : shown.abilitiesOf(path);
-      return restoreCheckpoint(client, path, abilities, subject?.kind === "checkpoint" ? subject.row : undefined);
+      return restoreCheckpoint(client, path, shown.abilitiesOf(path), subject?.kind === "checkpoint" ? subject.row : undefined);
     }),
     register("ullage.restoreIntoNewSession", async (target) => {
       const subject = subjectOf(target);

@@ -39,10 +39,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const client: Client = new Client(
     logger,
     own,
-    (command, args) => run(() => runServerCommand(client, preview, command, args)),
+    (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
     async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
   );
-  const shown = new ShownSession(client);
+  const shown: ShownSession = new ShownSession(client);
   const trees = new Trees(client, shown, logger);
   const kept = new KeptPreviews(context.workspaceState);
   const preview: CompactionPreview = new CompactionPreview(client, kept);

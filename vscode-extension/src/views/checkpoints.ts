@@ -14,13 +14,23 @@ export async function restoreCheckpoint(
   checkpoint?: CheckpointRow,
 ): Promise<void> {
   const row = checkpoint ?? (await chooseCheckpoint(client, session, vscode.l10n.t("Restore Checkpoint")));
-  if (row === undefined) {
-    return;
-  }
-  const way = await chooseWay(row, restoreWays(abilities));
-  if (way !== undefined) {
+  const way = row && (await chooseWay(row, restoreWays(abilities)));
+  if (row !== undefined && way !== undefined) {
     await restore(client, session, row.checkpoint, way);
   }
+}
+
+/** Restore a checkpoint that is known by its name; null is the latest. */
+export async function restoreNamed(
+  client: Client,
+  session: string | null,
+  abilities: Abilities,
+  checkpoint: string | null,
+): Promise<void> {
+  const rows = await readableCheckpoints(client, session);
+  const isMeant = ({ isLatest, checkpoint: name }: CheckpointRow): boolean =>
+    checkpoint === null ? isLatest : name === checkpoint;
+  await restoreCheckpoint(client, session, abilities, rows.find(isMeant));
 }
 
 /** Restore without asking which way; where a session is written to, the server asks first. */

@@ -2,62 +2,54 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import {
-  APPLY_COMMAND,
-  DISCARD_COMMAND,
-  PREVIEW_COMMAND,
-  REGENERATE_COMMAND,
-  SHOW_COMMAND,
-  type Outcome,
-  type PreviewArgument,
-} from "../protocol";
+import { serverAction } from "../model/serverCommands";
+import type { Outcome } from "../protocol";
+import { restore, restoreNamed } from "./checkpoints";
 import { showOutcome } from "./outcome";
 import type { CompactionPreview } from "./preview";
+import { pruneToolResults } from "./prune";
+import type { ShownSession } from "./shownSession";
 import { showVirtualDocument } from "./virtualDocument";
 
 /** Run a command of the server that the editor was given by the server, and show what became of it. */
 export async function runServerCommand(
-  client: Client,
-  preview: CompactionPreview,
+  { client, preview, shown }: { client: Client; preview: CompactionPreview; shown: ShownSession },
   command: string,
   args: unknown[],
 ): Promise<void> {
-  const [argument] = args;
-  switch (command) {
-    case SHOW_COMMAND:
-      await showVirtualDocument(vscode.Uri.parse(textOf(argument, "uri") ?? "", true));
-      return;
-    case PREVIEW_COMMAND:
-      await preview.show({ session: null, layer: null, focus: null, ...(argument as Partial<PreviewArgument>) });
-      return;
-    case APPLY_COMMAND:
-      await preview.apply(textOf(argument, "preview"));
-      return;
-    case REGENERATE_COMMAND:
-      await preview.regenerate(textOf(argument, "preview"));
-      return;
-    case DISCARD_COMMAND:
-      await preview.discard(textOf(argument, "preview"));
-      return;
-    default:
-      await execute(client, command, args);
-  }
-}
-
-async function execute(client: Client, command: string, args: unknown[]): Promise<void> {
-  const result = await client.executeUntyped(command, args);
-  if (isOutcome(result)) {
-    if (result.text !== null) {
-      await vscode.env.clipboard.writeText(result.text);
+  const action = serverAction(command, args[0]);
+  switch (action.kind) {
+    case "show":
+      await showVirtualDocument(vscode.Uri.parse(action.uri, true));
+      break;
+    case "preview":
+      await preview.show(action.argument);
+      break;
+    case "apply":
+      await preview.apply(action.preview);
+      break;
+    case "regenerate":
+      await preview.regenerate(action.preview);
+      break;
+    case "discard":
+      await preview.discard(action.preview);
+      break;
+    case "choose pruned":
+      await pruneToolResults(client, action.session);
+      break;
+    case "choose way":
+      await restoreNamed(client, action.session, shown.abilitiesOf(action.session), action.checkpoint);
+      break;
+    case "restore":
+      await restore(client, action.session, action.checkpoint, action.way);
+      break;
+    case "execute": {
+      const result = await client.executeUntyped(command, args);
+      if (isOutcome(result)) {
+        showOutcome(client, result);
+      }
     }
-    showOutcome(client, result);
   }
-}
-
-/** Return a text of an argument; undefined where there is none. */
-function textOf(argument: unknown, name: string): string | undefined {
-  const value: unknown = typeof argument === "object" && argument !== null ? Reflect.get(argument, name) : undefined;
-  return typeof value === "string" ? value : undefined;
 }
 
 function isOutcome(result: unknown): result is Outcome {

@@ -13,6 +13,8 @@ export class ShownSession implements vscode.Disposable {
   readonly onDidChange = this.emitter.event;
   private gauge: GaugeParams | undefined;
   private chosen: SessionRow | undefined;
+  /** All that the view of the window has shown last. */
+  private rows: readonly SessionRow[] = [];
   private readonly subscription: vscode.Disposable;
 
   constructor(client: Client) {
@@ -40,9 +42,14 @@ export class ShownSession implements vscode.Disposable {
     return abilities(this.chosen ?? this.gauge);
   }
 
-  /** As `abilities`, of the shown session or of the gauge's. */
-  abilitiesOf(path: string): Abilities {
-    return this.gauge?.session?.path === path ? abilities(this.gauge) : this.abilities;
+  /** Return what can be done with a session; null is the shown one. */
+  abilitiesOf(path: string | null): Abilities {
+    if (path === null || path === this.path) {
+      return this.abilities;
+    }
+    const known = this.gauge?.session?.path === path ? this.gauge : this.rows.find(({ session }) => session.path === path);
+    // What is not known is not hidden: the server refuses what cannot be, in words that say why.
+    return abilities(known ?? { canWrite: true, isAutomatic: false });
   }
 
   /** Return how a session is called in titles. */
@@ -63,6 +70,7 @@ export class ShownSession implements vscode.Disposable {
 
   /** Take over what is known of the sessions now; a chosen one that is gone is shown no more. */
   update(rows: readonly SessionRow[]): void {
+    this.rows = rows;
     if (this.chosen === undefined) {
       return;
     }
@@ -95,7 +103,7 @@ export class ShownSession implements vscode.Disposable {
   }
 }
 
-function abilities(of: GaugeParams | SessionRow | undefined): Abilities {
+function abilities(of: Pick<SessionRow, "canWrite" | "isAutomatic"> | undefined): Abilities {
   return {
     isTrusted: vscode.workspace.isTrusted,
     canWrite: of?.canWrite ?? false,
