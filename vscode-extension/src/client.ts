@@ -2,23 +2,26 @@
 
 import * as vscode from "vscode";
 import type { Connection, Peer, RequestOptions } from "./serverConnection";
-import type { OwnPlaces } from "./installation";
+import type { OwnPlaces } from "./environments";
 import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
 import type { Health, HealthState } from "./model/health";
 import { Work } from "./model/work";
 import type { ChangedParams, Commands, GaugeParams, Requests } from "./protocol";
-import { findServer, NoServerError } from "./server";
+import { findServer, NoServerError, NotInstalledError } from "./server";
 import { interpreterSetting } from "./settings";
-import { offerServer } from "./views/installation";
 
 const EXECUTE_COMMAND = "workspace/executeCommand";
 
-/** How a command of the server that was not called by this extension (a code action, say) is run. */
-export type ServerCommandHandler = (command: string, args: unknown[]) => Promise<unknown>;
-
-/** Shows what the server wants to be shown; returns whether it did, else the editor opens it as any other. */
-export type ShowDocumentHandler = (uri: vscode.Uri) => Promise<boolean>;
+/** What the client leaves to others. */
+export interface Handlers {
+  /** Run a command of the server that was not called by this extension: a code action's, say. */
+  readonly runServerCommand: (command: string, args: unknown[]) => Promise<unknown>;
+  /** Show what the server wants to be shown; return whether it was, else the editor opens it as any other. */
+  readonly showDocument: (uri: vscode.Uri) => Promise<boolean>;
+  /** Say why no server was found, and offer what helps; the user may have asked for the start or not. */
+  readonly offerServer: (error: NoServerError, isAskedFor: boolean) => Promise<void>;
+}
 
 export class Client implements vscode.Disposable {
   private readonly gaugeEmitter = new vscode.EventEmitter<GaugeParams | undefined>();
@@ -47,8 +50,7 @@ export class Client implements vscode.Disposable {
   constructor(
     private readonly logger: Logger,
     private readonly own: OwnPlaces,
-    private readonly runServerCommand: ServerCommandHandler,
-    private readonly showDocument: ShowDocumentHandler,
+    private readonly handlers: Handlers,
   ) {}
 
   /** Whether there has been something for a server to do. */
@@ -62,11 +64,11 @@ export class Client implements vscode.Disposable {
   }
 
   /** Start the server, or start it anew. What goes wrong is shown to the user. */
-  async restart(): Promise<void> {
+  async restart({ isAskedFor = false } = {}): Promise<void> {
     this.wanted = true;
     return this.change(async () => {
       await this.stopNow();
-      await this.startNow();
+      await this.startNow(isAskedFor);
     });
   }
 
@@ -122,7 +124,11 @@ export class Client implements vscode.Disposable {
   private async send(method: string, params: object, options: RequestOptions): Promise<unknown> {
     await this.start();
     if (this.connection === undefined) {
-      throw new Error(vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."));
+      throw new Error(
+        this.health === "not installed"
+          ? vscode.l10n.t("The Ullage server is not installed. Install it with \"Context: Install Server\".")
+          : vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."),
+      );
     }
     return this.connection.send(method, params, options);
   }
@@ -149,7 +155,7 @@ export class Client implements vscode.Disposable {
     this.workingEmitter.fire(this.work.isWorking);
   }
 
-  private async startNow(): Promise<void> {
+  private async startNow(isAskedFor: boolean): Promise<void> {
     this.lastWords = "";
     this.tellHealth("starting");
     try {
@@ -165,8 +171,8 @@ export class Client implements vscode.Disposable {
     } catch (error) {
       this.logger.error(errorMessage(error));
       if (error instanceof NoServerError) {
-        this.tellHealth("no interpreter", error.message);
-        void offerServer(error, this.own, this.logger, () => this.restart());
+        this.tellHealth(error instanceof NotInstalledError ? "not installed" : "no interpreter", error.message);
+        void this.handlers.offerServer(error, isAskedFor);
       } else {
         this.tellHealth("stopped", errorMessage(error));
         void this.offerRestart(vscode.l10n.t("The Ullage server did not start: {0}", errorMessage(error)));
@@ -203,8 +209,8 @@ export class Client implements vscode.Disposable {
         this.lastWords = line;
         this.logger.info(`[server] ${line}`);
       },
-      runCommand: this.runServerCommand,
-      showDocument: this.showDocument,
+      runCommand: this.handlers.runServerCommand,
+      showDocument: this.handlers.showDocument,
       onQuestion: (answer) => {
         const end = this.work.ask();
         this.tellWork();
@@ -237,7 +243,7 @@ export class Client implements vscode.Disposable {
     const showLogs = vscode.l10n.t("Show Logs");
     const choice = await vscode.window.showErrorMessage(message, restart, showLogs);
     if (choice === restart) {
-      await this.restart();
+      await this.restart({ isAskedFor: true });
     } else if (choice === showLogs) {
       this.logger.show();
     }

@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import type { Client } from "./client";
-import type { OwnPlaces } from "./installation";
+import type { OwnPlaces } from "./environments";
 import type { Logger } from "./logger";
 import { debugText } from "./model/debugInformation";
 import {
@@ -19,7 +19,7 @@ import {
 import { openInterpreterSetting, serverOptions } from "./settings";
 import { compareCheckpoints, restore, restoreCheckpoint } from "./views/checkpoints";
 import { chooseSession } from "./views/chooseSession";
-import { installServer } from "./views/installation";
+import type { ServerInstallation } from "./views/installation";
 import { showMenu } from "./views/menu";
 import { showOutcome } from "./views/outcome";
 import { pinMessage, pinText } from "./views/pin";
@@ -34,6 +34,7 @@ import { showStatus } from "./views/virtualDocument";
 /** What the commands work with. */
 export interface Parts {
   readonly client: Client;
+  readonly installation: ServerInstallation;
   readonly shown: ShownSession;
   readonly trees: Trees;
   readonly preview: CompactionPreview;
@@ -51,7 +52,7 @@ type SessionCommand = {
 export type Run = (action: () => unknown) => Promise<void>;
 
 export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
-  const { client, shown, trees, preview, plot, logger } = parts;
+  const { client, installation, shown, trees, preview, plot, logger } = parts;
   const register = (command: string, action: (target?: unknown) => unknown): vscode.Disposable =>
     vscode.commands.registerCommand(command, (target?: unknown) => run(() => action(target)));
   const execute = async (command: SessionCommand, target: unknown): Promise<void> => {
@@ -127,8 +128,8 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.turnAutomaticOff", (target) => switchAutomatic(target, false)),
     register("ullage.snoozeReminders", (target) => execute(SNOOZE_COMMAND, target)),
 
-    register("ullage.installServer", () => installServer(parts.own, logger, () => client.restart())),
-    register("ullage.restartServer", () => client.restart()),
+    register("ullage.installServer", () => installation.install()),
+    register("ullage.restartServer", () => client.restart({ isAskedFor: true })),
     register("ullage.openInterpreterSetting", () => openInterpreterSetting()),
     register("ullage.showLogs", () => {
       logger.show();

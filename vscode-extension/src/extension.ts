@@ -3,11 +3,12 @@
 import * as vscode from "vscode";
 import { Client } from "./client";
 import { registerCommands, type Run } from "./commands";
-import type { OwnPlaces } from "./installation";
+import type { OwnPlaces } from "./environments";
 import { createLogger, errorMessage } from "./logger";
 import { whenAgentsArePresent } from "./presence";
 import { changesServer } from "./settings";
 import { HealthStatus } from "./views/health";
+import { ServerInstallation } from "./views/installation";
 import { KeptPreviews } from "./views/keptPreviews";
 import { PlotPanel } from "./views/plot";
 import { CompactionPreview } from "./views/preview";
@@ -36,12 +37,12 @@ export function activate(context: vscode.ExtensionContext): void {
     storageFolder: context.globalStorageUri.fsPath,
     version,
   };
-  const client: Client = new Client(
-    logger,
-    own,
-    (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
-    async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
-  );
+  const installation: ServerInstallation = new ServerInstallation(own, logger, context.globalState, () => client.restart());
+  const client: Client = new Client(logger, own, {
+    runServerCommand: (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
+    showDocument: async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
+    offerServer: (error, isAskedFor) => run(() => installation.offer(error, isAskedFor)),
+  });
   const shown: ShownSession = new ShownSession(client);
   const trees = new Trees(client, shown, logger);
   const kept = new KeptPreviews(context.workspaceState);
@@ -58,7 +59,7 @@ export function activate(context: vscode.ExtensionContext): void {
     plot,
     new GaugeStatusBarItem(client),
     new HealthStatus(client),
-    registerCommands({ client, shown, trees, preview, plot, logger, own }, run),
+    registerCommands({ client, installation, shown, trees, preview, plot, logger, own }, run),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (client.isWanted && changesServer(event)) {
         void client.restart();

@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 import type { Executable } from "vscode-languageclient/node";
-import { privateInterpreter, pythonEnvironment, type OwnPlaces } from "./installation";
+import { privateInterpreter, removeUnused, takeIntoUse, type OwnPlaces } from "./environments";
+import { pythonEnvironment } from "./installation";
 import { errorMessage, type Logger } from "./logger";
 import {
   commandLine,
@@ -55,11 +56,16 @@ export async function findServer(setting: string, own: OwnPlaces, logger: Logger
   if (setting !== "") {
     return chosenServer({ command: setting, args: [] }, own, logger);
   }
-  for (const find of [() => privateInterpreter(own), () => activeInterpreter(logger)]) {
-    const interpreter = await find();
-    if (interpreter !== undefined && hasServer(await ask(interpreter, own, logger), own)) {
-      return executable(interpreter, own, logger);
-    }
+  const ours = await privateInterpreter(own);
+  if (ours !== undefined && hasServer(await ask(ours, own, logger), own)) {
+    await takeIntoUse(own, ours, process.pid);
+    // Not awaited: to remove thousands of files takes its time.
+    void removeUnused(own);
+    return executable(ours, own, logger);
+  }
+  const active = await activeInterpreter(logger);
+  if (active !== undefined && hasServer(await ask(active, own, logger), own)) {
+    return executable(active, own, logger);
   }
   for (const interpreter of pathInterpreters(process.platform)) {
     if (hasServer(await ask(interpreter, own, logger), own)) {

@@ -1,6 +1,6 @@
 /** How the server is, and what the language status says of it. */
 
-export type HealthState = "starting" | "running" | "stopped" | "no interpreter";
+export type HealthState = "starting" | "running" | "stopped" | "not installed" | "no interpreter";
 
 export interface Health {
   readonly state: HealthState;
@@ -12,7 +12,7 @@ export interface HealthItem {
   readonly severity: "information" | "error";
   readonly isBusy: boolean;
   /** What mends it, or looks at it. */
-  readonly command: "ullage.showLogs" | "ullage.restartServer" | "ullage.openInterpreterSetting";
+  readonly command: "ullage.showLogs" | "ullage.restartServer" | "ullage.installServer" | "ullage.openInterpreterSetting";
 }
 
 export function healthItem(health: Health, isWorking: boolean): HealthItem {
@@ -23,6 +23,8 @@ export function healthItem(health: Health, isWorking: boolean): HealthItem {
       return { severity: "information", isBusy: isWorking, command: "ullage.showLogs" };
     case "stopped":
       return { severity: "error", isBusy: false, command: "ullage.restartServer" };
+    case "not installed":
+      return { severity: "error", isBusy: false, command: "ullage.installServer" };
     case "no interpreter":
       return { severity: "error", isBusy: false, command: "ullage.openInterpreterSetting" };
   }

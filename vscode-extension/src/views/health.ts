@@ -53,6 +53,8 @@ function healthText(state: Health["state"]): string {
       return vscode.l10n.t("Ullage: running");
     case "stopped":
       return vscode.l10n.t("Ullage: stopped");
+    case "not installed":
+      return vscode.l10n.t("Ullage: not installed");
     case "no interpreter":
       return vscode.l10n.t("Ullage: no Python interpreter");
   }
@@ -64,6 +66,8 @@ function commandTitle(command: HealthItem["command"]): string {
       return vscode.l10n.t("Show Logs");
     case "ullage.restartServer":
       return vscode.l10n.t("Restart Server");
+    case "ullage.installServer":
+      return vscode.l10n.t("Install Server");
     case "ullage.openInterpreterSetting":
       return vscode.l10n.t("Open Setting");
   }

@@ -5,6 +5,8 @@ import { healthItem } from "../../src/model/health";
 test("what is wrong is an error with a command that mends it", () => {
   const stopped = healthItem({ state: "stopped", detail: "" }, false);
   assert.deepEqual([stopped.severity, stopped.command], ["error", "ullage.restartServer"]);
+  const absent = healthItem({ state: "not installed", detail: "" }, false);
+  assert.deepEqual([absent.severity, absent.command], ["error", "ullage.installServer"]);
   const missing = healthItem({ state: "no interpreter", detail: "" }, false);
   assert.deepEqual([missing.severity, missing.command], ["error", "ullage.openInterpreterSetting"]);
 });
