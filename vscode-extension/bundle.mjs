@@ -15,7 +15,9 @@ const { version } = JSON.parse(readFileSync(path.join(extension, "package.json")
 
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target);
-copyFileSync(path.join(repository, "server/ullage/data/schemas/checkpoint.schema.json"), path.join(target, "checkpoint.schema.json"));
+for (const name of ["checkpoint.schema.json", "config.schema.json"]) {
+  copyFileSync(path.join(repository, "server/ullage/data/schemas", name), path.join(target, name));
+}
 
 // hatchling dates every file alike, so that the same sources make the same bytes.
 const arguments_ = ["-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--wheel-dir", target, repository];

@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 import pytest
 
 from ullage.core.config.keys import KEYS
 from ullage.core.config.values import Threshold
+from ullage.core.diagnostic_codes import CODES
 
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "package.json"
 CLIENT_SETTINGS = {"interpreter"}
@@ -15,9 +16,14 @@ CLIENT_SETTINGS = {"interpreter"}
 SCOPES = {"workspace": {"resource"}, "trusted": {"resource", "machine-overridable"}}
 
 
+class Items(TypedDict, total=False):
+    enum: list[str]
+
+
 class Setting(TypedDict):
     default: object
     scope: str
+    items: NotRequired[Items]
 
 
 def settings() -> dict[str, Setting]:
@@ -47,3 +53,7 @@ def test_a_setting_is_a_key_with_its_default(name: str) -> None:
 def test_nobody_but_the_user_sets_in_the_editor_what_is_the_users_alone(name: str) -> None:
     (key,) = (key for key in KEYS if key.name == name)
     assert SETTINGS[name]["scope"] in SCOPES.get(key.scope, {"machine"})
+
+
+def test_the_editor_completes_the_codes_that_can_be_turned_off() -> None:
+    assert SETTINGS["diagnostics.off"].get("items", {}).get("enum") == [one.code for one in CODES]

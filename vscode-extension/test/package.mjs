@@ -15,6 +15,7 @@ const expected = [
   "LICENSE",
   "README.md",
   "bundled/checkpoint.schema.json",
+  "bundled/config.schema.json",
   `bundled/ullage-${version}-py3-none-any.whl`,
   "dist/NOTICES.txt",
   "dist/extension.js",

@@ -1,9 +1,11 @@
 /** Which files the server is told of, by the patterns of the editor; the server looks at each path again. */
 
-/** A transcript: the server reads it from disk, whatever its size. */
-const TRANSCRIPT = "**/*.jsonl";
+// A test of the server, tests/lsp/test_documents_mirror.py, holds all of these to what the server looks at.
 
-/** What agents load by its name; held to the server's list by a test of the server. */
+/** Transcripts, which the server reads from disk, whatever their size; the second is how Gemini CLI once wrote them. */
+const TRANSCRIPT = "**/{*.jsonl,chats/session-*.json}";
+
+/** What agents load by its name. */
 const INSTRUCTIONS =
   "**/{AGENTS.md,AGENTS.override.md,CLAUDE.md,CLAUDE.local.md,GEMINI.md,SOUL.md,IDENTITY.md,USER.md,TOOLS.md,BOOTSTRAP.md,HEARTBEAT.md}";
 const MEMORY = "**/{MEMORY.md,memory/*.md}";
@@ -26,7 +28,7 @@ export const DOCUMENTS: readonly DocumentFilter[] = [
 ].map((pattern) => ({ scheme: "file", pattern }));
 
 export function isReadFromDisk(path: string): boolean {
-  return path.endsWith(".jsonl");
+  return /\.jsonl$|\/chats\/session-[^/]*\.json$/.test(path);
 }
 
 /** Return what stands in the opening message for a document whose text the server reads from disk. */

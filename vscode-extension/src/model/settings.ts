@@ -19,4 +19,5 @@ export const SERVER_SETTINGS = [
   "compaction.memoryFlush.enabled",
   "pins",
   "sandbox.readOnly",
+  "diagnostics.off",
 ] as const;

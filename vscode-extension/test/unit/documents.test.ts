@@ -11,7 +11,9 @@ test("a transcript is announced without its text, and stays the document that it
   assert.equal(document.getText(), "secret");
 });
 
-test("transcripts are told by their ending", () => {
+test("transcripts are told by their names", () => {
   assert.equal(isReadFromDisk("/s/a.jsonl"), true);
+  assert.equal(isReadFromDisk("/home/.gemini/tmp/x/chats/session-2026.json"), true);
   assert.equal(isReadFromDisk("/s/AGENTS.md"), false);
+  assert.equal(isReadFromDisk("/s/package.json"), false);
 });
