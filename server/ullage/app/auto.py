@@ -103,10 +103,10 @@ def auto_text(report: AutoReport) -> str:
     return "\n".join(lines)
 
 
-def is_automatic(loaded: Loaded, places: Places) -> bool:
+def is_automatic(session: Session, *, is_configured: bool, places: Places) -> bool:
     """Tell whether a session is compacted by itself: by its own switch, else as configured."""
-    is_on = read_auto_state(session_key(loaded.session), places).is_on
-    return loaded.policy.is_auto_enabled if is_on is None else is_on
+    is_on = read_auto_state(session_key(session), places).is_on
+    return is_configured if is_on is None else is_on
 
 
 async def plan_auto(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> Due:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.auto import is_automatic
 from ullage.app.change import can_change
 from ullage.app.load import Loaded, load
 from ullage.app.session import Session
@@ -57,6 +58,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None
     n_compactions: int
     can_change: bool
+    is_auto_enabled: bool
+    """By the configuration; the session's own switch may say otherwise."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +67,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
 
     brief: Brief
     is_live: bool
+    is_automatic: bool
+    """Whether it is compacted by itself."""
     subagents: tuple["Family", ...] = ()
 
 
@@ -102,7 +107,15 @@ def measure_all(
                 found = brief(load(session, config, places, count_text))
             except UllageError:
                 return None
-        return Family(brief=found, is_live=is_live, subagents=tuple(children(session)))
+        is_on = found.can_change and is_automatic(
+            session, is_configured=found.is_auto_enabled, places=places
+        )
+        return Family(
+            brief=found,
+            is_live=is_live,
+            is_automatic=is_on,
+            subagents=tuple(children(session)),
+        )
 
     def children(session: Session) -> Iterator[Family]:
         for child in islice(subagent_sessions(session, places), MAX_SUBAGENTS):
@@ -126,6 +139,7 @@ def brief(loaded: Loaded) -> Brief:
         model=loaded.context.model,
         n_compactions=len(loaded.context.compactions),
         can_change=can_change(loaded),
+        is_auto_enabled=loaded.policy.is_auto_enabled,
     )
 
 

@@ -1,9 +1,10 @@
 """What fills the context: tokens by category and by entry."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from ullage.core.arguments import read_call
 from ullage.core.context import Category, Context, ContextItem
 from ullage.core.gauge import Gauge
 from ullage.core.message import Block, Image, Text, Thinking, ToolCall, ToolResult
@@ -58,24 +59,30 @@ def break_down(
         )
         for item in context.items
     )
-    window = gauge.window.n_tokens
+    used = gauge.used_tokens
+    n_used = sum(entry.n_tokens for entry in entries) if used is None else used
+    return Breakdown(
+        shares=share_out(((entry.category, entry.n_tokens) for entry in entries), gauge),
+        entries=entries,
+        n_free=gauge.window.n_tokens - n_used,
+    )
+
+
+def share_out(parts: Iterable[tuple[str, int]], gauge: Gauge) -> tuple[Share, ...]:
+    """Add up tokens by category, largest first; what the gauge has beyond them is unseen."""
     sums: dict[str, tuple[int, int]] = {}
-    for entry in entries:
-        n_tokens, n_entries = sums.get(entry.category, (0, 0))
-        sums[entry.category] = (n_tokens + entry.n_tokens, n_entries + 1)
-    n_seen = sum(entry.n_tokens for entry in entries)
-    n_used = n_seen if gauge.used_tokens is None else gauge.used_tokens
-    if n_used > n_seen:
-        sums[UNSEEN] = (n_used - n_seen, 0)
-    shares = [
+    for category, n_more in parts:
+        n_tokens, n_entries = sums.get(category, (0, 0))
+        sums[category] = (n_tokens + n_more, n_entries + 1)
+    n_seen = sum(n_tokens for n_tokens, _ in sums.values())
+    if gauge.used_tokens is not None and gauge.used_tokens > n_seen:
+        sums[UNSEEN] = (gauge.used_tokens - n_seen, 0)
+    window = gauge.window.n_tokens
+    shares = (
         Share(category=name, n_tokens=n, n_entries=n_entries, ratio=n / window)
         for name, (n, n_entries) in sums.items()
-    ]
-    return Breakdown(
-        shares=tuple(sorted(shares, key=lambda share: share.n_tokens, reverse=True)),
-        entries=entries,
-        n_free=window - n_used,
     )
+    return tuple(sorted(shares, key=lambda share: share.n_tokens, reverse=True))
 
 
 def largest(breakdown: Breakdown, n_entries: int) -> tuple[EntryTokens, ...]:
@@ -85,7 +92,17 @@ def largest(breakdown: Breakdown, n_entries: int) -> tuple[EntryTokens, ...]:
 
 def _tool_names(items: Sequence[ContextItem]) -> dict[str, str]:
     blocks = (block for item in items for block in item.message.blocks)
-    return {b.call_id: f"{b.name} {b.arguments}" for b in blocks if isinstance(b, ToolCall)}
+    return {b.call_id: _call_label(b) for b in blocks if isinstance(b, ToolCall)}
+
+
+def _call_label(call: ToolCall) -> str:
+    """Name a call by its tool and what it is about; nothing is cut off yet, so that all is hidden.
+
+    Its arguments stand for what no known argument says.
+    """
+    facts = read_call(call)
+    paths = ", ".join(dict.fromkeys(touch.path for touch in facts.touches))
+    return f"{call.name} {facts.command or paths or call.arguments}"
 
 
 def _label(item: ContextItem, calls: dict[str, str], hide: Callable[[str], str]) -> str:
@@ -103,6 +120,6 @@ def _block_label(block: Block, calls: dict[str, str]) -> str:
         case Image():
             return f"image {block.media_type}"
         case ToolCall():
-            return f"{block.name} {block.arguments}"
+            return _call_label(block)
         case ToolResult():
             return calls.get(block.call_id) or block.name

@@ -5,6 +5,7 @@ import asyncio
 from ullage.app.auto import switch
 from ullage.app.nudge import snooze_session
 from ullage.lsp.changed import notify_changed
+from ullage.lsp.gauge import show_gauge
 from ullage.lsp.outcome import changing, meant
 from ullage.lsp.protocol import AutoArgument, Outcome, SessionArgument
 from ullage.lsp.session import session_ref
@@ -17,6 +18,7 @@ async def run_auto(ls: UllageServer, argument: AutoArgument) -> Outcome:
     loaded = await meant(ls, argument.session)
     await asyncio.to_thread(switch, loaded.session, is_on=argument.isOn, places=ls.places)
     notify_changed(ls, "sessions")
+    show_gauge(ls)
     state = "on" if argument.isOn else "off"
     return Outcome(
         outcome="done",

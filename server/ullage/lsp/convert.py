@@ -6,20 +6,14 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
 from ullage.app.change import can_change
+from ullage.app.filling import Filling
 from ullage.app.load import Loaded
-from ullage.app.status_text import (
-    AGENT_NAMES,
-    ago,
-    total_text,
-    trigger_text,
-    used_text,
-    window_text,
-)
+from ullage.app.status_text import total_text
 from ullage.core.gauge import gauge_text
 from ullage.core.policy import Band
-from ullage.core.status import Status, last_compaction_ms
-from ullage.lsp.markdown import escaped
+from ullage.core.status import Status
 from ullage.lsp.protocol import GaugeParams, Level, SessionRef
+from ullage.lsp.tooltip import gauge_tooltip
 
 SOURCE = "ullage"
 UTILIZATION_CODE = "context-utilization"
@@ -49,14 +43,16 @@ def uri_of(path: Path) -> str:
     return from_fs_path(str(path)) or path.as_uri()
 
 
-def gauge_params(loaded: Loaded, *, is_automatic: bool = False) -> GaugeParams:
+def gauge_params(
+    loaded: Loaded, filling: Filling | None = None, *, is_automatic: bool = False
+) -> GaugeParams:
     header, status = loaded.session.header, loaded.status
     return GaugeParams(
         session=SessionRef(
             agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path)
         ),
         text=gauge_text(status.gauge),
-        tooltip=_tooltip(loaded),
+        tooltip=gauge_tooltip(loaded, filling, is_automatic=is_automatic),
         level=LEVELS[status.band],
         label=_label(status),
         canWrite=can_change(loaded),
@@ -95,24 +91,6 @@ def _finding_text(status: Status) -> str:
     if trigger is None or used is None:
         return f"{text} Compact it now."
     return f"{text} Next: {trigger.name} in {trigger.at_tokens - used:,} tokens."
-
-
-def _tooltip(loaded: Loaded) -> str:
-    """Write the hover of the gauge; every text that comes from a session is escaped."""
-    status, header = loaded.status, loaded.session.header
-    model = loaded.context.model or "model not named yet"
-    agent = AGENT_NAMES[header.known_agent]
-    rows = [
-        f"**{agent}** · {escaped(model)} · {escaped(header.session_id[:8])}",
-        f"{total_text(status.gauge)} tokens  \n{escaped(used_text(status.gauge))}",
-        f"Window: {escaped(window_text(status.gauge.window))}",
-        f"Next: {trigger_text(status)}",
-    ]
-    n_compactions = status.degradation.n_compactions
-    if n_compactions:
-        last = ago(last_compaction_ms(loaded.context))
-        rows.append(f"Compactions: {n_compactions}, last {last} · risk {status.degradation.risk}")
-    return "\n\n".join(rows)
 
 
 def _label(status: Status) -> str:

@@ -24,7 +24,8 @@ from ullage.app.document_kind import (
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of
 from ullage.lsp.diagnostics import check_dependents, check_soon, forget
-from ullage.lsp.follow import publish, refresh, show_gauge
+from ullage.lsp.follow import publish, refresh
+from ullage.lsp.gauge import show_gauge
 from ullage.lsp.state import UllageServer
 from ullage.store.text_files import MAX_TEXT_BYTES
 

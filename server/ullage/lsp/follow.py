@@ -4,7 +4,6 @@ import asyncio
 import logging
 from pathlib import Path
 
-from ullage.app.auto import is_automatic
 from ullage.app.capture import capture
 from ullage.app.checkpoint import session_key
 from ullage.app.databases import database_folders
@@ -15,9 +14,8 @@ from ullage.errors import UllageError
 from ullage.lsp.auto import consider_later
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config
-from ullage.lsp.convert import NO_GAUGE, gauge_params
 from ullage.lsp.diagnostics import check_followed, check_proposals, publish_known
-from ullage.lsp.protocol import GAUGE_NOTIFICATION
+from ullage.lsp.gauge import show_gauge
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.lsp.virtual_refresh import renew_documents
@@ -109,18 +107,6 @@ def publish(ls: UllageServer, path: Path) -> None:
     check_proposals(ls)
     if path == ls.gauge_path():
         show_gauge(ls)
-
-
-def show_gauge(ls: UllageServer) -> None:
-    path = ls.gauge_path()
-    followed = None if path is None else ls.sessions.followed.get(path)
-    if followed is None:
-        params = NO_GAUGE
-    else:
-        # The switch is a file of some bytes: a thread would cost more than to read it.
-        is_on = is_automatic(followed.loaded, ls.places)
-        params = gauge_params(followed.loaded, is_automatic=is_on)
-    ls.protocol.notify(GAUGE_NOTIFICATION, params)
 
 
 def _read(ls: UllageServer, path: Path, before: Followed | None) -> Followed:

@@ -160,7 +160,7 @@ async def _on_shutdown(ls: UllageServer, params: None) -> None:
     ls.is_shut_down = True
     for timer in ls.sessions.considering.values():
         timer.cancel()
-    tasks = [task for task in (ls.following, *ls.tasks) if task is not None]
+    tasks = [task for task in (ls.following, ls.sessions.filling, *ls.tasks) if task is not None]
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

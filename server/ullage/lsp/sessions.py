@@ -60,4 +60,5 @@ def _row(family: Family, shown: Path | None) -> SessionRow:
         label=f"{title}, context {text} used, {one.band}, {when}",
         subagents=[_row(child, shown) for child in family.subagents],
         canWrite=one.can_change,
+        isAutomatic=family.is_automatic,
     )

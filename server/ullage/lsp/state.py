@@ -9,6 +9,7 @@ from lsprotocol.types import TextDocumentSyncKind
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
+from ullage.app.filling import Filling
 from ullage.app.follow import Followed
 from ullage.app.load import Loaded
 from ullage.app.outline import Outlined
@@ -77,6 +78,9 @@ class Sessions:
     """Those that were measured for a list, whether they are followed or not."""
     histories: dict[Path, tuple[Loaded, HistoryResult]] = field(default_factory=dict)
     """What was worked out last, and from what."""
+    filled: tuple[Loaded, Filling] | None = None
+    """What fills the window that the gauge shows, worked out last, and from what."""
+    filling: asyncio.Task[None] | None = None
     changed: set[Literal["sessions", "checkpoints", "memory"]] = field(default_factory=set)
     """What the client is to be told of soon."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)

@@ -1,0 +1,60 @@
+"""The gauge: published at once, and again when what fills the window was worked out."""
+
+import asyncio
+
+from ullage.app.auto import is_automatic
+from ullage.app.change import can_change
+from ullage.app.filling import fill
+from ullage.app.load import Loaded
+from ullage.lsp.boundary import unattended
+from ullage.lsp.convert import NO_GAUGE, gauge_params
+from ullage.lsp.protocol import GAUGE_NOTIFICATION
+from ullage.lsp.state import UllageServer
+
+PAUSE_S = 1.0
+"""An agent writes many lines a second; nobody reads shares that change more often (chosen)."""
+
+
+def show_gauge(ls: UllageServer) -> None:
+    """Publish the gauge with the shares that are known; new ones follow within a second or so."""
+    loaded = _shown(ls)
+    if loaded is None:
+        ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
+        return
+    _publish(ls, loaded)
+    if _is_new(ls, loaded) and (ls.sessions.filling is None or ls.sessions.filling.done()):
+        ls.sessions.filling = asyncio.create_task(_fill(ls))
+
+
+@unattended
+async def _fill(ls: UllageServer) -> None:
+    """Work out what fills the window, until that is known of the session as it is."""
+    while (loaded := _shown(ls)) is not None and _is_new(ls, loaded):
+        ls.sessions.filled = (loaded, await asyncio.to_thread(fill, loaded))
+        if _shown(ls) is loaded:
+            _publish(ls, loaded)
+        await asyncio.sleep(PAUSE_S)
+
+
+def _publish(ls: UllageServer, loaded: Loaded) -> None:
+    filled = ls.sessions.filled
+    # The switch is a file of some bytes: a thread would cost more than to read it.
+    is_on = can_change(loaded) and is_automatic(
+        loaded.session, is_configured=loaded.policy.is_auto_enabled, places=ls.places
+    )
+    params = gauge_params(
+        loaded,
+        None if filled is None or filled[0].path != loaded.path else filled[1],
+        is_automatic=is_on,
+    )
+    ls.protocol.notify(GAUGE_NOTIFICATION, params)
+
+
+def _shown(ls: UllageServer) -> Loaded | None:
+    path = ls.gauge_path()
+    followed = None if path is None else ls.sessions.followed.get(path)
+    return None if followed is None else followed.loaded
+
+
+def _is_new(ls: UllageServer, loaded: Loaded) -> bool:
+    return ls.sessions.filled is None or ls.sessions.filled[0] is not loaded
