@@ -9,6 +9,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -322,3 +323,12 @@ def _draw_compaction(draw: st.DrawFn, pi: PiFile, target: str) -> None:
     if draw(st.booleans()):
         fields = {"details": {"readFiles": [draw(texts)], "tokensAfter": 55}, "fromHook": True}
     pi.compaction(draw(texts), first_kept, **fields)
+
+
+def grow(pi: PiFile, path: Path, usage: int) -> None:
+    """Let a session grow by a turn."""
+    n_before = len(pi.data)
+    pi.user("and now?")
+    pi.assistant("Done.", usage=usage)
+    with path.open("ab") as file:
+        file.write(pi.data[n_before:])

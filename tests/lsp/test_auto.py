@@ -7,22 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pi_files import MODEL, PiFile, conversation
+from pi_files import MODEL, PiFile, conversation, grow
 from running import Place
 
 QUIET_AGE_S = 6
 AUTO_OFF = b"compaction:\n  autoEnabled: false\n"
 UNFLUSHED = b"compaction:\n  memoryFlush:\n    enabled: false\n"
 UNASKED = UNFLUSHED + b"  notifyBeforeAuto: false\n"
-
-
-def grow(pi: PiFile, path: Path, usage: int) -> None:
-    """Let a session grow by a turn."""
-    n_before = len(pi.data)
-    pi.user("and now?")
-    pi.assistant("Done.", usage=usage)
-    with path.open("ab") as file:
-        file.write(pi.data[n_before:])
 
 
 def make_quiet(path: Path) -> None:

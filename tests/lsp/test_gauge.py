@@ -1,0 +1,67 @@
+"""The gauge: its hover with what fills the window, and its renewal as the session grows."""
+
+import re
+from pathlib import Path
+
+from pi_files import MODEL, PiFile, grow
+from running import Place
+from ullage.app.filling import fill
+from ullage.app.load import Loaded, load
+from ullage.app.sessions import open_session
+from ullage.core.config.settings import Config
+from ullage.lsp.tooltip import MAX_SHARES, gauge_tooltip
+from ullage.store.places import Places
+
+SHARE = re.compile(r"^\| (\w.*) \| ([\d,]+) \| ([\d.]+)% \|$", re.MULTILINE)
+
+
+def shares(tooltip: str) -> list[int]:
+    return [int(one[2].replace(",", "")) for one in SHARE.finditer(tooltip)]
+
+
+def growing(place: Place) -> Loaded:
+    """A session of five turns that grow alike."""
+    pi = PiFile(cwd=str(place.cwd))
+    for usage in range(20_000, 120_000, 20_000):
+        pi.user("go on")
+        pi.assistant("done", usage=usage, model=MODEL)
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    return load(open_session(place.write("s.jsonl", pi.data)), Config(), places)
+
+
+def test_the_hover_tells_the_shares_largest_first_and_how_far_the_next_trigger_is(
+    place: Place,
+) -> None:
+    loaded = growing(place)
+    filling = fill(loaded)
+    tooltip = gauge_tooltip(loaded, filling, is_automatic=False)
+    assert shares(tooltip) == [share.n_tokens for share in filling.shares[:MAX_SHARES]]
+    assert sum(share.n_tokens for share in filling.shares) == 100_000
+    assert "about 3 turns away" in tooltip
+    assert re.search(r"100,000 reported by the provider, as of \d{4}-\d\d-\d\d \d\d:\d\d", tooltip)
+    assert tooltip.endswith("Automatic compaction: off")
+
+
+def test_the_hover_says_whether_a_compaction_is_asked_about(place: Place) -> None:
+    loaded = growing(place)
+    tooltip = gauge_tooltip(loaded, None, is_automatic=True)
+    assert tooltip.endswith("Automatic compaction: on, asks first")
+    assert not shares(tooltip)
+
+
+async def test_the_shares_follow_the_gauge_and_the_switch_shows_at_once(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd)
+    found = await editor.gauge(lambda gauge: sum(shares(gauge.tooltip)) == 84_000)
+    assert (found.text, found.isAutomatic) == ("42%", True)
+    grow(pi, path, 100_000)
+    found = await editor.gauge(lambda gauge: gauge.text == "50%")
+    assert sum(shares(found.tooltip)) == 84_000
+    await editor.gauge(lambda gauge: sum(shares(gauge.tooltip)) == 100_000)
+    await editor.execute("ullage.auto", {"isOn": False})
+    found = await editor.gauge(lambda gauge: not gauge.isAutomatic)
+    assert found.tooltip.endswith("Automatic compaction: off")
+    (row,) = (await editor.request("ullage/sessions")).sessions
+    assert not row.isAutomatic
