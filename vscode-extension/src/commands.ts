@@ -25,6 +25,7 @@ import { showOutcome } from "./views/outcome";
 import { pinMessage, pinText } from "./views/pin";
 import type { PlotPanel } from "./views/plot";
 import type { CompactionPreview } from "./views/preview";
+import { withPatience } from "./views/progress";
 import { pruneItem, pruneToolResults } from "./views/prune";
 import { sessionOf, subjectOf } from "./views/sessionOf";
 import type { ShownSession } from "./views/shownSession";
@@ -122,7 +123,15 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
       return pinMessage(client, sessionOf(target, shown), entry ?? undefined);
     }),
     register("ullage.pinText", (target) => pinText(client, sessionOf(target, shown))),
-    register("ullage.flushMemory", (target) => execute(FLUSH_COMMAND, target)),
+    register("ullage.flushMemory", async (target) => {
+      const session = sessionOf(target, shown);
+      const outcome = await withPatience(vscode.l10n.t("Looking for what is worth remembering…"), (options) =>
+        client.execute(FLUSH_COMMAND, { session }, options),
+      );
+      if (outcome !== undefined) {
+        showOutcome(client, outcome);
+      }
+    }),
 
     register("ullage.turnAutomaticOn", (target) => switchAutomatic(target, true)),
     register("ullage.turnAutomaticOff", (target) => switchAutomatic(target, false)),
