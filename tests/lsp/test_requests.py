@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from pi_files import MODEL, PiFile, conversation
+from pi_files import MODEL, PiFile, conversation, grow
 from running import Place
 
 REQUESTS = ("status", "sessions", "window", "history", "checkpoints", "memory")
@@ -73,6 +73,7 @@ async def listed(editor, n_sessions: int, is_wanted=lambda rows: True):
 async def test_the_window_adds_up_to_the_gauge(
     editor, workspace_session: tuple[PiFile, Path]
 ) -> None:
+    _, path = workspace_session
     await started(editor)
     found = await editor.request("ullage/window")
     assert found.headline == "84,000 / 200,000 (42.0%) tokens"
@@ -86,6 +87,21 @@ async def test_the_window_adds_up_to_the_gauge(
     users = next(row for row in shares if row.title == "User")
     assert users.children[0].entry
     assert users.children[0].title.startswith("Please look at file")
+    lines = path.read_text("utf-8").split("\n")
+    rows = [row for share in shares for row in share.children]
+    assert rows
+    assert all(row.key.split(":")[1] in lines[row.line] for row in rows)
+
+
+async def test_a_call_is_named_by_its_command_in_the_window(editor, place: Place) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    pi.user("look")
+    pi.assistant(calls=[("c1", "bash", {"command": "rg -n window"})], usage=1000)
+    path = place.write("s.jsonl", pi.data)
+    await editor.start()
+    found = await editor.request("ullage/window", {"session": str(path)})
+    titles = [row.title for share in found.rows for row in share.children]
+    assert "bash rg -n window" in titles
 
 
 async def test_secrets_are_masked_in_the_window(editor, place: Place) -> None:
@@ -116,6 +132,22 @@ async def test_the_history_reaches_behind_compactions(editor, place: Place) -> N
     assert found.windowTokens == 200_000
     assert found.thresholds[0].name == "checkpoint"
     assert await editor.request("ullage/history", {"session": str(path)}) == found
+
+
+async def test_the_history_goes_on_and_leads_to_the_lines(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    pi.compaction("what was", pi.ids[-1])
+    path.write_bytes(pi.data)
+    await editor.start(editor.place.cwd)
+    for n_points, usage in ((1, 30_000), (2, 60_000)):
+        grow(pi, path, usage)
+        found = await editor.request("ullage/history")
+        assert found.points[-1].nTokens == usage
+        assert len(found.points) == found.marks[0].nPoint + n_points
+        lines = path.read_text("utf-8").split("\n")
+        assert all(f'"totalTokens":{one.nTokens}' in lines[one.line] for one in found.points)
 
 
 async def test_a_damaged_checkpoint_is_listed_as_such(

@@ -103,6 +103,11 @@ def items_of(found: Outlined, row: Row) -> tuple[ContextItem, ...]:
     return (sketch.item,) if isinstance(sketch, Sketch) and sketch.item else ()
 
 
+def lines_of(found: Outlined) -> dict[str, int]:
+    """Give the line of each entry, as editors count from 0, by its id."""
+    return {row.entry_id: row.line for row in found.outline.rows if row.entry_id}
+
+
 def counted_tokens(found: Outlined, items: Iterable[ContextItem]) -> int:
     """Count messages with the session's tokenizer."""
     return sum(count_message(item.message, found.loaded.count) for item in items)

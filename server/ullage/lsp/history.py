@@ -1,14 +1,16 @@
 """How full the window of a session was over time, for a plot and its table."""
 
 import asyncio
+from collections.abc import Mapping
 
 from ullage.app.load import Loaded
 from ullage.app.status_text import AGENT_NAMES
-from ullage.app.window_history import window_history
+from ullage.app.window_history import Past, read_past, window_history
 from ullage.core.policy import triggers
 from ullage.core.status import rfc3339
 from ullage.core.window_history import Mark, Point
 from ullage.lsp.boundary import request
+from ullage.lsp.outline import entry_lines, line_of
 from ullage.lsp.protocol import (
     HistoryMark,
     HistoryPoint,
@@ -34,21 +36,20 @@ async def run_history(ls: UllageServer, argument: SessionArgument) -> HistoryRes
         )
     loaded = await load_session(ls, path)
     known = ls.sessions.histories.get(path)
-    if known is None or known[0] is not loaded:
-        # What is followed is the same value until something was written.
-        known = (loaded, await asyncio.to_thread(history_result, loaded))
-        ls.sessions.histories = {path: known}
-    return known[1]
+    past = await asyncio.to_thread(read_past, loaded, known)
+    ls.sessions.histories = {path: past}
+    lines = await entry_lines(ls, loaded)
+    return await asyncio.to_thread(history_result, loaded, past, lines)
 
 
-def history_result(loaded: Loaded) -> HistoryResult:
-    found = window_history(loaded)
+def history_result(loaded: Loaded, past: Past, lines: Mapping[str, int]) -> HistoryResult:
+    found = window_history(loaded, past)
     header, window = loaded.session.header, loaded.status.gauge.window.n_tokens
     return HistoryResult(
         session=session_ref(loaded),
         title=f"{AGENT_NAMES[header.known_agent]} · {header.session_id[:8]}",
         windowTokens=window,
-        points=[_point(one) for one in found.points],
+        points=[_point(one, lines) for one in found.points],
         marks=[_mark(number, one) for number, one in enumerate(found.marks, 1)],
         thresholds=[
             HistoryThreshold(name=one.name, atTokens=one.at_tokens)
@@ -57,9 +58,12 @@ def history_result(loaded: Loaded) -> HistoryResult:
     )
 
 
-def _point(one: Point) -> HistoryPoint:
+def _point(one: Point, lines: Mapping[str, int]) -> HistoryPoint:
     return HistoryPoint(
-        at=rfc3339(one.at_ms), nTokens=one.n_tokens, isEstimated=one.is_estimated, line=None
+        at=rfc3339(one.at_ms),
+        nTokens=one.n_tokens,
+        isEstimated=one.is_estimated,
+        line=None if one.entry_id is None else line_of(lines, one.entry_id),
     )
 
 

@@ -1,9 +1,11 @@
 """The outlines of open transcripts: read when they are asked for, kept until the file changes."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
-from ullage.app.outline import Outlined, outline_of
+from ullage.app.load import Loaded
+from ullage.app.outline import Outlined, lines_of, outline_of
 from ullage.errors import UllageError
 from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer
@@ -23,8 +25,28 @@ async def outlined(ls: UllageServer, path: Path) -> Outlined | None:
             found = await asyncio.to_thread(outline_of, followed.loaded, before)
         except UllageError:
             found = None
-        if found is None or path not in ls.documents.open_uris:
-            ls.documents.outlines.pop(path, None)
-        else:
-            ls.documents.outlines[path] = found
+        _keep(ls, path, found)
         return found
+
+
+async def entry_lines(ls: UllageServer, loaded: Loaded) -> Mapping[str, int]:
+    """Give the lines, from 0, of the entries of a session; none where its file has no such."""
+    if loaded.path not in ls.sessions.followed:
+        return {}
+    found = await outlined(ls, loaded.path)
+    return {} if found is None else await asyncio.to_thread(lines_of, found)
+
+
+def line_of(lines: Mapping[str, int], entry_id: str) -> int | None:
+    """Find the line of an entry; what stands inside of one has a number behind the entry's id."""
+    found = lines.get(entry_id)
+    return lines.get(entry_id.partition(".")[0]) if found is None else found
+
+
+def _keep(ls: UllageServer, path: Path, found: Outlined | None) -> None:
+    """Keep an outline while its transcript is open, or is the one that the gauge shows."""
+    outlines, wanted = ls.documents.outlines, {*ls.documents.open_uris, ls.gauge_path()}
+    for known in (path, *outlines.keys() - wanted):
+        outlines.pop(known, None)
+    if found is not None and path in wanted:
+        outlines[path] = found

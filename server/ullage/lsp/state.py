@@ -13,12 +13,12 @@ from ullage.app.filling import Filling
 from ullage.app.follow import Followed
 from ullage.app.load import Loaded
 from ullage.app.outline import Outlined
+from ullage.app.window_history import Past
 from ullage.app.workspace import Brief, Seen, to_follow
 from ullage.core.config.settings import Config
 from ullage.core.document_finding import DocumentFinding
 from ullage.lsp.boundary import plain_converter
 from ullage.lsp.language_protocol import UllageProtocol
-from ullage.lsp.protocol import HistoryResult
 from ullage.store.config_files import Stamp
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
@@ -76,8 +76,8 @@ class Sessions:
     """Those of the workspace's folders, live ones first; None before the first look."""
     briefs: dict[Path, Brief] = field(default_factory=dict)
     """Those that were measured for a list, whether they are followed or not."""
-    histories: dict[Path, tuple[Loaded, HistoryResult]] = field(default_factory=dict)
-    """What was worked out last, and from what."""
+    histories: dict[Path, Past] = field(default_factory=dict)
+    """What was read last of a session's contexts before its compactions."""
     filled: tuple[Loaded, Filling] | None = None
     """What fills the window that the gauge shows, worked out last, and from what."""
     filling: asyncio.Task[None] | None = None

@@ -2,6 +2,9 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
+
+import msgspec
 
 from ullage.app.inspect import Inspection, inspect
 from ullage.app.load import Loaded
@@ -12,6 +15,7 @@ from ullage.core.pins import MAX_PIN_CHARS, pinnable_text
 from ullage.core.prune import ALL_REASONS, plan_prune
 from ullage.lsp.boundary import request
 from ullage.lsp.markdown import escaped
+from ullage.lsp.outline import entry_lines, line_of
 from ullage.lsp.protocol import SessionArgument, WindowResult, WindowRow
 from ullage.lsp.session import load_session, session_path, session_ref
 from ullage.lsp.state import UllageServer
@@ -20,21 +24,35 @@ ENTRIES_A_CATEGORY = 10
 """Of the largest, shown below their category: smaller ones free nothing to speak of (chosen)."""
 
 
+class _Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rows of a session's entries are made with."""
+
+    window: int
+    """Tokens."""
+    lines: Mapping[str, int]
+    prunable: Mapping[str, str]
+    """What `ullage.prune` takes, by entries."""
+    pinnable: frozenset[str]
+
+
 @request(SessionArgument)
 async def run_window(ls: UllageServer, argument: SessionArgument) -> WindowResult:
     path = session_path(ls, argument.session)
     if path is None:
         return WindowResult(session=None, headline="No session in this workspace", rows=[])
     loaded = await load_session(ls, path)
-    return await asyncio.to_thread(window_result, loaded)
+    lines = await entry_lines(ls, loaded)
+    return await asyncio.to_thread(window_result, loaded, lines)
 
 
-def window_result(loaded: Loaded) -> WindowResult:
+def window_result(loaded: Loaded, lines: Mapping[str, int]) -> WindowResult:
     found = inspect(loaded, 0)
-    items, pinnable = _prunable(loaded), _pinnable(loaded)
     window = loaded.status.gauge.window.n_tokens
+    known = _Known(
+        window=window, lines=lines, prunable=_prunable(loaded), pinnable=_pinnable(loaded)
+    )
     rows = [
-        _category(share, _largest_of(found, share.category), items, pinnable, window)
+        _category(share, _largest_of(found, share.category), known)
         for share in found.breakdown.shares
     ]
     rows += [_advice(number, one) for number, one in enumerate(found.advice)]
@@ -78,13 +96,7 @@ def _largest_of(found: Inspection, category: str) -> list[tuple[str, EntryTokens
     return keyed[:ENTRIES_A_CATEGORY]
 
 
-def _category(
-    share: Share,
-    entries: list[tuple[str, EntryTokens]],
-    items: dict[str, str],
-    pinnable: frozenset[str],
-    window: int,
-) -> WindowRow:
+def _category(share: Share, entries: list[tuple[str, EntryTokens]], known: _Known) -> WindowRow:
     title = share.category.capitalize()
     detail = f"{share.n_tokens:,} · {share.ratio:.1%}"
     count = f"{share.n_entries:,} entries" if share.n_entries else "sent beside the transcript"
@@ -93,22 +105,20 @@ def _category(
         kind="category",
         title=title,
         detail=detail,
-        tooltip=f"**{escaped(title)}**: {share.n_tokens:,} of {window:,} tokens, {count}",
+        tooltip=f"**{escaped(title)}**: {share.n_tokens:,} of {known.window:,} tokens, {count}",
         label=f"{title}, {share.n_tokens:,} tokens, {share.ratio:.1%} of the window, {count}",
         nTokens=share.n_tokens,
         line=None,
         item=None,
         entry=None,
-        children=[_entry(key, entry, items, pinnable, window) for key, entry in entries],
+        children=[_entry(key, entry, known) for key, entry in entries],
     )
 
 
-def _entry(
-    key: str, entry: EntryTokens, items: dict[str, str], pinnable: frozenset[str], window: int
-) -> WindowRow:
+def _entry(key: str, entry: EntryTokens, known: _Known) -> WindowRow:
     title = entry.label or f"({entry.category})"
     written = "" if entry.at_ms is None else f", written {ago(entry.at_ms)}"
-    share = f"{entry.n_tokens:,} tokens, {entry.n_tokens / window:.1%} of the window"
+    share = f"{entry.n_tokens:,} tokens, {entry.n_tokens / known.window:.1%} of the window"
     return WindowRow(
         key=key,
         kind="entry",
@@ -117,9 +127,9 @@ def _entry(
         tooltip=f"**{escaped(title)}**  \n{escaped(share + written)}",
         label=f"{title}, {share}{written}",
         nTokens=entry.n_tokens,
-        line=None,
-        item=items.get(entry.entry_id),
-        entry=entry.entry_id if entry.entry_id in pinnable else None,
+        line=line_of(known.lines, entry.entry_id),
+        item=known.prunable.get(entry.entry_id),
+        entry=entry.entry_id if entry.entry_id in known.pinnable else None,
         children=[],
     )
 
