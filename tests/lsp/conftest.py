@@ -35,6 +35,7 @@ class Editor:
         self._published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
         self._asked: asyncio.Queue[str] = asyncio.Queue()
         self._changed: asyncio.Queue[SimpleNamespace] = asyncio.Queue()
+        self._told: asyncio.Queue[str] = asyncio.Queue()
         self.told: list[str] = []
         """What the server said of its own accord."""
         self.shown: list[str] = []
@@ -66,6 +67,7 @@ class Editor:
         @self.client.feature(types.WINDOW_SHOW_MESSAGE)
         def on_message(params: types.ShowMessageParams) -> None:
             self.told.append(params.message)
+            self._told.put_nowait(params.message)
 
         @self.client.feature(types.WINDOW_SHOW_DOCUMENT)
         def on_document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
@@ -118,6 +120,10 @@ class Editor:
     async def asked(self, is_wanted: Callable[[str], bool]) -> str:
         """Wait until the server asks or tells something by a message with buttons."""
         return await _first(self._asked, is_wanted)
+
+    async def said(self, is_wanted: Callable[[str], bool]) -> str:
+        """Wait until the server says something of its own accord."""
+        return await _first(self._told, is_wanted)
 
     async def changed(self, what: str) -> None:
         """Wait until the server says that a list is to be asked for anew."""

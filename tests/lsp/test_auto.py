@@ -105,6 +105,51 @@ async def first_asked(editors, beginning: str) -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
+async def test_a_session_that_is_snoozed_is_told_of_only_in_a_higher_band(
+    editor, workspace_session, configure
+) -> None:
+    pi, path = workspace_session
+    configure(AUTO_OFF)
+    grow(pi, path, 164_000)
+    make_quiet(path)
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "82%")
+    await editor.command("ullage.snooze")
+    for usage in (166_000, 192_000):
+        await grown(editor, pi, path, usage)
+    await editor.asked(lambda text: text.startswith(used(96)))
+    assert len(editor.questions) == 1
+
+
+async def test_read_only_is_warned_of_once_and_nothing_is_kept(
+    editor, workspace_session, configure
+) -> None:
+    pi, path = workspace_session
+    configure(b"sandbox:\n  readOnly: true\n")
+    await started(editor)
+    for usage in (164_000, 170_000, 192_000):
+        await grown(editor, pi, path, usage)
+        if usage == 164_000:
+            await editor.said(lambda text: "Ullage changes nothing" in text)
+    await editor.request("ullage/status")
+    assert editor.questions == []
+    assert len([text for text in editor.told if "readOnly" in text]) == 1
+
+
+async def test_without_nudges_nothing_is_said(
+    editor, other_editor, workspace_session, configure
+) -> None:
+    pi, path = workspace_session
+    configure(AUTO_OFF)
+    await editor.start(editor.place.cwd, options={"gauge": {"nudge": False}})
+    await started(other_editor)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    await grown(editor, pi, path, 164_000)
+    await other_editor.asked(lambda text: text.startswith(used(82)))
+    await editor.request("ullage/status")
+    assert editor.questions == []
+
+
 async def test_in_a_workspace_that_is_not_trusted_nothing_is_said_or_done(
     editor, other_editor, long_session
 ) -> None:

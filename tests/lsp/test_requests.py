@@ -141,6 +141,7 @@ async def test_the_history_goes_on_and_leads_to_the_lines(
     pi.compaction("what was", pi.ids[-1])
     path.write_bytes(pi.data)
     await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.session is not None)
     for n_points, usage in ((1, 30_000), (2, 60_000)):
         grow(pi, path, usage)
         found = await editor.request("ullage/history")

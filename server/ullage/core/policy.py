@@ -40,6 +40,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Beside those that are always protected."""
     is_auto_enabled: bool = True
     notifies_before_auto: bool = True
+    shows_nudges: bool = True
     max_auto_compactions: int = 5
     warn_at_compaction: int = 3
     is_read_only: bool = False

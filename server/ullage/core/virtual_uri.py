@@ -47,6 +47,11 @@ def virtual_uri(document: VirtualUri) -> str:
     return f"{path}?{quote(query, safe='')}" if query else path
 
 
+def summary_uri(session: str, entry_id: str | None) -> str:
+    """Name the summary of a compaction; None is the last one of the session."""
+    return virtual_uri(VirtualUri(name="Summary.md", session=session, entry=entry_id))
+
+
 def parse_virtual_uri(uri: str) -> VirtualUri | None:
     """Read a URI, encoded once or twice; None where it is none of ours."""
     scheme, colon, rest = uri.partition(":")

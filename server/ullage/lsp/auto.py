@@ -36,7 +36,7 @@ from ullage.lsp import auto_text
 from ullage.lsp.auto_text import COMPACT, COMPACT_NOW, NOT_NOW, PREVIEW, PRUNE, SNOOZE, UNDO, VIEW
 from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
-from ullage.lsp.convert import uri_of
+from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.protocol import PREVIEW_COMMAND, PreviewArgument
 from ullage.lsp.state import UllageServer
 from ullage.store.session_lock import QUIET_S
@@ -124,9 +124,19 @@ async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
             _say(ls, types.MessageType.Warning, auto_text.warned(loaded, action.reason))
             return None
     if loaded.policy.is_read_only:
+        _warn_read_only(ls, loaded)
+        return None
+    if not loaded.policy.shows_nudges:
         return None
     band = await asyncio.to_thread(claim_nudge, loaded, ls.places)
     return None if band is None else partial(_nudge, ls, loaded, is_ours=is_ours)
+
+
+def _warn_read_only(ls: UllageServer, loaded: Loaded) -> None:
+    """Warn once of a session that fills up where nothing is to be written, nor to be kept."""
+    if loaded.status.band in ("warning", "critical") and loaded.path not in ls.sessions.warned:
+        ls.sessions.warned.add(loaded.path)
+        _say(ls, types.MessageType.Warning, auto_text.read_only(loaded))
 
 
 async def _ask(ls: UllageServer, action: Ask, plan: Plan | Pruning, layer: Layer) -> None:
@@ -196,7 +206,8 @@ async def _tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None
         await asyncio.to_thread(_undo, ls, made.loaded)
         notify_changed(ls, "sessions", "checkpoints")
     elif answer == VIEW:
-        uri = uri_of(made.loaded.path)
+        has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents
+        uri = last_summary_uri(made.loaded) if has_summary else uri_of(made.loaded.path)
         await ls.window_show_document_async(types.ShowDocumentParams(uri=uri, take_focus=True))
 
 

@@ -60,6 +60,12 @@ def warned(loaded: Loaded, reason: str) -> str:
     return f"{_name(loaded)}: {reason}."
 
 
+def read_only(loaded: Loaded) -> str:
+    return (
+        f"{_used(loaded)}: by `sandbox.readOnly` Ullage changes nothing; compact it in the agent."
+    )
+
+
 def _used(loaded: Loaded) -> str:
     return f"Context {loaded.status.gauge.utilization or 0:.0%} used in {_name(loaded)}"
 

@@ -6,12 +6,12 @@ from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flu
 from ullage.app.flush_report import lines_text
 from ullage.app.preview import made_text
 from ullage.core.compaction import Unneeded
+from ullage.lsp.convert import last_summary_uri
 from ullage.lsp.outcome import ask, changed, changing, meant, model_for
 from ullage.lsp.progress import Reporter, with_progress
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
-from ullage.lsp.virtual_documents import summary_uri
 
 BUTTON = "Compact"
 CANCELLED = "Compaction cancelled."
@@ -42,7 +42,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
         message=made_text(plan, made),
         session=session_ref(made.loaded),
         canUndo=True,
-        uri=summary_uri(made.loaded),
+        uri=last_summary_uri(made.loaded),
     )
 
 

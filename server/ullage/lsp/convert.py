@@ -12,6 +12,7 @@ from ullage.app.status_text import total_text
 from ullage.core.gauge import gauge_text
 from ullage.core.policy import Band
 from ullage.core.status import Status
+from ullage.core.virtual_uri import summary_uri
 from ullage.lsp.protocol import GaugeParams, Level, SessionRef
 from ullage.lsp.tooltip import gauge_tooltip
 
@@ -41,6 +42,12 @@ def path_of(uri: str) -> Path | None:
 
 def uri_of(path: Path) -> str:
     return from_fs_path(str(path)) or path.as_uri()
+
+
+def last_summary_uri(loaded: Loaded) -> str:
+    """Name the summary of a session's last compaction."""
+    boundary = loaded.context.boundary
+    return summary_uri(str(loaded.path), None if boundary is None else boundary.entry_id)
 
 
 def gauge_params(

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
-from urllib.parse import quote
 
 from lsprotocol import types
 
@@ -14,6 +13,7 @@ from ullage.app.load import Loaded
 from ullage.app.outline import Outlined, PlacedCompaction, placed_compactions
 from ullage.app.outline_text import change_text
 from ullage.core.gauge import gauge_text
+from ullage.core.virtual_uri import summary_uri
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_lenses import FileLenses, checkpoint_lenses, instruction_lenses, memory_lenses
@@ -98,17 +98,11 @@ def _of_compaction(
     compaction = placed.compaction
     yield change_text(compaction), NO_COMMAND, None
     if compaction.summary:
-        uri = summary_uri(loaded.path, compaction.entry_id)
+        uri = summary_uri(str(loaded.path), compaction.entry_id)
         yield "Show summary", SHOW_COMMAND, {"uri": uri}
     # A prune since then would be taken back first.
     if is_changeable and placed.is_last and loaded.context.pruned is None:
         yield "Undo", UNDO_COMMAND, {"session": str(loaded.path)}
-
-
-def summary_uri(path: Path, entry_id: str) -> str:
-    return (
-        f"ullage:/Summary.md?session={quote(str(path), safe='')}&entry={quote(entry_id, safe='')}"
-    )
 
 
 def _lens(line: int, title: str, command: str, argument: object) -> types.CodeLens:

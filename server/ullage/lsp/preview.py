@@ -17,7 +17,7 @@ from ullage.app.preview import (
 from ullage.core.compaction import Unneeded
 from ullage.core.policy import Layer
 from ullage.lsp.boundary import guarded, request
-from ullage.lsp.convert import uri_of
+from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.diagnostics import check_proposals
 from ullage.lsp.outcome import changed, changing, meant, model_for, refuse_restricted, tell
 from ullage.lsp.progress import Reporter, with_progress
@@ -32,7 +32,6 @@ from ullage.lsp.protocol import (
 )
 from ullage.lsp.session import load_session, session_ref
 from ullage.lsp.state import UllageServer
-from ullage.lsp.virtual_documents import summary_uri
 
 CANCELLED = "Preview cancelled."
 
@@ -88,7 +87,7 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
         message=made_text(plan, made),
         session=session_ref(made.loaded),
         canUndo=True,
-        uri=summary_uri(made.loaded),
+        uri=last_summary_uri(made.loaded),
     )
 
 

@@ -35,6 +35,7 @@ from ullage.lsp import (
     symbols,
     undo,
     virtual_documents,
+    watched_files,
     window,
 )
 from ullage.lsp.config import did_change_configuration, on_initialize
@@ -76,6 +77,12 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.TEXT_DOCUMENT_DID_SAVE, documents.did_save, None),
     (types.TEXT_DOCUMENT_DID_CLOSE, documents.did_close, None),
     (types.WORKSPACE_DID_CHANGE_CONFIGURATION, did_change_configuration, None),
+    (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, watched_files.did_change_watched_files, None),
+    (
+        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+        watched_files.did_change_workspace_folders,
+        None,
+    ),
     (
         types.TEXT_DOCUMENT_DIAGNOSTIC,
         diagnostics.pull_diagnostics,
@@ -153,6 +160,7 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
     exit_with_parent(ls.process_id)
     await asyncio.to_thread(remove_useless_previews, ls.places)
     documents.ask_for_typing(ls)
+    watched_files.ask_for_changes(ls)
     ls.following = asyncio.create_task(follow(ls))
 
 

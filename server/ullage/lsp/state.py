@@ -85,6 +85,8 @@ class Sessions:
     """What the client is to be told of soon."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
     """Those that were written to, and are to be considered when they are quiet."""
+    warned: set[Path] = field(default_factory=set)
+    """Those of a read-only workspace that were warned of; nothing of that is kept."""
     at_work: set[Path] = field(default_factory=set)
     """Those that something is worked out for or done to by itself just now."""
 
@@ -124,6 +126,18 @@ class UllageServer(LanguageServer):
         """Whether the client asks for diagnostics, so that none are pushed."""
         capabilities = self.client_capabilities.text_document
         return capabilities is not None and capabilities.diagnostic is not None
+
+    @property
+    def shows_virtual_documents(self) -> bool:
+        """Whether the client shows documents of our scheme when it is asked to."""
+        workspace, window = self.client_capabilities.workspace, self.client_capabilities.window
+        return (
+            workspace is not None
+            and workspace.text_document_content is not None
+            and window is not None
+            and window.show_document is not None
+            and window.show_document.support
+        )
 
     def lock_of(self, path: Path) -> asyncio.Lock:
         """Give the lock of a transcript, so that it is read by one task at a time."""

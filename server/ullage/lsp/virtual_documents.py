@@ -7,7 +7,7 @@ from lsprotocol import types
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.app.virtual_documents import document_text
-from ullage.core.virtual_uri import VirtualUri, parse_virtual_uri, virtual_uri
+from ullage.core.virtual_uri import parse_virtual_uri
 from ullage.errors import SessionNotFound, UnknownItem
 from ullage.lsp.boundary import guarded
 from ullage.lsp.protocol import Outcome, ShowArgument
@@ -31,16 +31,9 @@ async def text_document_content(
 async def run_show(ls: UllageServer, argument: ShowArgument) -> Outcome:
     """Give the text of such a document; a client that can opens it by itself."""
     text = await _text(ls, argument.uri)
-    if _shows_content(ls) and not ls.editor.shows_outcomes:
+    if ls.shows_virtual_documents and not ls.editor.shows_outcomes:
         await ls.window_show_document_async(types.ShowDocumentParams(uri=argument.uri))
     return Outcome(outcome="done", message="", text=text, uri=argument.uri)
-
-
-def summary_uri(loaded: Loaded) -> str:
-    """Name the summary of a session's last compaction."""
-    boundary = loaded.context.boundary
-    entry = None if boundary is None else boundary.entry_id
-    return virtual_uri(VirtualUri(name="Summary.md", session=str(loaded.path), entry=entry))
 
 
 async def _text(ls: UllageServer, uri: str) -> str:
@@ -68,15 +61,3 @@ def _remember(ls: UllageServer, uri: str) -> None:
     ls.documents.shown[uri] = path
     while len(ls.documents.shown) > MAX_SHOWN:
         del ls.documents.shown[next(iter(ls.documents.shown))]
-
-
-def _shows_content(ls: UllageServer) -> bool:
-    capabilities = ls.client_capabilities
-    workspace, window = capabilities.workspace, capabilities.window
-    return (
-        workspace is not None
-        and workspace.text_document_content is not None
-        and window is not None
-        and window.show_document is not None
-        and window.show_document.support
-    )

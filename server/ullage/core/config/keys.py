@@ -125,6 +125,11 @@ KEYS: tuple[Key, ...] = (
         "gauge.trigger", _percent(70), "Where the agent is told how full it is", "S1 §6.3",
         "policy.gauge_ratio",
     ),
+    _key(
+        "gauge.nudge", (Flag(), True),
+        "Whether the editor says once, for each band, that the window fills",
+        "SPEC §17", "policy.shows_nudges",
+    ),
     _threshold(
         "checkpoint.trigger", _percent(80), "Where a checkpoint is written", "S1 §6.3",
         "policy.checkpoint_ratio",
