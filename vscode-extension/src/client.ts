@@ -9,7 +9,7 @@ import type { Health, HealthState } from "./model/health";
 import { Work } from "./model/work";
 import type { ChangedParams, Commands, GaugeParams, Requests } from "./protocol";
 import { findServer, NoServerError, NotInstalledError } from "./server";
-import { interpreterSetting } from "./settings";
+import { INTERPRETER_SETTING, interpreterSetting } from "./settings";
 
 const EXECUTE_COMMAND = "workspace/executeCommand";
 
@@ -171,7 +171,12 @@ export class Client implements vscode.Disposable {
     } catch (error) {
       this.logger.error(errorMessage(error));
       if (error instanceof NoServerError) {
-        this.tellHealth(error instanceof NotInstalledError ? "not installed" : "no interpreter", error.message);
+        // In a line beside a command that must be seen; the offer and the log have the whole message.
+        if (error instanceof NotInstalledError) {
+          this.tellHealth("not installed");
+        } else {
+          this.tellHealth("no interpreter", INTERPRETER_SETTING);
+        }
         void this.handlers.offerServer(error, isAskedFor);
       } else {
         this.tellHealth("stopped", errorMessage(error));

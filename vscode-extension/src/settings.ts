@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { expandPath } from "./model/interpreter";
 import { SERVER_SETTINGS } from "./model/settings";
 
-const INTERPRETER_SETTING = "ullage.interpreter";
+export const INTERPRETER_SETTING = "ullage.interpreter";
 
 /** Return the interpreter that the user chose, or "". In Restricted Mode VS Code leaves out what the workspace says. */
 export function interpreterSetting(): string {
