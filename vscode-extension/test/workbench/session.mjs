@@ -2,6 +2,8 @@
 // Every byte is the same in every run, except for the workspace's path.
 
 export const SESSION_ID = "019b7663-1c00-7a5e-8d3c-5f0c2a9e4b71";
+/** Ids of further sessions, the newer the later. */
+export const sessionId = (n) => `019b7663-1c00-7a5e-8d3c-${String(n).padStart(12, "0")}`;
 const START_MS = Date.UTC(2026, 0, 1);
 const MODEL = { provider: "anthropic", model: "claude-sonnet-4-5" };
 
@@ -52,7 +54,7 @@ const TURNS = [
 ];
 
 /** Return the lines of the transcript, without newlines. */
-export function sessionLines({ cwd, usedTokens, toolOutputChars = 23_000 }) {
+export function sessionLines({ cwd, usedTokens, toolOutputChars = 23_000, id = SESSION_ID }) {
   const words = random(20260101);
   const entries = [];
   let parentId = null;
@@ -83,8 +85,23 @@ export function sessionLines({ cwd, usedTokens, toolOutputChars = 23_000 }) {
   }
   reportUsage(entries, usedTokens);
 
-  const header = { type: "session", version: 3, id: SESSION_ID, timestamp: new Date(START_MS).toISOString(), cwd };
+  const header = { type: "session", version: 3, id, timestamp: new Date(START_MS).toISOString(), cwd };
   return [header, ...entries].map((entry) => JSON.stringify(entry));
+}
+
+/** Return the lines of one more turn after a transcript's last line; its answer reports `usedTokens`. */
+export function nextTurn(lastLine, { ask, answer, usedTokens }) {
+  const { id, timestamp } = JSON.parse(lastLine);
+  const at_ms = Date.parse(timestamp) + 20_000;
+  const [askId, answerId] = [1, 2].map((n) => (Number.parseInt(id, 16) + n * 0x9e37).toString(16).padStart(8, "0").slice(-8));
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  const usage = { input: 0, output: 120, cacheRead: usedTokens - 120, cacheWrite: 0, totalTokens: usedTokens, cost };
+  const entry = (entryId, parentId, message) =>
+    JSON.stringify({ type: "message", id: entryId, parentId, timestamp: new Date(at_ms).toISOString(), message: { ...message, timestamp: at_ms } });
+  return [
+    entry(askId, id, { role: "user", content: [{ type: "text", text: ask }] }),
+    entry(answerId, askId, { role: "assistant", content: [{ type: "text", text: answer }], api: "anthropic-messages", ...MODEL, usage, stopReason: "stop" }),
+  ];
 }
 
 /** Give every answer the usage that its share of the text suggests; the last one reports `usedTokens`. */

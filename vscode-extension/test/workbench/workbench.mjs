@@ -28,7 +28,6 @@ const SETTINGS = {
   "files.simpleDialog.enable": true,
   "git.enabled": false,
   "remote.autoForwardPorts": false,
-  "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "window.commandCenter": false,
@@ -77,8 +76,12 @@ export class Workbench {
     return folder;
   }
 
-  /** Package and install the extension, start code-server, and open the workspace in Chromium. */
-  async start(settings) {
+  /**
+   * Package and install the extension, start code-server, and open the workspace in Chromium.
+   *
+   * With `isRestricted` workspace trust is on, and nobody has trusted the folder. `path` replaces the PATH.
+   */
+  async start(settings, { isRestricted = false, searchPath = undefined } = {}) {
     const setup = path.join(here, "setup.sh");
     run("bash", [setup], { stdio: ["ignore", "inherit", "inherit"] });
     const installed = run("bash", [setup, "--where"]).trim();
@@ -88,7 +91,12 @@ export class Workbench {
     // Newer workbenches read machine-scoped settings from Machine/ only, 1.100 from User/ as well.
     for (const scope of ["User", "Machine"]) {
       mkdirSync(path.join(userData, scope));
-      writeFileSync(path.join(userData, scope, "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }, null, 2));
+      const trust = {
+        "security.workspace.trust.enabled": isRestricted,
+        // Restricted at once, as when the user has said "No, I don't trust the authors" before.
+        "security.workspace.trust.startupPrompt": "never",
+      };
+      writeFileSync(path.join(userData, scope, "settings.json"), JSON.stringify({ ...SETTINGS, ...trust, ...settings }, null, 2));
     }
     const config = path.join(this.root, "config.yaml");
     writeFileSync(config, "auth: none\ncert: false\n");
@@ -96,7 +104,7 @@ export class Workbench {
       path.join(installed, "node_modules/code-server/out/node/entry.js"),
       "--config", config, "--user-data-dir", userData, "--extensions-dir", this.#folder("extensions"),
     ];
-    const env = this.#environment();
+    const env = this.#environment(searchPath);
 
     run(node, [...args, "--install-extension", this.#package(), "--force"], { env });
 
@@ -105,7 +113,7 @@ export class Workbench {
       node,
       [
         ...args, "--bind-addr", `127.0.0.1:${port}`, "--auth", "none", "--disable-telemetry", "--disable-update-check",
-        "--disable-workspace-trust", "--disable-getting-started-override", this.workspace,
+        ...(isRestricted ? [] : ["--disable-workspace-trust"]), "--disable-getting-started-override", this.workspace,
       ],
       { env, cwd: this.home, detached: true, stdio: ["ignore", "pipe", "pipe"] },
     );
@@ -157,6 +165,37 @@ export class Workbench {
     await this.page.locator(".tab.active", { hasText: path.basename(file) }).waitFor();
   }
 
+  /** Write a picture of the window; nothing hovers, nothing blinks. */
+  async picture(file) {
+    mkdirSync(path.dirname(file), { recursive: true });
+    await this.page.mouse.move(900, 720);
+    await this.page.locator(".monaco-hover:visible").waitFor({ state: "hidden" }).catch(() => undefined);
+    await this.page.screenshot({ path: file, animations: "disabled" });
+  }
+
+  /** A row of a tree in the side bar. */
+  row(text) {
+    return this.page.locator(".sidebar .monaco-list-row", { hasText: text }).first();
+  }
+
+  /** Run a command of a row by the keyboard: its context menu, then the entry. */
+  async rowCommand(text, entry) {
+    await this.row(text).click();
+    await this.page.keyboard.press("Shift+F10");
+    const item = this.page.locator(".monaco-menu .action-item", { hasText: entry }).first();
+    await item.waitFor();
+    await item.click();
+  }
+
+  /** Choose an entry of the quick pick that is open. */
+  async pick(text) {
+    const box = this.page.locator(".quick-input-widget");
+    await box.locator(".monaco-list-row", { hasText: text }).first().waitFor();
+    await box.locator("input").first().fill(text);
+    await box.locator(".monaco-list-row.focused", { hasText: text }).waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
   notification(text) {
     return this.page.locator(".notification-toast", { hasText: text });
   }
@@ -196,12 +235,13 @@ export class Workbench {
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
-  #environment() {
+  #environment(searchPath) {
     // The variables of a VS Code terminal or of npm would change what code-server does.
     const inherited = Object.entries(process.env).filter(([name]) => !/^(VSCODE_|ELECTRON_|npm_|ULLAGE_|PI_|CLAUDE_|CODEX_)/.test(name));
     return {
       ...Object.fromEntries(inherited),
       HOME: this.home,
+      ...(searchPath === undefined ? {} : { PATH: searchPath }),
       TMPDIR: this.#folder("tmp"),
       XDG_CACHE_HOME: path.join(this.home, ".cache"),
       XDG_CONFIG_HOME: path.join(this.home, ".config"),

@@ -1,0 +1,50 @@
+// What the flows share: sessions as an agent leaves them, the gauge, and waiting for what it shows.
+import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { nextTurn, sessionFolderName, sessionLines } from "../session.mjs";
+import { until } from "../workbench.mjs";
+
+export const GAUGE = ".statusbar-item[id$='ullage.gauge']";
+
+/** Put the workspace's files and a session where pi would have them; return the transcript's path. */
+export function writeSession({ home, workspace }, { id, usedTokens }) {
+  mkdirSync(path.join(workspace, "src/payments"), { recursive: true });
+  writeFileSync(path.join(workspace, "src/payments/retry.ts"), "export const attempts = 3;\n");
+  const folder = path.join(home, ".pi/agent/sessions", sessionFolderName(workspace));
+  mkdirSync(folder, { recursive: true });
+  const transcript = path.join(folder, `2026-01-01T00-00-00-000Z_${id}.jsonl`);
+  const lines = sessionLines({ cwd: workspace, usedTokens, id });
+  writeFileSync(transcript, lines.map((line) => `${line}\n`).join(""));
+  leaveQuiet(transcript);
+  return transcript;
+}
+
+/** Let the agent say something more, so that its context is this full. */
+export function grow(transcript, usedTokens, ask = "And now?") {
+  const lastLine = readFileSync(transcript, "utf8").trimEnd().split("\n").at(-1);
+  const answer = "Done: the tests pass, and the changelog says so.";
+  appendFileSync(transcript, nextTurn(lastLine, { ask, answer, usedTokens }).map((line) => `${line}\n`).join(""));
+  leaveQuiet(transcript);
+}
+
+/** The agent has been quiet for a minute: the server does not write to a session at work. */
+export function leaveQuiet(transcript) {
+  const minuteAgo = Date.now() / 1000 - 60;
+  utimesSync(transcript, minuteAgo, minuteAgo);
+}
+
+/** Wait until the gauge shows a text; return what it shows, and its class. */
+export async function gaugeShows({ page }, text) {
+  const gauge = page.locator(GAUGE);
+  await gauge.filter({ hasText: text }).waitFor();
+  return { text: (await gauge.innerText()).trim(), look: (await gauge.getAttribute("class")) ?? "", label: (await gauge.locator("a").getAttribute("aria-label")) ?? "" };
+}
+
+/** Wait until the gauge shows less than this share, in percent; return its text. */
+export async function gaugeBelow({ page }, percent) {
+  return until(`the gauge to fall below ${percent} %`, async () => {
+    const text = await page.locator(GAUGE).innerText();
+    const match = /(\d+)%/.exec(text);
+    return match !== null && Number(match[1]) < percent ? text.trim() : undefined;
+  });
+}
