@@ -4,9 +4,15 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as bands from "./flows/bands.mjs";
+import * as checkpoints from "./flows/checkpoints.mjs";
+import * as files from "./flows/files.mjs";
+import * as install from "./flows/install.mjs";
+import * as nothing from "./flows/nothing.mjs";
 import * as preview from "./flows/preview.mjs";
+import * as prune from "./flows/prune.mjs";
 import * as restricted from "./flows/restricted.mjs";
-import { run, Workbench } from "./workbench.mjs";
+import * as shows from "./flows/shows.mjs";
+import { Installation, run, Workbench } from "./workbench.mjs";
 
 const repository = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../..");
 const PYTHON = path.resolve(process.env.ULLAGE_PYTHON ?? path.join(repository, ".venv/bin/python"));
@@ -14,20 +20,24 @@ const SHOTS = path.resolve(process.env.SHOTS ?? path.join(repository, "vscode-ex
 
 /** One window each: what it is started with, and the flows that go through it in this order. */
 const WINDOWS = [
-  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, preview] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, preview, prune, checkpoints, shows, files] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
+  { options: {}, settings: {}, flows: [install] },
 ];
 
 const started = Date.now();
 const say = (text) => console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(5)} s] ${text}`);
 const asked = process.argv.slice(2);
 const counts = { passed: 0, failed: 0 };
+let installation;
 let workbench;
 
 // What was started is taken away even when the run is interrupted.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => {
     workbench?.kill();
+    installation?.remove();
     console.log(`${counts.passed} passed, ${counts.failed + 1} failed`);
     process.exit(1);
   });
@@ -39,13 +49,13 @@ async function through({ options, settings, flows }) {
   let current = flows[0];
   try {
     for (const flow of flows) flow.prepare?.(workbench);
-    await workbench.start(settings, options);
+    await workbench.start(installation, settings, options);
     say(`a window is open${options.isRestricted ? ", in Restricted Mode" : ""}`);
     for (const flow of flows) {
       current = flow;
-      const shot = async (name) => {
+      const shot = async (name, options) => {
         const file = path.join(SHOTS, `${name}.png`);
-        await workbench.picture(file);
+        await workbench.picture(file, options);
         say(`  picture: ${file}`);
       };
       await flow.go(workbench, { say: (text) => say(`  ${text}`), shot });
@@ -66,10 +76,13 @@ async function through({ options, settings, flows }) {
 
 mkdirSync(SHOTS, { recursive: true });
 run(PYTHON, ["-c", "import ullage"]);
+installation = new Installation();
+say("the extension is packaged and installed");
 for (const window of WINDOWS) {
   const flows = window.flows.filter((flow) => asked.length === 0 || asked.includes(flow.NAME));
   if (flows.length > 0) await through({ ...window, flows });
 }
+installation.remove();
 say("done");
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);

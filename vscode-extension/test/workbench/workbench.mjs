@@ -1,6 +1,7 @@
 // Starts the workbench in a folder of its own, drives it as a person does, and takes everything away again.
+import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -60,8 +61,38 @@ export async function until(what, check, timeout_ms = TIMEOUT_MS) {
   }
 }
 
+/** What all windows of a run have in common: code-server, and the extension as it is installed from its package. */
+export class Installation {
+  #root = mkdtempSync(path.join(realpathSync(tmpdir()), "ullage-"));
+  extensions = path.join(this.#root, "extensions");
+
+  constructor() {
+    const setup = path.join(here, "setup.sh");
+    run("bash", [setup], { stdio: ["ignore", "inherit", "inherit"] });
+    const installed = run("bash", [setup, "--where"]).trim();
+    this.node = path.join(installed, "node");
+    this.codeServer = path.join(installed, "node_modules/code-server/out/node/entry.js");
+    const userData = path.join(this.#root, "user-data");
+    const env = { ...inheritedEnvironment(), HOME: this.#root };
+    const args = ["--user-data-dir", userData, "--extensions-dir", this.extensions, "--config", path.join(this.#root, "config.yaml")];
+    run(this.node, [this.codeServer, ...args, "--install-extension", this.#package(), "--force"], { env });
+  }
+
+  /** Return the extension's package: VSIX, or one made of the sources as they are. */
+  #package() {
+    if (process.env.VSIX !== undefined) return path.resolve(process.env.VSIX);
+    const vsix = path.join(this.#root, "ullage.vsix");
+    run("npm", ["exec", "--offline", "--", "vsce", "package", "--allow-missing-repository", "-o", vsix], { cwd: extensionFolder });
+    return vsix;
+  }
+
+  remove() {
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
 export class Workbench {
-  /** Everything that a run writes is below this folder. */
+  /** Everything that a window writes is below this folder. */
   root = mkdtempSync(path.join(realpathSync(tmpdir()), "ullage-"));
   home = this.#folder("home");
   workspace = this.#folder("checkout-service");
@@ -77,15 +108,13 @@ export class Workbench {
   }
 
   /**
-   * Package and install the extension, start code-server, and open the workspace in Chromium.
+   * Start code-server with the extension, and open the workspace in Chromium.
    *
-   * With `isRestricted` workspace trust is on, and nobody has trusted the folder. `path` replaces the PATH.
+   * With `isRestricted` workspace trust is on, and nobody has trusted the folder.
    */
-  async start(settings, { isRestricted = false, searchPath = undefined } = {}) {
-    const setup = path.join(here, "setup.sh");
-    run("bash", [setup], { stdio: ["ignore", "inherit", "inherit"] });
-    const installed = run("bash", [setup, "--where"]).trim();
-    const node = path.join(installed, "node");
+  async start(installation, settings, { isRestricted = false } = {}) {
+    const extensions = path.join(this.root, "extensions");
+    cpSync(installation.extensions, extensions, { recursive: true });
 
     const userData = this.#folder("user-data");
     // Newer workbenches read machine-scoped settings from Machine/ only, 1.100 from User/ as well.
@@ -100,19 +129,13 @@ export class Workbench {
     }
     const config = path.join(this.root, "config.yaml");
     writeFileSync(config, "auth: none\ncert: false\n");
-    const args = [
-      path.join(installed, "node_modules/code-server/out/node/entry.js"),
-      "--config", config, "--user-data-dir", userData, "--extensions-dir", this.#folder("extensions"),
-    ];
-    const env = this.#environment(searchPath);
-
-    run(node, [...args, "--install-extension", this.#package(), "--force"], { env });
+    const env = this.#environment();
 
     const port = await freePort();
     this.#codeServer = spawn(
-      node,
+      installation.node,
       [
-        ...args, "--bind-addr", `127.0.0.1:${port}`, "--auth", "none", "--disable-telemetry", "--disable-update-check",
+        installation.codeServer, "--config", config, "--user-data-dir", userData, "--extensions-dir", extensions, "--bind-addr", `127.0.0.1:${port}`, "--auth", "none", "--disable-telemetry", "--disable-update-check",
         ...(isRestricted ? [] : ["--disable-workspace-trust"]), "--disable-getting-started-override", this.workspace,
       ],
       { env, cwd: this.home, detached: true, stdio: ["ignore", "pipe", "pipe"] },
@@ -138,6 +161,7 @@ export class Workbench {
       ],
     });
     this.#context.setDefaultTimeout(TIMEOUT_MS);
+    await this.#context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: address });
     this.page = this.#context.pages()[0] ?? (await this.#context.newPage());
     await this.page.goto(`${address}/?folder=${encodeURIComponent(this.workspace)}`);
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
@@ -165,39 +189,111 @@ export class Workbench {
     await this.page.locator(".tab.active", { hasText: path.basename(file) }).waitFor();
   }
 
-  /** Write a picture of the window; nothing hovers, nothing blinks. */
-  async picture(file) {
+  /** Write a picture of the window; nothing hovers unless it is what is shown. */
+  async picture(file, { isHovering = false } = {}) {
     mkdirSync(path.dirname(file), { recursive: true });
-    await this.page.mouse.move(900, 720);
-    await this.page.locator(".monaco-hover:visible").waitFor({ state: "hidden" }).catch(() => undefined);
+    if (!isHovering) await this.page.mouse.move(900, 400);
     await this.page.screenshot({ path: file, animations: "disabled" });
   }
 
-  /** A row of a tree in the side bar. */
+  /** A row of one of our views. */
   row(text) {
-    return this.page.locator(".sidebar .monaco-list-row", { hasText: text }).first();
+    return this.page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row", { hasText: text }).first();
   }
 
-  /** Run a command of a row by the keyboard: its context menu, then the entry. */
-  async rowCommand(text, entry) {
-    await this.row(text).click();
+  /** Bring one of our views to the front, and a row of it into focus, by the keyboard. */
+  async focusRow(view, text) {
+    await this.command(`Context: Focus on ${view} View`);
+    const pane = this.page.locator(".pane", { has: this.page.locator(".pane-header", { hasText: view }) });
+    await pane.locator(".monaco-list-row", { hasText: text }).first().waitFor();
+    await pane.locator(".monaco-list:focus").waitFor();
+    await this.page.keyboard.press("Home");
+    await this.#walkTo(`the row ${text}`, pane.locator(".monaco-list-row.focused", { hasText: text }));
+  }
+
+  /** Run a command of the focused row by the keyboard: its context menu, then the entry. */
+  async rowCommand(entry) {
     await this.page.keyboard.press("Shift+F10");
-    const item = this.page.locator(".monaco-menu .action-item", { hasText: entry }).first();
-    await item.waitFor();
-    await item.click();
+    await this.page.locator(".monaco-menu .action-item", { hasText: entry }).first().waitFor();
+    await this.#walkTo(`the entry ${entry}`, this.page.locator(".monaco-menu .action-item.focused", { hasText: entry }));
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Press the arrow down until something has the focus. */
+  async #walkTo(what, target) {
+    for (let n = 0; n < 60; n += 1) {
+      if (await target.first().isVisible()) return;
+      await this.page.keyboard.press("ArrowDown");
+      await this.page.evaluate(() => new Promise(requestAnimationFrame));
+    }
+    throw new Error(`the keyboard does not reach ${what}`);
   }
 
   /** Choose an entry of the quick pick that is open. */
   async pick(text) {
     const box = this.page.locator(".quick-input-widget");
     await box.locator(".monaco-list-row", { hasText: text }).first().waitFor();
-    await box.locator("input").first().fill(text);
+    await box.locator("input.input").first().fill(text);
     await box.locator(".monaco-list-row.focused", { hasText: text }).waitFor();
     await this.page.keyboard.press("Enter");
   }
 
   notification(text) {
-    return this.page.locator(".notification-toast", { hasText: text });
+    return this.page.locator(".notification-toast", { hasText: text }).first();
+  }
+
+  /** Wait for a notification and return its text on one line. */
+  async told(text) {
+    const toast = this.notification(text);
+    await toast.waitFor();
+    return (await toast.locator(".notification-list-item-message").innerText()).replaceAll(/\s+/g, " ").trim();
+  }
+
+  /** Press a button of a notification by the keyboard: Tab leads from one to the next. */
+  async answer(text, button) {
+    await this.notification(text).waitFor();
+    await this.command("Notifications: Focus Notification Toast");
+    const focused = this.page.locator(".notification-toast .monaco-button:focus", { hasText: button });
+    for (let n = 0; n < 20; n += 1) {
+      if (await focused.isVisible()) break;
+      await this.page.keyboard.press("Tab");
+    }
+    assert.ok(await focused.isVisible(), `the keyboard does not reach the button ${button} of ${text}`);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Do something that may not use the mouse. */
+  async byKeyboard(what) {
+    await this.page.evaluate(() => {
+      window.nPointed = 0;
+      window.addEventListener("pointerdown", () => (window.nPointed += 1), { capture: true });
+    });
+    await what();
+    assert.equal(await this.page.evaluate(() => window.nPointed), 0, "the mouse was used");
+  }
+
+  /** Return the command lines of what this window's processes have started that runs the server. */
+  servers() {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((id) => {
+        try {
+          const words = readFileSync(`/proc/${id}/cmdline`, "utf8").split("\0");
+          const isOurs = readFileSync(`/proc/${id}/environ`, "utf8").split("\0").includes(`HOME=${this.home}`);
+          return isOurs && words.includes("ullage") ? [words.join(" ").trim()] : [];
+        } catch {
+          return []; // It has ended, or is not ours to look at.
+        }
+      });
+  }
+
+  /** Return what the logs of the editor say whose names end like this. */
+  log(name) {
+    const logs = path.join(this.root, "user-data/logs");
+    return readdirSync(logs, { recursive: true })
+      .filter((file) => file.endsWith(name))
+      .map((file) => readFileSync(path.join(logs, file), "utf8"))
+      .join("");
   }
 
   /** What helps to understand a failure: a picture, what code-server said, the logs of the Ullage server. */
@@ -235,13 +331,10 @@ export class Workbench {
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
-  #environment(searchPath) {
-    // The variables of a VS Code terminal or of npm would change what code-server does.
-    const inherited = Object.entries(process.env).filter(([name]) => !/^(VSCODE_|ELECTRON_|npm_|ULLAGE_|PI_|CLAUDE_|CODEX_)/.test(name));
+  #environment() {
     return {
-      ...Object.fromEntries(inherited),
+      ...inheritedEnvironment(),
       HOME: this.home,
-      ...(searchPath === undefined ? {} : { PATH: searchPath }),
       TMPDIR: this.#folder("tmp"),
       XDG_CACHE_HOME: path.join(this.home, ".cache"),
       XDG_CONFIG_HOME: path.join(this.home, ".config"),
@@ -250,14 +343,11 @@ export class Workbench {
       XDG_STATE_HOME: path.join(this.home, ".local/state"),
     };
   }
+}
 
-  /** Return the extension's package: VSIX, or one made of the sources as they are. */
-  #package() {
-    if (process.env.VSIX !== undefined) return path.resolve(process.env.VSIX);
-    const vsix = path.join(this.root, "ullage.vsix");
-    run("npm", ["exec", "--offline", "--", "vsce", "package", "--allow-missing-repository", "-o", vsix], { cwd: extensionFolder });
-    return vsix;
-  }
+/** Return our own environment without the variables of a VS Code terminal, of npm and of agents. */
+function inheritedEnvironment() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VSCODE_|ELECTRON_|npm_|ULLAGE_|PI_|CLAUDE_|CODEX_|XDG_)/.test(name)));
 }
 
 /** Signal a process group; return whether it exists. */

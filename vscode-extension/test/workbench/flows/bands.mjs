@@ -1,7 +1,7 @@
-// A session grows through the bands: gauge, its background, its words, the finding, the status.
+// A session grows through the bands: gauge, its background, its words, the one nudge, and its transcript.
 import assert from "node:assert/strict";
 import { SESSION_ID } from "../session.mjs";
-import { gaugeShows, grow, writeSession } from "./flow.mjs";
+import { GAUGE, gaugeShows, grow, retire, tidy, writeSession } from "./flow.mjs";
 
 export const NAME = "bands";
 export const TITLE = "the gauge goes through its bands as a session grows";
@@ -17,28 +17,59 @@ export async function go(workbench, { say, shot }) {
   // It shows without a file being opened.
   const calm = await gaugeShows(workbench, "42%");
   assert.doesNotMatch(calm.look, /\b(warning|error)-kind\b/);
+  assert.match(calm.label, /42% used.*normal/);
+  assert.equal(await page.locator(".notification-toast").count(), 0, "a normal gauge tells nobody");
   say(`gauge: ${calm.text} (${calm.label})`);
-  await shot("gauge-normal");
 
   grow(transcript, 166_000);
   const warned = await gaugeShows(workbench, "83%");
   assert.match(warned.look, /\bwarning-kind\b/);
-  assert.match(warned.label, /83/);
-  say(`gauge: ${warned.text} (${warned.label})`);
+  assert.match(warned.label, /83% used.*warning/);
+  say(`gauge: ${warned.text} (${warned.label}); told: ${await workbench.told("83% used")}`);
   await shot("gauge-warning");
+  await workbench.byKeyboard(() => workbench.answer("83% used", "Not Now"));
+  await workbench.notification("83% used").waitFor({ state: "hidden" });
 
+  grow(transcript, 167_000);
+  await gaugeShows(workbench, "84%");
   grow(transcript, 192_000);
   const critical = await gaugeShows(workbench, "96%");
   assert.match(critical.look, /\berror-kind\b/);
-  say(`gauge: ${critical.text} (${critical.label})`);
+  assert.match(critical.label, /96% used.*critical/);
+  say(`gauge: ${critical.text} (${critical.label}); told: ${await workbench.told("96% used")}`);
+  assert.equal(await page.locator(".notification-toast").count(), 1, "one nudge for each band");
   await shot("gauge-error");
+  await workbench.byKeyboard(() => workbench.answer("96% used", "Not Now"));
 
+  await page.locator(GAUGE).hover();
+  await page.locator(".monaco-hover:visible", { hasText: "192,000" }).waitFor();
+  await shot("gauge-hover", { isHovering: true });
+  await showsOnTranscript(workbench, { say, shot });
+  await tidy(workbench);
+  retire(transcript);
+}
+
+async function showsOnTranscript(workbench, { say, shot }) {
+  const { page } = workbench;
   await workbench.openFile(transcript);
-  await page.locator(".monaco-editor [class*='squiggly-']").first().waitFor({ state: "attached" });
+  await page.locator(".monaco-editor [class*='squiggly-error']").first().waitFor({ state: "attached" });
+  const lens = page.locator(".codelens-decoration", { hasText: "Compact…" }).first();
+  await lens.waitFor();
+  const hint = page.locator(".view-line span", { hasText: /^\d[\d,]*\stok\s·\s\d+%$/ }).first();
+  await hint.waitFor();
+  say(`lenses: ${(await lens.innerText()).trim()}; inlay hint: ${(await hint.innerText()).trim()}`);
   await workbench.command("Problems: Focus on Problems View");
-  const problem = page.locator(".markers-panel .monaco-list-row", { hasText: "Context" }).first();
+  const problem = page.locator(".markers-panel .monaco-list-row", { hasText: "Context is 96% full" }).first();
   await problem.waitFor();
   say(`problem: ${(await problem.innerText()).replaceAll(/\s+/g, " ").trim()}`);
   await shot("transcript");
-  await workbench.command("View: Close Panel");
+  await workbench.command("View: Focus First Editor Group");
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Control+K");
+  await page.keyboard.press("Control+I");
+  const hover = page.locator(".monaco-hover:visible", { hasText: "Context" }).first();
+  await hover.waitFor();
+  say(`hover: ${(await hover.innerText()).replaceAll(/\s+/g, " ").slice(0, 160)}`);
+  await shot("transcript-hover", { isHovering: true });
+  await page.keyboard.press("Escape");
 }

@@ -6,11 +6,17 @@ import { until } from "../workbench.mjs";
 
 export const GAUGE = ".statusbar-item[id$='ullage.gauge']";
 
+/** Return the folder where pi would have the workspace's sessions. */
+export function sessionFolder({ home, workspace }) {
+  return path.join(home, ".pi/agent/sessions", sessionFolderName(workspace));
+}
+
 /** Put the workspace's files and a session where pi would have them; return the transcript's path. */
-export function writeSession({ home, workspace }, { id, usedTokens }) {
+export function writeSession(workbench, { id, usedTokens }) {
+  const { workspace } = workbench;
   mkdirSync(path.join(workspace, "src/payments"), { recursive: true });
   writeFileSync(path.join(workspace, "src/payments/retry.ts"), "export const attempts = 3;\n");
-  const folder = path.join(home, ".pi/agent/sessions", sessionFolderName(workspace));
+  const folder = sessionFolder(workbench);
   mkdirSync(folder, { recursive: true });
   const transcript = path.join(folder, `2026-01-01T00-00-00-000Z_${id}.jsonl`);
   const lines = sessionLines({ cwd: workspace, usedTokens, id });
@@ -29,8 +35,14 @@ export function grow(transcript, usedTokens, ask = "And now?") {
 
 /** The agent has been quiet for a minute: the server does not write to a session at work. */
 export function leaveQuiet(transcript) {
-  const minuteAgo = Date.now() / 1000 - 60;
-  utimesSync(transcript, minuteAgo, minuteAgo);
+  const minuteAgo_s = Date.now() / 1000 - 60;
+  utimesSync(transcript, minuteAgo_s, minuteAgo_s);
+}
+
+/** The session was left an hour ago: the next one is the live one. */
+export function retire(transcript) {
+  const hourAgo_s = Date.now() / 1000 - 3_600;
+  utimesSync(transcript, hourAgo_s, hourAgo_s);
 }
 
 /** Wait until the gauge shows a text; return what it shows, and its class. */
@@ -47,4 +59,11 @@ export async function gaugeBelow({ page }, percent) {
     const match = /(\d+)%/.exec(text);
     return match !== null && Number(match[1]) < percent ? text.trim() : undefined;
   });
+}
+
+/** Leave the window as it was: no editor, no panel, no notification. */
+export async function tidy(workbench) {
+  await workbench.command("View: Close All Editors");
+  await workbench.command("View: Hide Panel").catch(() => undefined);
+  await workbench.command("Notifications: Clear All Notifications").catch(() => undefined);
 }

@@ -1,0 +1,59 @@
+// Findings on what agents load: an instruction file that is cut off, a memory file, a key of the configuration.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { sessionId } from "../session.mjs";
+import { gaugeShows, retire, tidy, writeSession } from "./flow.mjs";
+
+export const NAME = "files";
+export const TITLE = "instruction files, memory and configuration have findings";
+
+export async function go(workbench, { say, shot }) {
+  const { page, workspace } = workbench;
+  const rules = Array.from({ length: 420 }, (_, n) => `- Rule ${n + 1}: keep the tests of part ${n + 1} green before you go on.`);
+  writeFileSync(path.join(workspace, "AGENTS.md"), `# Rules\n\n${rules.join("\n")}\n`);
+  const facts = Array.from({ length: 500 }, (_, n) => `- Fact ${n + 1}: the ledger of day ${n + 1} is in reports/ledger-${n + 1}.csv, as support asked.`);
+  writeFileSync(path.join(workspace, "MEMORY.md"), `# Memory\n\n${facts.join("\n")}\n`);
+  const config = path.join(workspace, ".ullage.yaml");
+  writeFileSync(config, "compaction:\n  autoEnabledd: false\n");
+  const transcript = writeSession(workbench, { id: sessionId(6), usedTokens: 90_000 });
+  await gaugeShows(workbench, "45%");
+
+  await workbench.command("Problems: Focus on Problems View");
+  await workbench.openFile(path.join(workspace, "AGENTS.md"));
+  const cut = page.locator(".markers-panel .monaco-list-row", { hasText: /cut off|20,000/ }).first();
+  await cut.waitFor();
+  say(`finding: ${(await cut.innerText()).replaceAll(/\s+/g, " ").trim()}`);
+  await page.keyboard.press("F8");
+  await page.locator(".monaco-editor .squiggly-unnecessary, .monaco-editor .squiggly-inline-unnecessary").first().waitFor({ state: "attached" });
+  await shot("agents-cut-off");
+  await page.keyboard.press("Escape");
+
+  await workbench.openFile(path.join(workspace, "MEMORY.md"));
+  const memory = page.locator(".markers-panel .monaco-list-row", { hasText: "MEMORY.md" }).first();
+  await memory.waitFor();
+  await shot("memory");
+  await workbench.command("Context: Focus on Memory View");
+  await workbench.row("AGENTS.md").waitFor();
+  await workbench.row("MEMORY.md").waitFor();
+  await shot("memory-view");
+
+  await workbench.openFile(config);
+  const typo = page.locator(".markers-panel .monaco-list-row", { hasText: "autoEnabledd" }).first();
+  await typo.waitFor();
+  say(`finding: ${(await typo.innerText()).replaceAll(/\s+/g, " ").trim()}`);
+  await page.keyboard.press("F8");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+.");
+  const fix = page.locator(".action-widget .monaco-list-row.focused").first();
+  await fix.waitFor();
+  say(`fix: ${(await fix.innerText()).trim()}`);
+  await shot("config-fix");
+  await page.keyboard.press("Enter");
+  await typo.waitFor({ state: "hidden" });
+  await page.keyboard.press("Control+S");
+  await page.locator(".tab.active:not(.dirty)").waitFor();
+  assert.match(readFileSync(config, "utf8"), /autoEnabled: false/);
+  await tidy(workbench);
+  retire(transcript);
+}

@@ -1,0 +1,24 @@
+// The first gauge by one click: no interpreter has the server, so it is installed from what the package carries.
+import assert from "node:assert/strict";
+import { SESSION_ID } from "../session.mjs";
+import { gaugeShows, writeSession } from "./flow.mjs";
+
+export const NAME = "install";
+export const TITLE = "the server is installed by one click";
+
+export function prepare(workbench) {
+  writeSession(workbench, { id: SESSION_ID, usedTokens: 84_000 });
+}
+
+export async function go(workbench, { say, shot }) {
+  const offer = await workbench.told("Install");
+  say(`told: ${offer}`);
+  await shot("install-offer");
+  const started_ms = Date.now();
+  await workbench.answer("Install", "Install");
+  await shot("install-progress");
+  const gauge = await gaugeShows(workbench, "42%");
+  say(`gauge: ${gauge.text} after ${((Date.now() - started_ms) / 1000).toFixed(0)} s`);
+  assert.equal(workbench.servers().length, 1);
+  await shot("installed");
+}

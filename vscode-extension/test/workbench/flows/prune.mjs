@@ -1,0 +1,31 @@
+// Tool results are chosen and pruned, a message is pinned.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { sessionId } from "../session.mjs";
+import { gaugeBelow, gaugeShows, retire, tidy, writeSession } from "./flow.mjs";
+
+export const NAME = "prune";
+export const TITLE = "tool results are chosen and pruned, and a message is pinned";
+
+export async function go(workbench, { say, shot }) {
+  const { page } = workbench;
+  const transcript = writeSession(workbench, { id: sessionId(3), usedTokens: 136_000 });
+  await gaugeShows(workbench, "68%");
+  const before = readFileSync(transcript);
+
+  await workbench.command("Context: Prune Tool Results…");
+  await page.locator(".quick-input-widget .monaco-list-row .monaco-checkbox, .quick-input-widget .monaco-list-row input[type=checkbox]").first().waitFor({ state: "attached" });
+  await shot("prune");
+  await page.keyboard.press("Enter");
+  say(`told: ${await workbench.told(/pruned/i)}; gauge ${await gaugeBelow(workbench, 68)}`);
+  assert.ok(!readFileSync(transcript).equals(before), "the transcript is changed");
+  await shot("pruned");
+
+  const pruned = readFileSync(transcript);
+  await workbench.command("Context: Pin Message…");
+  await workbench.pick("Never change the public API");
+  say(`told: ${await workbench.told(/pinned/i)}`);
+  assert.ok(readFileSync(transcript).equals(pruned), "a pin is kept beside the session, not in it");
+  await tidy(workbench);
+  retire(transcript);
+}

@@ -1,0 +1,54 @@
+// What shows a session: the three views, the plot with its table, the status, the language status, the walkthrough.
+import assert from "node:assert/strict";
+import { sessionId } from "../session.mjs";
+import { until } from "../workbench.mjs";
+import { gaugeShows, retire, tidy, writeSession } from "./flow.mjs";
+
+export const NAME = "shows";
+export const TITLE = "the views, the plot, the status and the walkthrough show what there is";
+
+export async function go(workbench, { say, shot }) {
+  const { page } = workbench;
+  const transcript = writeSession(workbench, { id: sessionId(5), usedTokens: 120_000 });
+  await gaugeShows(workbench, "60%");
+
+  await workbench.command("Context: Show Window");
+  await workbench.row("Tool results").waitFor();
+  await workbench.focusRow("Window", "Tool results");
+  await page.keyboard.press("ArrowRight");
+  await workbench.row("src/payments/charge.ts").waitFor();
+  say(`window: ${(await page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row").allInnerTexts()).slice(0, 4).join(" | ").replaceAll(/\s+/g, " ")}`);
+  await shot("window");
+
+  await workbench.command("Context: Show Window Plot");
+  const rows = await until("the table of the plot", async () => {
+    for (const frame of page.frames()) {
+      const found = await frame.locator("tbody tr").allInnerTexts().catch(() => []);
+      if (found.length > 0) return found;
+    }
+    return undefined;
+  });
+  assert.ok(rows.some((row) => row.includes("120,000") && row.includes("60%")), rows[0]);
+  say(`plot: a table of ${rows.length} rows; the newest: ${rows[0].replaceAll(/\s+/g, " ")}`);
+  await shot("plot");
+
+  await workbench.command("Context: Show Status");
+  await page.locator(".view-lines", { hasText: "120,000" }).first().waitFor();
+  await shot("status");
+
+  await workbench.openFile(transcript);
+  const status = page.locator(".statusbar-item[id$='languageStatus']");
+  await status.first().hover();
+  await page.locator(".monaco-hover:visible", { hasText: "Ullage: running" }).waitFor();
+  await shot("language-status", { isHovering: true });
+
+  await page.keyboard.press("F1");
+  await page.locator(".quick-input-widget input.input").first().fill(">Welcome: Open Walkthrough...");
+  await page.locator(".quick-input-widget .monaco-list-row.focused", { hasText: "Open Walkthrough" }).waitFor();
+  await page.keyboard.press("Enter");
+  await workbench.pick("Get Started with Ullage");
+  await page.locator(".getting-started-step", { hasText: "Prune safely" }).first().waitFor();
+  await shot("walkthrough");
+  await tidy(workbench);
+  retire(transcript);
+}
