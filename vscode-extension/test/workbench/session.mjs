@@ -2,8 +2,8 @@
 // Every byte is the same in every run, except for the workspace's path.
 
 export const SESSION_ID = "019b7663-1c00-7a5e-8d3c-5f0c2a9e4b71";
-/** Ids of further sessions, the newer the later. */
-export const sessionId = (n) => `019b7663-1c00-7a5e-8d3c-${String(n).padStart(12, "0")}`;
+/** Ids of further sessions, each known by its first digits. */
+export const sessionId = (n) => `${(0x019b7663 + n).toString(16).padStart(8, "0")}-1c00-7a5e-8d3c-5f0c2a9e4b71`;
 const START_MS = Date.UTC(2026, 0, 1);
 const MODEL = { provider: "anthropic", model: "claude-sonnet-4-5" };
 

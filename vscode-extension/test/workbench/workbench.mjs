@@ -169,22 +169,38 @@ export class Workbench {
 
   /** Run a command from the palette. */
   async command(label) {
-    await this.page.keyboard.press("F1");
-    const box = this.page.locator(".quick-input-widget input");
-    await box.waitFor();
-    await box.fill(`>${label}`);
-    await this.page.locator(".quick-input-widget .monaco-list-row.focused", { hasText: label }).waitFor();
+    const box = await this.#palette("F1", `>${label}`, label);
     await box.press("Enter");
-    await box.waitFor({ state: "hidden" });
+  }
+
+  /** Return the rows that the palette offers for what is typed. */
+  async offered(label, known) {
+    await this.#palette("F1", `>${label}`, known, { isFocused: false });
+    return this.page.locator(".quick-input-widget .monaco-list-row").allInnerTexts();
+  }
+
+  /** Open a palette and type; what takes the focus at this very moment closes it, and it is opened again. */
+  async #palette(key, text, row, { isFocused = true } = {}) {
+    const box = this.page.locator(".quick-input-widget input.input").first();
+    const found = this.page.locator(`.quick-input-widget .monaco-list-row${isFocused ? ".focused" : ""}`, { hasText: row }).first();
+    await until(`the palette to offer ${row}`, async () => {
+      await this.page.keyboard.press(key);
+      try {
+        await box.waitFor({ timeout: 2_000 });
+        await box.fill(text, { timeout: 2_000 });
+        await found.waitFor({ timeout: 5_000 });
+        return true;
+      } catch {
+        await this.page.keyboard.press("Escape");
+        return false;
+      }
+    });
+    return box;
   }
 
   /** Open a file by its path, as "Go to File" does. */
   async openFile(file) {
-    await this.page.keyboard.press("Control+P");
-    const box = this.page.locator(".quick-input-widget input");
-    await box.waitFor();
-    await box.fill(file);
-    await this.page.locator(".quick-input-widget .monaco-list-row.focused", { hasText: path.basename(file) }).waitFor();
+    const box = await this.#palette("Control+P", file, path.basename(file));
     await box.press("Enter");
     await this.page.locator(".tab.active", { hasText: path.basename(file) }).waitFor();
   }
@@ -203,10 +219,13 @@ export class Workbench {
 
   /** Bring one of our views to the front, and a row of it into focus, by the keyboard. */
   async focusRow(view, text) {
-    await this.command(`Context: Focus on ${view} View`);
     const pane = this.page.locator(".pane", { has: this.page.locator(".pane-header", { hasText: view }) });
-    await pane.locator(".monaco-list-row", { hasText: text }).first().waitFor();
-    await pane.locator(".monaco-list:focus").waitFor();
+    await until(`the view ${view} to have the focus`, async () => {
+      // A view that has no rows yet does not keep the focus.
+      await this.command(`Context: Focus on ${view} View`);
+      await pane.locator(".monaco-list-row", { hasText: text }).first().waitFor();
+      return pane.locator(".monaco-list:focus").waitFor({ timeout: 1_000 }).then(() => true, () => false);
+    });
     await this.page.keyboard.press("Home");
     await this.#walkTo(`the row ${text}`, pane.locator(".monaco-list-row.focused", { hasText: text }));
   }
@@ -240,6 +259,19 @@ export class Workbench {
 
   notification(text) {
     return this.page.locator(".notification-toast", { hasText: text }).first();
+  }
+
+  /** Run the quick fix of the next problem of the active editor, as its keys do; return what it is called. */
+  async fixNext(title) {
+    const { page } = this;
+    const fix = page.locator(".action-widget .monaco-list-row.focused", { hasText: title }).first();
+    await page.keyboard.press("F8");
+    await page.locator(".marker-widget").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".marker-widget").first().waitFor({ state: "detached" });
+    await page.keyboard.press("Control+.");
+    await fix.waitFor();
+    return (await fix.innerText()).trim();
   }
 
   /** Wait for a notification and return its text on one line. */
@@ -285,15 +317,6 @@ export class Workbench {
           return []; // It has ended, or is not ours to look at.
         }
       });
-  }
-
-  /** Return what the logs of the editor say whose names end like this. */
-  log(name) {
-    const logs = path.join(this.root, "user-data/logs");
-    return readdirSync(logs, { recursive: true })
-      .filter((file) => file.endsWith(name))
-      .map((file) => readFileSync(path.join(logs, file), "utf8"))
-      .join("");
   }
 
   /** What helps to understand a failure: a picture, what code-server said, the logs of the Ullage server. */

@@ -1,7 +1,7 @@
 // A session grows through the bands: gauge, its background, its words, the one nudge, and its transcript.
 import assert from "node:assert/strict";
 import { SESSION_ID } from "../session.mjs";
-import { GAUGE, gaugeShows, grow, retire, tidy, writeSession } from "./flow.mjs";
+import { forget, GAUGE, gaugeShows, grow, textOf, tidy, writeSession } from "./flow.mjs";
 
 export const NAME = "bands";
 export const TITLE = "the gauge goes through its bands as a session grows";
@@ -46,7 +46,7 @@ export async function go(workbench, { say, shot }) {
   await shot("gauge-hover", { isHovering: true });
   await showsOnTranscript(workbench, { say, shot });
   await tidy(workbench);
-  retire(transcript);
+  forget(transcript);
 }
 
 async function showsOnTranscript(workbench, { say, shot }) {
@@ -57,11 +57,11 @@ async function showsOnTranscript(workbench, { say, shot }) {
   await lens.waitFor();
   const hint = page.locator(".view-line span", { hasText: /^\d[\d,]*\stok\s·\s\d+%$/ }).first();
   await hint.waitFor();
-  say(`lenses: ${(await lens.innerText()).trim()}; inlay hint: ${(await hint.innerText()).trim()}`);
+  say(`lenses: ${await textOf(lens)}; inlay hint: ${await textOf(hint)}`);
   await workbench.command("Problems: Focus on Problems View");
   const problem = page.locator(".markers-panel .monaco-list-row", { hasText: "Context is 96% full" }).first();
   await problem.waitFor();
-  say(`problem: ${(await problem.innerText()).replaceAll(/\s+/g, " ").trim()}`);
+  say(`problem: ${await textOf(problem)}`);
   await shot("transcript");
   await workbench.command("View: Focus First Editor Group");
   await page.keyboard.press("Control+Home");
@@ -69,7 +69,7 @@ async function showsOnTranscript(workbench, { say, shot }) {
   await page.keyboard.press("Control+I");
   const hover = page.locator(".monaco-hover:visible", { hasText: "Context" }).first();
   await hover.waitFor();
-  say(`hover: ${(await hover.innerText()).replaceAll(/\s+/g, " ").slice(0, 160)}`);
+  say(`hover: ${(await textOf(hover)).slice(0, 160)}`);
   await shot("transcript-hover", { isHovering: true });
   await page.keyboard.press("Escape");
 }

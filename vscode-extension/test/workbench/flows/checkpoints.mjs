@@ -4,7 +4,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { sessionId } from "../session.mjs";
 import { until } from "../workbench.mjs";
-import { gaugeShows, grow, retire, sessionFolder, tidy, writeSession } from "./flow.mjs";
+import { forget, gaugeShows, grow, sessionFolder, tidy, writeSession } from "./flow.mjs";
+
+export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "checkpoints";
 export const TITLE = "checkpoints are written, compared and restored three ways, by the keyboard alone";
@@ -20,7 +22,7 @@ export async function go(workbench, { say, shot }) {
     await restoreIntoNew(workbench, { say, shot });
   });
   await tidy(workbench);
-  retire(transcript);
+  forget(transcript);
 }
 
 async function write(workbench, transcript, { say, shot }) {
@@ -86,5 +88,5 @@ async function restoreIntoNew(workbench, { say, shot }) {
   assert.ok(existsSync(path.join(folder, begun)));
   assert.match(readFileSync(path.join(folder, begun), "utf8"), /cp_002/);
   await shot("restored-new");
-  retire(path.join(folder, begun));
+  forget(path.join(folder, begun));
 }

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { sessionId } from "../session.mjs";
-import { gaugeShows, retire, tidy, writeSession } from "./flow.mjs";
+import { forget, gaugeShows, textOf, tidy, writeSession } from "./flow.mjs";
+
+export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "files";
 export const TITLE = "instruction files, memory and configuration have findings";
@@ -23,15 +25,16 @@ export async function go(workbench, { say, shot }) {
   await workbench.openFile(path.join(workspace, "AGENTS.md"));
   const cut = page.locator(".markers-panel .monaco-list-row", { hasText: /cut off|20,000/ }).first();
   await cut.waitFor();
-  say(`finding: ${(await cut.innerText()).replaceAll(/\s+/g, " ").trim()}`);
+  say(`finding: ${await textOf(cut)}`);
   await page.keyboard.press("F8");
   await page.locator(".monaco-editor .squiggly-unnecessary, .monaco-editor .squiggly-inline-unnecessary").first().waitFor({ state: "attached" });
   await shot("agents-cut-off");
   await page.keyboard.press("Escape");
 
   await workbench.openFile(path.join(workspace, "MEMORY.md"));
-  const memory = page.locator(".markers-panel .monaco-list-row", { hasText: "MEMORY.md" }).first();
+  const memory = page.locator(".markers-panel .monaco-list-row", { hasText: "memory-cut" }).first();
   await memory.waitFor();
+  say(`finding: ${await textOf(memory)}`);
   await shot("memory");
   await workbench.command("Context: Focus on Memory View");
   await workbench.row("AGENTS.md").waitFor();
@@ -41,13 +44,8 @@ export async function go(workbench, { say, shot }) {
   await workbench.openFile(config);
   const typo = page.locator(".markers-panel .monaco-list-row", { hasText: "autoEnabledd" }).first();
   await typo.waitFor();
-  say(`finding: ${(await typo.innerText()).replaceAll(/\s+/g, " ").trim()}`);
-  await page.keyboard.press("F8");
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+.");
-  const fix = page.locator(".action-widget .monaco-list-row.focused").first();
-  await fix.waitFor();
-  say(`fix: ${(await fix.innerText()).trim()}`);
+  say(`finding: ${await textOf(typo)}`);
+  say(`fix: ${await workbench.fixNext("Change to autoEnabled")}`);
   await shot("config-fix");
   await page.keyboard.press("Enter");
   await typo.waitFor({ state: "hidden" });
@@ -55,5 +53,5 @@ export async function go(workbench, { say, shot }) {
   await page.locator(".tab.active:not(.dirty)").waitFor();
   assert.match(readFileSync(config, "utf8"), /autoEnabled: false/);
   await tidy(workbench);
-  retire(transcript);
+  forget(transcript);
 }

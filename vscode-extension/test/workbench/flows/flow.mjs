@@ -1,5 +1,5 @@
 // What the flows share: sessions as an agent leaves them, the gauge, and waiting for what it shows.
-import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { nextTurn, sessionFolderName, sessionLines } from "../session.mjs";
 import { until } from "../workbench.mjs";
@@ -11,15 +11,20 @@ export function sessionFolder({ home, workspace }) {
   return path.join(home, ".pi/agent/sessions", sessionFolderName(workspace));
 }
 
+/** Let there be an agent on the machine, without a session in the workspace: the server is started. */
+export function agentIsThere(workbench) {
+  mkdirSync(sessionFolder(workbench), { recursive: true });
+}
+
 /** Put the workspace's files and a session where pi would have them; return the transcript's path. */
 export function writeSession(workbench, { id, usedTokens }) {
   const { workspace } = workbench;
   mkdirSync(path.join(workspace, "src/payments"), { recursive: true });
   writeFileSync(path.join(workspace, "src/payments/retry.ts"), "export const attempts = 3;\n");
-  const folder = sessionFolder(workbench);
-  mkdirSync(folder, { recursive: true });
-  const transcript = path.join(folder, `2026-01-01T00-00-00-000Z_${id}.jsonl`);
-  const lines = sessionLines({ cwd: workspace, usedTokens, id });
+  agentIsThere(workbench);
+  const transcript = path.join(sessionFolder(workbench), `2026-01-01T00-00-00-000Z_${id}.jsonl`);
+  // Six characters for each token: what tools printed is then most of what is used.
+  const lines = sessionLines({ cwd: workspace, usedTokens, id, toolOutputChars: Math.round(usedTokens / 6) });
   writeFileSync(transcript, lines.map((line) => `${line}\n`).join(""));
   leaveQuiet(transcript);
   return transcript;
@@ -39,10 +44,9 @@ export function leaveQuiet(transcript) {
   utimesSync(transcript, minuteAgo_s, minuteAgo_s);
 }
 
-/** The session was left an hour ago: the next one is the live one. */
-export function retire(transcript) {
-  const hourAgo_s = Date.now() / 1000 - 3_600;
-  utimesSync(transcript, hourAgo_s, hourAgo_s);
+/** Remove a session, so that the next one is the live one. */
+export function forget(transcript) {
+  rmSync(transcript);
 }
 
 /** Wait until the gauge shows a text; return what it shows, and its class. */
@@ -63,7 +67,13 @@ export async function gaugeBelow({ page }, percent) {
 
 /** Leave the window as it was: no editor, no panel, no notification. */
 export async function tidy(workbench) {
-  await workbench.command("View: Close All Editors");
-  await workbench.command("View: Hide Panel").catch(() => undefined);
-  await workbench.command("Notifications: Clear All Notifications").catch(() => undefined);
+  const { page } = workbench;
+  if ((await page.locator(".editor-instance, .tab").count()) > 0) await workbench.command("View: Close All Editors");
+  if (await page.locator(".part.panel").isVisible()) await workbench.command("View: Hide Panel");
+  if ((await page.locator(".notification-toast").count()) > 0) await workbench.command("Notifications: Clear All Notifications");
+}
+
+/** Return what something shows, on one line. */
+export async function textOf(locator) {
+  return (await locator.innerText()).replaceAll(/\s+/g, " ").trim();
 }

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sessionId } from "../session.mjs";
-import { gaugeBelow, gaugeShows, retire, tidy, writeSession } from "./flow.mjs";
+import { forget, gaugeBelow, gaugeShows, tidy, writeSession } from "./flow.mjs";
+
+export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "prune";
 export const TITLE = "tool results are chosen and pruned, and a message is pinned";
@@ -23,9 +25,9 @@ export async function go(workbench, { say, shot }) {
 
   const pruned = readFileSync(transcript);
   await workbench.command("Context: Pin Message…");
-  await workbench.pick("Never change the public API");
+  await workbench.pick("Checkout sometimes charges");
   say(`told: ${await workbench.told(/pinned/i)}`);
   assert.ok(readFileSync(transcript).equals(pruned), "a pin is kept beside the session, not in it");
   await tidy(workbench);
-  retire(transcript);
+  forget(transcript);
 }

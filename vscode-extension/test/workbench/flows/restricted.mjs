@@ -1,6 +1,7 @@
 // A folder that nobody has trusted: reading only.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { SESSION_ID } from "../session.mjs";
 import { gaugeShows, writeSession } from "./flow.mjs";
 
@@ -24,16 +25,28 @@ export async function go(workbench, { say, shot }) {
   await shot("restricted");
 
   // The palette does not offer what would write.
-  await page.keyboard.press("F1");
-  const box = page.locator(".quick-input-widget input");
-  await box.waitFor();
-  await box.fill(">Context: ");
-  await page.locator(".quick-input-widget .monaco-list-row", { hasText: "Context: Show Status" }).first().waitFor();
-  const offered = await page.locator(".quick-input-widget .monaco-list-row").allInnerTexts();
-  for (const writing of ["Compact Session", "Prune Tool Results", "Write Checkpoint", "Restore Checkpoint", "Undo"]) {
+  const offered = await workbench.offered("Context: ", "Context: Show Status");
+  for (const writing of ["Compact Session", "Prune Tool Results", "Prune This", "Write Checkpoint", "Pin ", "Flush Memory", "Undo Last Change", "Turn Automatic", "Snooze"]) {
     assert.ok(!offered.some((row) => row.includes(writing)), `${writing} is offered in Restricted Mode`);
   }
   await shot("restricted-palette");
   await page.keyboard.press("Escape");
+  await workbench.focusRow("Window", "Tool results");
+  await page.keyboard.press("Shift+F10");
+  const menu = page.locator(".monaco-menu .action-item", { hasText: "Prune" });
+  assert.equal(await menu.count(), 0);
+  await page.keyboard.press("Escape");
+  await shot("restricted-window");
+  assert.deepEqual(stateFiles(workbench), [], "nothing is kept of a session");
   assert.ok(readFileSync(transcript).equals(before), "nothing was written");
+}
+
+/** Return what Ullage has written beside its log and its cache of token counts, which holds no text. */
+function stateFiles({ home }) {
+  const state = path.join(home, ".local/state/ullage");
+  if (!existsSync(state)) return [];
+  return readdirSync(state, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .filter((name) => !/\.log$|^tokens\.sqlite/.test(name));
 }

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { sessionId } from "../session.mjs";
 import { until } from "../workbench.mjs";
-import { gaugeShows, retire, tidy, writeSession } from "./flow.mjs";
+import { forget, gaugeShows, tidy, writeSession } from "./flow.mjs";
+
+export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "shows";
 export const TITLE = "the views, the plot, the status and the walkthrough show what there is";
@@ -16,7 +18,7 @@ export async function go(workbench, { say, shot }) {
   await workbench.row("Tool results").waitFor();
   await workbench.focusRow("Window", "Tool results");
   await page.keyboard.press("ArrowRight");
-  await workbench.row("src/payments/charge.ts").waitFor();
+  await workbench.row("node scripts/ledger-report").waitFor();
   say(`window: ${(await page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row").allInnerTexts()).slice(0, 4).join(" | ").replaceAll(/\s+/g, " ")}`);
   await shot("window");
 
@@ -42,13 +44,10 @@ export async function go(workbench, { say, shot }) {
   await page.locator(".monaco-hover:visible", { hasText: "Ullage: running" }).waitFor();
   await shot("language-status", { isHovering: true });
 
-  await page.keyboard.press("F1");
-  await page.locator(".quick-input-widget input.input").first().fill(">Welcome: Open Walkthrough...");
-  await page.locator(".quick-input-widget .monaco-list-row.focused", { hasText: "Open Walkthrough" }).waitFor();
-  await page.keyboard.press("Enter");
+  await workbench.command("Welcome: Open Walkthrough...");
   await workbench.pick("Get Started with Ullage");
   await page.locator(".getting-started-step", { hasText: "Prune safely" }).first().waitFor();
   await shot("walkthrough");
   await tidy(workbench);
-  retire(transcript);
+  forget(transcript);
 }
