@@ -173,10 +173,15 @@ export class Workbench {
     await box.press("Enter");
   }
 
-  /** Return the rows that the palette offers for what is typed. */
-  async offered(label, known) {
-    await this.#palette("F1", `>${label}`, known, { isFocused: false });
-    return this.page.locator(".quick-input-widget .monaco-list-row").allInnerTexts();
+  /** Return what the palette offers for a few letters that up to two dozen commands begin with; `known` is one of them. */
+  async offered(letters, known) {
+    const box = await this.#palette("F1", `>${letters}`, known, { isFocused: false });
+    const rows = this.page.locator(".quick-input-widget .monaco-list-row");
+    const first = await rows.allInnerTexts();
+    // Only what is in sight is there; the arrow leads from the first row to the last.
+    await box.press("ArrowUp");
+    await this.page.locator(".quick-input-widget .monaco-list-row.focused:not([data-index='0'])").waitFor();
+    return [...first, ...(await rows.allInnerTexts())];
   }
 
   /** Open a palette and type; what takes the focus at this very moment closes it, and it is opened again. */

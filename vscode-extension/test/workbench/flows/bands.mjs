@@ -63,11 +63,14 @@ async function showsOnTranscript(workbench, { say, shot }) {
   await problem.waitFor();
   say(`problem: ${await textOf(problem)}`);
   await shot("transcript");
-  await workbench.command("View: Focus First Editor Group");
-  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Control+1");
+  await page.keyboard.press("Control+G");
+  await page.keyboard.type("6");
+  await page.keyboard.press("Enter");
+  await page.locator(".line-numbers.active-line-number", { hasText: "6" }).waitFor();
   await page.keyboard.press("Control+K");
   await page.keyboard.press("Control+I");
-  const hover = page.locator(".monaco-hover:visible", { hasText: "Context" }).first();
+  const hover = page.locator(".monaco-hover:visible", { hasText: "tokens" }).first();
   await hover.waitFor();
   say(`hover: ${(await textOf(hover)).slice(0, 160)}`);
   await shot("transcript-hover", { isHovering: true });

@@ -2,7 +2,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { nextTurn, sessionFolderName, sessionLines } from "../session.mjs";
-import { until } from "../workbench.mjs";
+import { TIMEOUT_MS, until } from "../workbench.mjs";
 
 export const GAUGE = ".statusbar-item[id$='ullage.gauge']";
 
@@ -50,9 +50,9 @@ export function forget(transcript) {
 }
 
 /** Wait until the gauge shows a text; return what it shows, and its class. */
-export async function gaugeShows({ page }, text) {
+export async function gaugeShows({ page }, text, timeout_ms = TIMEOUT_MS) {
   const gauge = page.locator(GAUGE);
-  await gauge.filter({ hasText: text }).waitFor();
+  await gauge.filter({ hasText: text }).waitFor({ timeout: timeout_ms });
   return { text: (await gauge.innerText()).trim(), look: (await gauge.getAttribute("class")) ?? "", label: (await gauge.locator("a").getAttribute("aria-label")) ?? "" };
 }
 
