@@ -7,11 +7,12 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_there_are_two_set_up_commands_of_one_line_each() -> None:
+def test_trying_testing_and_the_editor_are_set_up_by_one_line_each() -> None:
     commands = re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)
-    assert len(commands) == 2
+    assert len(commands) == 3
     assert all("\n" not in command for command in commands)
     assert commands[0].endswith("ullage demo")
+    assert commands[2].endswith("--install-extension vscode-extension/ullage.vsix")
 
 
 def test_ci_runs_the_test_command_of_the_readme_to_the_letter() -> None:

@@ -22,6 +22,7 @@ from ullage.core.config.values import Flag, Names, Real, Share, Threshold, Whole
 FIGURES: dict[str, object] = {
     "contextWindow": None,
     "gauge.trigger": "70%",
+    "gauge.nudge": True,
     "checkpoint.trigger": "80%",
     "checkpoint.retention": 5,
     "checkpoint.minimumChangePercent": 5,
