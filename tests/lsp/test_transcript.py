@@ -12,7 +12,6 @@ from pygls.protocol import default_converter
 from claude_files import ClaudeFile, call, result, text
 from codex_files import CodexFile
 from pi_files import MODEL, PiFile
-from ullage.lsp.lenses import summary_uri
 
 SECRET = "sk-ant-api03-" + "Ab1" * 30
 ANSWER_S = 10
@@ -178,13 +177,6 @@ async def test_lenses_offer_what_can_be_done_and_undo_at_the_last_compaction_alo
         ("Undo", "ullage.undo"),
     ]
     assert {line for line, *_ in found[4:]} == {7}
-
-
-def test_a_summary_is_named_by_an_address_whatever_the_path() -> None:
-    assert (
-        summary_uri(Path("/a b/ü&.jsonl"), "0x")
-        == "ullage:/Summary.md?session=%2Fa%20b%2F%C3%BC%26.jsonl&entry=0x"
-    )
 
 
 async def test_a_path_is_a_link_where_the_file_exists(editor) -> None:
