@@ -43,7 +43,10 @@ export default tseslint.config(
     files: ["**/*.mjs"],
     languageOptions: {
       globals: Object.fromEntries(
-        ["URL", "clearTimeout", "console", "document", "fetch", "process", "setTimeout"].map((name) => [name, "readonly"]),
+        // Those of Node, and those of the page that the workbench test runs functions in.
+        ["URL", "clearTimeout", "console", "document", "fetch", "navigator", "process", "requestAnimationFrame", "setTimeout", "window"].map(
+          (name) => [name, "readonly"],
+        ),
       ),
     },
   },
