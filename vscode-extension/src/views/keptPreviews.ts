@@ -6,7 +6,7 @@
 
 import * as vscode from "vscode";
 import { showQuietly } from "./outcome";
-import { closeEditors, exists, isSameFile, isTabOf, pathOf, previewAt, type KeptPreview } from "./previewFile";
+import { closeEditors, exists, isSameFile, isTabOf, openDocument, pathOf, previewAt, type KeptPreview } from "./previewFile";
 
 const STATE_KEY = "ullage.previews";
 
@@ -35,22 +35,43 @@ export class KeptPreviews implements vscode.Disposable {
   async current(name?: string): Promise<KeptPreview> {
     const { activeTab } = vscode.window.tabGroups.activeTabGroup;
     const activePath = activeTab && pathOf(activeTab);
-    const active = activePath === undefined ? undefined : await this.at(activePath);
+    const active = activePath === undefined ? undefined : this.at(activePath);
     const found =
       name === undefined ? (active ?? this.all.at(-1)) : [...this.all, active].find((kept) => kept?.preview === name);
     if (found === undefined) {
       throw new Error(vscode.l10n.t("There is no preview. Make one with \"Context: Compact Session…\"."));
     }
-    if (!(await exists(found))) {
-      await this.forget(found);
-      throw new Error(vscode.l10n.t("The preview is gone. Make a new one with \"Context: Compact Session…\"."));
+    if (await this.isThere(found)) {
+      return found;
     }
-    return found;
+    throw new Error(vscode.l10n.t("The preview is gone. Make a new one with \"Context: Compact Session…\"."));
+  }
+
+  /**
+   * Return whether the file of a preview is there; what is gone is known no more.
+   *
+   * @throws Error in words for the user, when an editor holds the only copy of the text: nothing may take that away
+   */
+  async isThere(preview: KeptPreview): Promise<boolean> {
+    if (await exists(preview)) {
+      return true;
+    }
+    const document = openDocument(preview.proposedPath);
+    if (document === undefined) {
+      await this.keep(this.others(preview));
+      return false;
+    }
+    await vscode.window.showTextDocument(document, { preview: false });
+    throw new Error(
+      vscode.l10n.t(
+        "The file of this preview was removed: its text is only in this editor now. Save it elsewhere (Save As…), close the editor, and make a new preview.",
+      ),
+    );
   }
 
   /** Return the preview whose file that is. */
-  async at(filePath: string): Promise<KeptPreview | undefined> {
-    return this.all.find(({ proposedPath }) => isSameFile(proposedPath, filePath)) ?? (await previewAt(filePath));
+  at(filePath: string): KeptPreview | undefined {
+    return this.all.find(({ proposedPath }) => isSameFile(proposedPath, filePath)) ?? previewAt(filePath);
   }
 
   async remember(preview: KeptPreview): Promise<void> {

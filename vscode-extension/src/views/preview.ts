@@ -12,7 +12,7 @@ import {
 } from "../protocol";
 import type { KeptPreviews } from "./keptPreviews";
 import { showOutcome, showQuietly } from "./outcome";
-import { digestOf, exists, isEdited, save, type KeptPreview } from "./previewFile";
+import { digestOf, isEdited, isOpen, isWrittenSince, save, type KeptPreview } from "./previewFile";
 import { withPatience } from "./progress";
 
 /** Each preview is named by what the server calls it; without a name the one in the active editor is meant. */
@@ -25,16 +25,17 @@ export class CompactionPreview {
   /** Plan a compaction and show it; what the user has edited before is shown instead of being replaced. */
   async show(argument: PreviewArgument): Promise<void> {
     for (const kept of this.kept.all.filter(({ session }) => session === argument.session)) {
-      if ((await exists(kept)) && (await isEdited(kept))) {
+      if ((await this.kept.isThere(kept)) && (await isEdited(kept))) {
         await this.open(kept);
         showQuietly(vscode.l10n.t("This is the summary that you have edited. \"Regenerate with Focus…\" proposes another."));
         return;
       }
     }
+    const asked_ms = Date.now();
     const result = await withPatience(vscode.l10n.t("Planning the compaction…"), (options) =>
       this.client.request(PREVIEW_REQUEST, argument, options),
     );
-    await this.showResult(result);
+    await this.showResult(result, asked_ms);
   }
 
   /** Show a preview again, as the user has left it. */
@@ -44,7 +45,7 @@ export class CompactionPreview {
 
   /** Show what the server asks to be shown, by the path of its file; return whether it is a preview. */
   async showFile(filePath: string): Promise<boolean> {
-    const preview = await this.kept.at(filePath);
+    const preview = this.kept.at(filePath);
     if (preview === undefined) {
       return false;
     }
@@ -71,6 +72,14 @@ export class CompactionPreview {
   /** Have another text proposed, with what the user says is important. */
   async regenerate(name?: string): Promise<void> {
     const current = await this.kept.current(name);
+    if (!isOpen(current) && (await isEdited(current))) {
+      // No editor is open in which to undo it.
+      const regenerate = vscode.l10n.t("Regenerate");
+      const question = vscode.l10n.t("Have another summary proposed in place of the one that you have edited?");
+      if ((await vscode.window.showWarningMessage(question, { modal: true }, regenerate)) !== regenerate) {
+        return;
+      }
+    }
     const focus = await vscode.window.showInputBox({
       title: vscode.l10n.t("Regenerate with Focus"),
       prompt: vscode.l10n.t("What should the summary keep above all? Nothing is an answer too."),
@@ -82,10 +91,11 @@ export class CompactionPreview {
     }
     // The file is written anew: an editor with changes of its own would not show it. Undo brings them back there.
     await save(current);
+    const asked_ms = Date.now();
     const result = await withPatience(vscode.l10n.t("Summarizing again…"), (options) =>
       this.client.execute(REGENERATE_COMMAND, { preview: current.preview, focus: focus.trim() || null }, options),
     );
-    await this.showResult(result);
+    await this.showResult(result, asked_ms);
   }
 
   /** Remove the preview. The session stays as it is. */
@@ -106,7 +116,7 @@ export class CompactionPreview {
     showQuietly(outcome.message);
   }
 
-  private async showResult(result: PreviewResult | undefined): Promise<void> {
+  private async showResult(result: PreviewResult | undefined, asked_ms: number): Promise<void> {
     if (result === undefined) {
       return;
     }
@@ -115,7 +125,9 @@ export class CompactionPreview {
       return;
     }
     const { preview, session, beforePath, proposedPath, title } = result.preview;
-    const digest = await digestOf(proposedPath);
+    // The server gives back a text that was edited instead of writing another.
+    const isNew = await isWrittenSince(proposedPath, asked_ms);
+    const digest = isNew ? await digestOf(proposedPath) : (this.kept.at(proposedPath)?.digest ?? null);
     await this.open({ preview, session: session.path, beforePath, proposedPath, title, digest });
   }
 

@@ -1,8 +1,10 @@
 /** The file of a proposed compaction, and the editors that show it. */
 
 import { createHash } from "node:crypto";
+import { homedir } from "node:os";
 import path from "node:path";
 import * as vscode from "vscode";
+import { previewName, stateFolder } from "../model/previewPath";
 
 /** A preview that was shown, and neither applied nor discarded. */
 export interface KeptPreview {
@@ -12,24 +14,18 @@ export interface KeptPreview {
   readonly beforePath: string;
   readonly proposedPath: string;
   readonly title: string;
-  /** Of the text as it was proposed: another digest is the user's work. */
-  readonly digest: string;
+  /** Of the text as it was proposed: another digest is the user's work. Null where nobody knows it: so may be any text. */
+  readonly digest: string | null;
 }
 
 /** Return the preview whose file that is, by the place of it: another window, or the server alone, may have made it. */
-export async function previewAt(proposedPath: string): Promise<KeptPreview | undefined> {
-  const folder = path.dirname(proposedPath);
-  if (path.basename(proposedPath) !== "proposed.md" || path.basename(path.dirname(folder)) !== "previews") {
+export function previewAt(proposedPath: string): KeptPreview | undefined {
+  const preview = previewName(proposedPath, stateFolder(process.env, process.platform, homedir()), isSameFile);
+  if (preview === undefined) {
     return undefined;
   }
-  return {
-    preview: path.basename(folder),
-    session: null,
-    beforePath: path.join(folder, "before.md"),
-    proposedPath,
-    title: vscode.l10n.t("Compaction Preview"),
-    digest: await digestOf(proposedPath),
-  };
+  const beforePath = path.join(path.dirname(proposedPath), "before.md");
+  return { preview, session: null, beforePath, proposedPath, title: vscode.l10n.t("Compaction Preview"), digest: null };
 }
 
 export async function digestOf(filePath: string): Promise<string> {
@@ -37,7 +33,12 @@ export async function digestOf(filePath: string): Promise<string> {
 }
 
 export async function isEdited({ proposedPath, digest }: KeptPreview): Promise<boolean> {
-  return openDocument(proposedPath)?.isDirty === true || (await digestOf(proposedPath)) !== digest;
+  return openDocument(proposedPath)?.isDirty === true || digest === null || (await digestOf(proposedPath)) !== digest;
+}
+
+/** Return whether the file was written since a time; some file systems count in steps of two seconds. */
+export async function isWrittenSince(filePath: string, since_ms: number): Promise<boolean> {
+  return (await vscode.workspace.fs.stat(vscode.Uri.file(filePath))).mtime > since_ms - 2_000;
 }
 
 export async function exists({ proposedPath }: KeptPreview): Promise<boolean> {
@@ -55,9 +56,16 @@ export async function save({ proposedPath }: KeptPreview): Promise<void> {
   }
 }
 
+export function isOpen({ proposedPath }: KeptPreview): boolean {
+  return allTabs().some((tab) => isTabOf(tab, proposedPath));
+}
+
 export async function closeEditors({ proposedPath }: KeptPreview): Promise<void> {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  await vscode.window.tabGroups.close(tabs.filter((tab) => isTabOf(tab, proposedPath)));
+  await vscode.window.tabGroups.close(allTabs().filter((tab) => isTabOf(tab, proposedPath)));
+}
+
+function allTabs(): vscode.Tab[] {
+  return vscode.window.tabGroups.all.flatMap((group) => group.tabs);
 }
 
 export function isTabOf(tab: vscode.Tab, proposedPath: string): boolean {
@@ -78,6 +86,7 @@ export function isSameFile(one: string, other: string): boolean {
   return vscode.Uri.file(one).fsPath === vscode.Uri.file(other).fsPath;
 }
 
-function openDocument(filePath: string): vscode.TextDocument | undefined {
+/** Return the document of a file that an editor holds, whether the file is still there or not. */
+export function openDocument(filePath: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && isSameFile(uri.fsPath, filePath));
 }
