@@ -57,7 +57,8 @@ export class RowTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposa
   async getChildren(row?: TreeRow): Promise<TreeRow[]> {
     try {
       const rows = await this.load(row);
-      delete this.view.message;
+      // Not deleted: it is an accessor of the editor's, and the view would never show a message again.
+      this.view.message = "";
       return [...rows];
     } catch (error) {
       this.logger.warn(`${this.view.title ?? "The view"}: ${errorMessage(error)}`);
