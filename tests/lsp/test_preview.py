@@ -249,26 +249,37 @@ async def test_old_previews_and_those_of_changed_sessions_go_at_the_start(
     assert not changed.parent.exists()
 
 
-async def test_in_a_workspace_that_is_not_trusted_nothing_is_written(
-    editor, full_session: Path
+@pytest.mark.parametrize(
+    ("configured", "options", "reason"),
+    [
+        (b"", {"isTrusted": False}, "the workspace is not trusted"),
+        (b"sandbox:\n  readOnly: true\n", None, "the workspace is read-only"),
+    ],
+)
+async def test_where_nothing_may_be_written_every_command_that_writes_is_refused(
+    editor, full_session: Path, configured: bytes, options: object, reason: str
 ) -> None:
-    await editor.start(options={"isTrusted": False})
+    editor.place.write(str(editor.place.home / ".openclaw/config.yaml"), configured)
+    await editor.start(options=options)
     before = editor.place.files()
     arguments = {
         "preview": {"session": str(full_session)},
         "apply": {"preview": "0" * 16},
         "regenerate": {"preview": "0" * 16},
+        "discard": {"preview": "0" * 16},
         "compact": {"session": str(full_session)},
         "prune": {"session": str(full_session), "isConfirmed": True},
         "undo": {"session": str(full_session)},
         "checkpoint": {"session": str(full_session)},
+        "auto": {"session": str(full_session), "isOn": True},
+        "snooze": {"session": str(full_session)},
         "pin": {"session": str(full_session), "text": "Never."},
         "flush": {"session": str(full_session)},
     }
     for command, argument in arguments.items():
         message = await refused(editor.execute(f"ullage.{command}", argument))
-        assert message.startswith("the workspace is not trusted"), command
-    assert "not trusted" in await refused(editor.request("ullage/preview", {}))
+        assert message.startswith(reason), command
+    assert reason in await refused(editor.request("ullage/preview", {}))
     assert editor.questions == []
     assert editor.place.files() == before
 

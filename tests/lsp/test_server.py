@@ -175,17 +175,19 @@ async def test_what_a_session_does_is_captured_while_it_grows(
     assert b"Reading it." in thread.read_bytes()
 
 
-async def test_nothing_is_captured_in_a_read_only_workspace(
-    editor, workspace_session: tuple[PiFile, Path]
+@pytest.mark.parametrize(
+    ("configured", "options"),
+    [(b"sandbox:\n  readOnly: true\n", None), (b"", {"isTrusted": False})],
+)
+async def test_where_nothing_may_be_written_a_session_grows_and_nothing_is(
+    editor, workspace_session: tuple[PiFile, Path], configured: bytes, options: object
 ) -> None:
     pi, path = workspace_session
-    editor.place.write(
-        str(editor.place.home / ".openclaw/config.yaml"), b"sandbox:\n  readOnly: true\n"
-    )
-    await editor.start(editor.place.cwd)
+    editor.place.write(str(editor.place.home / ".openclaw/config.yaml"), configured)
+    await editor.start(editor.place.cwd, options=options)
     await editor.gauge(lambda gauge: gauge.text == "42%")
     await grow_twice(editor, pi, path)
-    assert not list(editor.place.state.glob("context/state/*/*"))
+    assert not list(editor.place.state.rglob("*"))
 
 
 async def test_the_gauge_goes_over_to_a_newer_session(

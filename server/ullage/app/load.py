@@ -65,7 +65,12 @@ def load(
 
     reading = read(session, places)
     row = find_row(model_table(), reading.context.model)
-    count = TokenCounts(row.encoding if row else DEFAULT_ENCODING, places.state_folder, count_text)
+    count = TokenCounts(
+        row.encoding if row else DEFAULT_ENCODING,
+        places.state_folder,
+        count_text,
+        is_kept=places.keeps_caches,
+    )
     return measured(session, reading, config, count, secrets_for(session.header, places))
 
 

@@ -16,6 +16,7 @@ from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config
 from ullage.lsp.diagnostics import check_followed, check_proposals, publish_known
 from ullage.lsp.gauge import show_gauge
+from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.lsp.virtual_refresh import renew_documents
@@ -93,7 +94,7 @@ async def refresh(ls: UllageServer, path: Path) -> None:
             notify_changed(ls, "sessions")
             if before is not None and path in ls.documents.open_uris:
                 views_changed(ls)
-            if before is not None and not after.loaded.policy.is_read_only:
+            if before is not None and may_write(ls):
                 await asyncio.to_thread(_capture, ls, before, after)
             if before is not None:
                 consider_later(ls, path)

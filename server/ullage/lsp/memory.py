@@ -4,8 +4,9 @@ import asyncio
 
 from ullage.app.memory_files import MemoryFile, memory_files
 from ullage.lsp.boundary import request
+from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import MemoryResult, MemoryRow, SessionArgument
-from ullage.lsp.session import load_session, session_path
+from ullage.lsp.session import session_path
 from ullage.lsp.state import UllageServer
 
 _KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"}
@@ -17,10 +18,9 @@ async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResul
     found = await asyncio.to_thread(memory_files, folders, ls.worker.count_tokens)
     is_single = len(folders) <= 1
     path = session_path(ls, argument.session)
-    can_flush = path is not None and not (await load_session(ls, path)).policy.is_read_only
     return MemoryResult(
         rows=[_row(one, is_single=is_single) for one in found],
-        canFlush=can_flush and not ls.editor.is_restricted,
+        canFlush=path is not None and may_write(ls),
     )
 
 

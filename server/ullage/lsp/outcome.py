@@ -11,10 +11,11 @@ from lsprotocol import types
 from ullage.app.load import Loaded
 from ullage.app.models import model_use
 from ullage.app.summaries import ModelUse
-from ullage.errors import SessionNotFound, WriteNotSupported
+from ullage.errors import SessionNotFound
 from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.follow import refresh
+from ullage.lsp.permission import refuse_write
 from ullage.lsp.protocol import Outcome
 from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer
@@ -27,31 +28,19 @@ S = TypeVar("S", bound=UllageServer)
 def changing(
     handler: Callable[Concatenate[UllageServer, P], Awaitable[Outcome]],
 ) -> Callable[Concatenate[UllageServer, P], Awaitable[Outcome]]:
-    """Make a handler one of a command that writes: not in a workspace that is not trusted.
+    """Make a handler one of a command that writes: refused where nothing may be written.
 
     What became of it is told to the user where the client does not do that by itself.
     """
 
     @functools.wraps(handler)
     async def answer(ls: UllageServer, *args: P.args, **kwargs: P.kwargs) -> Outcome:
-        refuse_restricted(ls)
+        refuse_write(ls)
         outcome = await handler(ls, *args, **kwargs)
         tell(ls, outcome.message)
         return outcome
 
     return guarded(answer)
-
-
-def refuse_restricted(ls: UllageServer) -> None:
-    """Refuse to write where the client says that the workspace is not trusted.
-
-    Raises:
-        WriteNotSupported: with the way out.
-    """
-    if ls.editor.is_restricted:
-        raise WriteNotSupported(
-            "the workspace is not trusted, so that Ullage only reads: trust it to change sessions"
-        )
 
 
 def tell(ls: UllageServer, message: str) -> None:

@@ -19,7 +19,8 @@ from ullage.core.policy import Layer
 from ullage.lsp.boundary import guarded, request
 from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.diagnostics import check_proposals
-from ullage.lsp.outcome import changed, changing, meant, model_for, refuse_restricted, tell
+from ullage.lsp.outcome import changed, changing, meant, model_for, tell
+from ullage.lsp.permission import refuse_write
 from ullage.lsp.progress import Reporter, with_progress
 from ullage.lsp.protocol import (
     ApplyArgument,
@@ -53,7 +54,7 @@ async def preview_and_show(ls: UllageServer, argument: PreviewArgument) -> Previ
 @guarded
 async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> PreviewResult:
     """Make a preview anew, in the same files; the focus stays if none is named."""
-    refuse_restricted(ls)
+    refuse_write(ls)
     before = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     focus = before.note.focus if argument.focus is None else argument.focus
     loaded = await load_session(ls, before.path)
@@ -91,18 +92,16 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     )
 
 
-@guarded
+@changing
 async def run_discard(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     """Remove a preview; the session is as it was."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     await asyncio.to_thread(discard_preview, preview, ls.places)
-    outcome = Outcome(outcome="done", message="Preview discarded; nothing was changed.")
-    tell(ls, outcome.message)
-    return outcome
+    return Outcome(outcome="done", message="Preview discarded; nothing was changed.")
 
 
 async def _previewed(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
-    refuse_restricted(ls)
+    refuse_write(ls)
     return await _made(ls, argument.session, argument.layer, argument.focus)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import BinaryIO, cast
 
+import msgspec
 from lsprotocol import types
 
 from ullage.app.preview import remove_useless_previews
@@ -41,6 +42,7 @@ from ullage.lsp import (
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
+from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import (
     APPLY_COMMAND,
     AUTO_COMMAND,
@@ -158,7 +160,10 @@ def serve() -> int:
 
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
-    await asyncio.to_thread(remove_useless_previews, ls.places)
+    if may_write(ls):
+        await asyncio.to_thread(remove_useless_previews, ls.places)
+    else:
+        ls.places = msgspec.structs.replace(ls.places, keeps_caches=False)
     documents.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
     ls.following = asyncio.create_task(follow(ls))

@@ -55,7 +55,8 @@ def read_index(lines: FileLines, places: Places) -> Index:
 
 def write_index(lines: FileLines, index: Index, known: Index, places: Places) -> None:
     """Keep an index where it saves reading; a state folder that cannot be written keeps none."""
-    if index.covered_bytes - known.covered_bytes < MIN_GAIN_BYTES:
+    gain_bytes = index.covered_bytes - known.covered_bytes
+    if gain_bytes < MIN_GAIN_BYTES or not places.keeps_caches:
         return
     head, tail = _probes(lines, index)
     stored = StoredIndex(

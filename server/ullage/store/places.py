@@ -17,6 +17,8 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     home: Path
     env: dict[str, str]
     state_folder: Path
+    keeps_caches: bool = True
+    """Whether what was worked out is kept in the state folder; not where nothing is written."""
 
 
 def current_places() -> Places:
