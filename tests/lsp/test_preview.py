@@ -174,6 +174,7 @@ async def test_a_newer_preview_takes_the_place_of_the_older(editor, full_session
     edit(first, "## Goal\n- Old.")
     second = await previewed(editor, full_session, focus="file number 3", layer="full")
     assert second.proposedPath == first.proposedPath
+    assert "- Old." in Path(first.proposedPath).with_name("proposed.1.md").read_text("utf-8")
     text = Path(second.proposedPath).read_text("utf-8")
     assert "- Old." not in text
     assert "Focus: file number 3" in text
@@ -219,7 +220,46 @@ async def test_a_session_that_is_small_has_no_preview_but_a_reason(editor, place
     assert not (place.state / "previews").exists()
 
 
-async def test_old_previews_and_those_of_changed_sessions_go_at_the_start(
+async def test_an_edited_proposal_is_given_back_until_its_session_goes_on(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    asked = {"session": str(full_session)}
+    preview = await previewed(editor, full_session)
+    edit(preview, "## Goal\n- An hour of work.")
+    path, aside = Path(preview.proposedPath), Path(preview.proposedPath).with_name("proposed.1.md")
+    again = await editor.request("ullage/preview", asked)
+    assert again.message.startswith("This is the proposal that you edited.")
+    assert "An hour of work." in path.read_text("utf-8")
+    with full_session.open("ab") as file:
+        file.write(b"\n")
+    after = await editor.request("ullage/preview", asked)
+    assert after.message == f"The proposal that you edited is kept beside this one: {aside}"
+    assert "An hour of work." in aside.read_text("utf-8")
+    assert "An hour of work." not in path.read_text("utf-8")
+    await editor.execute("ullage.discard", {"preview": preview.preview})
+    assert [one.name for one in path.parent.iterdir()] == [aside.name]
+
+
+async def test_an_edited_proposal_is_kept_when_another_is_regenerated(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    path = Path(preview.proposedPath)
+    for number in (1, 2):
+        edit(preview, f"## Goal\n- Mine {number}.")
+        result = await editor.execute("ullage.regenerate", {"preview": preview.preview})
+        aside = path.with_name(f"proposed.{number}.md")
+        assert result.message.endswith(str(aside))
+        assert editor.told[-1] == result.message
+        assert f"- Mine {number}." in aside.read_text("utf-8")
+    untouched = await editor.execute("ullage.regenerate", {"preview": preview.preview})
+    assert untouched.message == ""
+    assert not path.with_name("proposed.3.md").exists()
+
+
+async def test_previews_that_nobody_touched_for_a_week_go_at_the_start(
     editor, full_session: Path, place
 ) -> None:
     made = []
@@ -236,17 +276,17 @@ async def test_old_previews_and_those_of_changed_sessions_go_at_the_start(
         )
         ran = place.run(path, program=("-c", code))
         made.append(Path(ran.stdout.strip()))
-    old, changed, fresh = made
-    idle(old.with_name("preview.json"), 2 * 24 * 3600)
-    (place.cwd / "b.jsonl").write_bytes(full_session.read_bytes() + b"\n")
+    old, edited, _ = made
+    for file in (*old.parent.iterdir(), old.parent, *edited.parent.iterdir(), edited.parent):
+        idle(file, 8 * 24 * 3600)
+    edited.write_text("## Goal\n- Mine.", "utf-8")
+    (place.cwd / "c.jsonl").write_bytes(full_session.read_bytes() + b"\n")
     await editor.start()
-    await editor.request("ullage/sessions")
     deadline = time.monotonic() + 5
-    while (old.exists() or changed.exists()) and time.monotonic() < deadline:
+    while old.parent.exists() and time.monotonic() < deadline:
         await editor.request("ullage/sessions")
-    assert [path.exists() for path in made] == [False, False, True]
-    assert fresh.exists()
-    assert not changed.parent.exists()
+    assert [path.exists() for path in made] == [False, True, True]
+    assert not old.parent.exists()
 
 
 @pytest.mark.parametrize(

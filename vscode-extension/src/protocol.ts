@@ -224,7 +224,7 @@ export interface Preview {
 
 export interface PreviewResult {
   preview: Preview | null;
-  /** Why there is nothing to preview. */
+  /** Why there is nothing to preview, or what became of a proposal that the user edited. */
   message: string;
 }
 

@@ -5,6 +5,7 @@ with it, so that a proposal that the user left alone is noted as its author wrot
 """
 
 import asyncio
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -26,12 +27,11 @@ from ullage.core.secrets import mask
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
 from ullage.store.places import Places
 from ullage.store.previews import (
-    is_old,
-    list_previews,
     preview_id_of,
     read_preview,
     read_proposed,
     remove_preview,
+    set_aside,
     write_preview,
 )
 from ullage.store.reader import FileLines, Fingerprint, look_at
@@ -55,6 +55,8 @@ class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
     n_kept: int
     n_tokens_before: int
     n_tokens_after: int
+    proposed_sha256: str
+    """Of the proposal as it was written; another one is its user's work."""
     agent: str
     session_id: str
 
@@ -64,6 +66,10 @@ class CompactionPreview(msgspec.Struct, frozen=True, kw_only=True):
     before_path: Path
     proposed_path: Path
     note: PreviewNote
+    is_edited: bool = False
+    """Whether it was there already, and its user has edited it."""
+    aside_path: Path | None = None
+    """Where the proposal is kept that the user edited before this one was made."""
 
     @property
     def path(self) -> Path:
@@ -82,15 +88,23 @@ async def make_preview(
     config: Config,
     places: Places,
     model: ModelUse,
+    *,
+    is_anew: bool = False,
 ) -> CompactionPreview | Unneeded:
-    """Plan a compaction and write its two texts; a preview of the same session goes.
+    """Plan a compaction and write its two texts in place of an earlier preview of the session.
 
-    Without a layer it is the one that is due, else the gentlest one that helps.
+    Without a layer it is the one that is due, else the gentlest one that helps. A proposal that
+    the user edited is given back where it would be made again, unless that is asked for
+    (`is_anew`); where it would not, it is kept beside the new one.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
         StateUnwritable: the state folder does not take it.
     """
+    if not is_anew:
+        found = await asyncio.to_thread(_find_edited, loaded, layer, focus, places)
+        if found is not None:
+            return found
     is_full_due = (loaded.status.gauge.utilization or 0.0) >= loaded.policy.full_ratio
     request = Request(layer=layer or ("full" if is_full_due else "summarize"), focus=focus)
     plan = await plan_compaction(loaded, request, config, places, model)
@@ -198,13 +212,6 @@ def discard_preview(preview: CompactionPreview, places: Places) -> None:
     remove_preview(preview.preview_id, places)
 
 
-def remove_useless_previews(places: Places) -> None:
-    """Remove the previews that are old, damaged, or of sessions that went on."""
-    for preview_id in tuple(list_previews(places)):
-        if is_old(preview_id, places) or _is_useless(preview_id, places):
-            remove_preview(preview_id, places)
-
-
 def made_text(plan: Plan, made: Made) -> str:
     """Tell in one line what a compaction did."""
     n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
@@ -220,12 +227,30 @@ def tokens_text(n_before: int, n_after: int, *, has_share: bool = True) -> str:
     return f"{text} (\N{MINUS SIGN}{1 - n_after / n_before:.0%})"
 
 
-def _is_useless(preview_id: str, places: Places) -> bool:
+def _find_edited(
+    loaded: Loaded, layer: Layer | None, focus: str | None, places: Places
+) -> CompactionPreview | None:
+    """Find a proposal that its user edited, where the one that is asked for would be the same."""
     try:
-        return is_outdated(find_preview(preview_id, places))
+        found = find_preview(preview_id_of(loaded.path), places)
     except PreviewNotFound:
-        # One that is being written has no note yet.
+        return None
+    is_wished = layer in (None, found.note.layer) and focus in (None, found.note.focus)
+    if not is_wished or is_outdated(found) or not _is_edited(found):
+        return None
+    return msgspec.structs.replace(found, is_edited=True)
+
+
+def _is_edited(preview: CompactionPreview) -> bool:
+    try:
+        return _sha256(read_proposed(preview.proposed_path)) != preview.note.proposed_sha256
+    except PreviewNotFound:
         return False
+
+
+def _sha256(proposed: str) -> str:
+    """Give a hash that is the same whatever line ends an editor writes."""
+    return sha256(split_proposed(proposed).text.encode("utf-8", "replace")).hexdigest()
 
 
 def _load_again(
@@ -259,6 +284,7 @@ def _write(plan: Plan, request: Request, places: Places) -> CompactionPreview:
     replaced = mask_items(selection.replaced, known)
     kept = mask_items(selection.kept, known)
     header = loaded.session.header
+    proposed = proposed_text(plan.summary.text, kept, ago)
     note = PreviewNote(
         version=VERSION,
         path=str(loaded.path),
@@ -271,15 +297,20 @@ def _write(plan: Plan, request: Request, places: Places) -> CompactionPreview:
         n_kept=len(kept),
         n_tokens_before=plan.n_tokens_before,
         n_tokens_after=plan.n_tokens_after,
+        proposed_sha256=_sha256(proposed),
         agent=header.known_agent,
         session_id=header.session_id,
     )
     preview_id = preview_id_of(loaded.path)
-    write_preview(
-        preview_id,
-        before_text(replaced, kept, ago),
-        proposed_text(plan.summary.text, kept, ago),
-        note,
-        places,
-    )
-    return find_preview(preview_id, places)
+    aside = _set_aside_edited(preview_id, places)
+    write_preview(preview_id, before_text(replaced, kept, ago), proposed, note, places)
+    return msgspec.structs.replace(find_preview(preview_id, places), aside_path=aside)
+
+
+def _set_aside_edited(preview_id: str, places: Places) -> Path | None:
+    """Move a proposal that its user edited beside the next one; where it is, None if none is."""
+    try:
+        earlier = find_preview(preview_id, places)
+    except PreviewNotFound:
+        return None
+    return set_aside(earlier.proposed_path) if _is_edited(earlier) else None

@@ -58,7 +58,7 @@ async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> Prev
     before = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     focus = before.note.focus if argument.focus is None else argument.focus
     loaded = await load_session(ls, before.path)
-    result = await _made(ls, str(loaded.path), before.note.layer, focus or None)
+    result = await _made(ls, str(loaded.path), before.note.layer, focus or None, is_anew=True)
     check_proposals(ls)
     await _show(ls, result)
     return result
@@ -106,20 +106,36 @@ async def _previewed(ls: UllageServer, argument: PreviewArgument) -> PreviewResu
 
 
 async def _made(
-    ls: UllageServer, session: str | None, layer: Layer | None, focus: str | None
+    ls: UllageServer,
+    session: str | None,
+    layer: Layer | None,
+    focus: str | None,
+    *,
+    is_anew: bool = False,
 ) -> PreviewResult:
     loaded = await meant(ls, session)
 
     async def made(report: Reporter) -> CompactionPreview | Unneeded:
         model = await model_for(ls, loaded, report)
-        return await make_preview(loaded, layer, focus, ls.config, ls.places, model)
+        return await make_preview(
+            loaded, layer, focus, ls.config, ls.places, model, is_anew=is_anew
+        )
 
     found = await with_progress(ls, "Planning a compaction", made)
     if found is None:
         return PreviewResult(preview=None, message=CANCELLED)
     if isinstance(found, Unneeded):
         return PreviewResult(preview=None, message=f"Nothing to do: {found.reason}")
-    return PreviewResult(preview=_preview(found), message="")
+    return PreviewResult(preview=_preview(found), message=_remark(found))
+
+
+def _remark(found: CompactionPreview) -> str:
+    """Say what became of a proposal that the user edited."""
+    if found.is_edited:
+        return "This is the proposal that you edited. To have another one, regenerate it."
+    if found.aside_path is not None:
+        return f"The proposal that you edited is kept beside this one: {found.aside_path}"
+    return ""
 
 
 def _preview(found: CompactionPreview) -> Preview:
@@ -138,8 +154,10 @@ def _preview(found: CompactionPreview) -> Preview:
 async def _show(ls: UllageServer, result: PreviewResult) -> None:
     """Open the proposal, or say why there is none."""
     window = ls.client_capabilities.window
-    if result.preview is None:
+    if result.message:
         tell(ls, result.message)
-    elif window is not None and window.show_document is not None and window.show_document.support:
+    if result.preview is None:
+        return
+    if window is not None and window.show_document is not None and window.show_document.support:
         uri = uri_of(find_preview(result.preview.preview, ls.places).proposed_path)
         await ls.window_show_document_async(types.ShowDocumentParams(uri=uri, take_focus=True))

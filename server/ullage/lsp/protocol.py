@@ -243,7 +243,7 @@ class Preview:
 class PreviewResult:
     preview: Preview | None
     message: str
-    """Why there is nothing to preview."""
+    """Why there is nothing to preview, or what became of a proposal that the user edited."""
 
 
 @frozen(kw_only=True)

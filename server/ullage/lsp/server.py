@@ -9,7 +9,6 @@ from typing import BinaryIO, cast
 import msgspec
 from lsprotocol import types
 
-from ullage.app.preview import remove_useless_previews
 from ullage.lsp import (
     auto_switch,
     checkpoint,
@@ -70,6 +69,7 @@ from ullage.lsp.protocol import (
 from ullage.lsp.state import UllageServer
 from ullage.store.own_process import claim_stdout, exit_with_parent
 from ullage.store.places import current_places
+from ullage.store.previews import remove_old_previews
 
 Handler = Callable[..., Awaitable[object]]
 
@@ -161,7 +161,7 @@ def serve() -> int:
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
     if may_write(ls):
-        await asyncio.to_thread(remove_useless_previews, ls.places)
+        await asyncio.to_thread(remove_old_previews, ls.places)
     else:
         ls.places = msgspec.structs.replace(ls.places, keeps_caches=False)
     documents.ask_for_typing(ls)

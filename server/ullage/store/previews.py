@@ -1,4 +1,8 @@
-"""Previews of compactions: two texts for an editor and a note of what they were made from."""
+"""Previews of compactions: two texts for an editor and a note of what they were made from.
+
+A proposal that its user edited is work: it is moved beside the next one, never written over, and
+removed only with its folder when nobody has touched that for long.
+"""
 
 import re
 import shutil
@@ -6,21 +10,22 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
 
 from ullage.errors import PreviewNotFound
-from ullage.store.files import replace_file
-from ullage.store.places import Places
+from ullage.store.files import publish, remove_quietly, replace_file
+from ullage.store.places import Places, unwritable
 from ullage.store.state_file import read_state
 
 BEFORE_NAME = "before.md"
 PROPOSED_NAME = "proposed.md"
 NOTE_NAME = "preview.json"
-MAX_AGE_S = 24 * 3600.0
-"""Older ones are removed: nobody comes back to them, and their session went on (chosen)."""
+MAX_AGE_S = 7 * 24 * 3600.0
+"""What nobody touched for longer is removed: nobody comes back to it after a weekend (chosen)."""
 MAX_PROPOSED_BYTES = 4 * 1024 * 1024
 """A larger text is no summary that anybody wrote (chosen)."""
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -57,7 +62,7 @@ def write_preview(
         StateUnwritable: the state folder does not take it.
     """
     folder = previews_folder(places) / preview_id
-    remove_note(folder)
+    remove_quietly(folder / NOTE_NAME)
     # Windows lets no one rename over a file that is read-only.
     with suppress(OSError):
         (folder / BEFORE_NAME).chmod(_WRITABLE)
@@ -66,6 +71,24 @@ def write_preview(
         (folder / BEFORE_NAME).chmod(_READ_ONLY)
     replace_file(folder / PROPOSED_NAME, proposed.encode("utf-8", "replace"))
     replace_file(folder / NOTE_NAME, msgspec.json.encode(note) + b"\n")
+
+
+def set_aside(proposed_path: Path) -> Path:
+    """Move a proposal beside the one that is written next.
+
+    Raises:
+        StateUnwritable: the system does not let us; it is where it was.
+    """
+    for number in count(1):
+        aside = proposed_path.with_name(f"proposed.{number}.md")
+        try:
+            publish(proposed_path, aside)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise unwritable(aside, error) from None
+        return aside
+    raise AssertionError("numbers do not end")
 
 
 def read_preview(preview_id: str, of: type[T], version: int, places: Places) -> PreviewFiles[T]:
@@ -105,7 +128,28 @@ def read_proposed(path: Path) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
-def list_previews(places: Places) -> Iterator[str]:
+def remove_preview(preview_id: str, places: Places) -> None:
+    """Remove a preview; what was moved beside it stays, and so does its folder then."""
+    folder = previews_folder(places) / preview_id
+    remove_quietly(folder / NOTE_NAME)
+    with suppress(OSError):
+        (folder / BEFORE_NAME).chmod(_WRITABLE)
+    for name in (BEFORE_NAME, PROPOSED_NAME):
+        remove_quietly(folder / name)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def remove_old_previews(places: Places) -> None:
+    """Remove what nobody touched for long; what cannot be removed now is removed another day."""
+    for preview_id in tuple(_list_previews(places)):
+        folder = previews_folder(places) / preview_id
+        if _is_old(folder):
+            remove_preview(preview_id, places)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _list_previews(places: Places) -> Iterator[str]:
     try:
         names = sorted(path.name for path in previews_folder(places).iterdir())
     except OSError:
@@ -113,29 +157,9 @@ def list_previews(places: Places) -> Iterator[str]:
     yield from (name for name in names if _ID.fullmatch(name))
 
 
-def is_old(preview_id: str, places: Places) -> bool:
-    """Tell whether a preview is of no use any more: older than a day, or never finished."""
-    note = previews_folder(places) / preview_id / NOTE_NAME
+def _is_old(folder: Path) -> bool:
     try:
-        return time.time() - note.stat().st_mtime > MAX_AGE_S
+        newest = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
     except OSError:
-        folder = previews_folder(places) / preview_id
-        with suppress(OSError):
-            return time.time() - folder.stat().st_mtime > MAX_AGE_S
-        return True
-
-
-def remove_preview(preview_id: str, places: Places) -> None:
-    """Remove a preview; what cannot be removed now is removed another day."""
-    if not _ID.fullmatch(preview_id):
-        return
-    folder = previews_folder(places) / preview_id
-    remove_note(folder)
-    with suppress(OSError):
-        (folder / BEFORE_NAME).chmod(_WRITABLE)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def remove_note(folder: Path) -> None:
-    with suppress(OSError):
-        (folder / NOTE_NAME).unlink()
+        return False
+    return time.time() - newest > MAX_AGE_S

@@ -120,8 +120,10 @@ export class CompactionPreview {
     if (result === undefined) {
       return;
     }
-    if (result.preview === null) {
+    if (result.message !== "") {
       void vscode.window.showInformationMessage(result.message);
+    }
+    if (result.preview === null) {
       return;
     }
     const { preview, session, beforePath, proposedPath, title } = result.preview;
