@@ -455,12 +455,33 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
         types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
     )
     assert [(one.command.title, one.command.command) for one in found] == [
-        ("Apply · 116k → 63k (−46%)", "ullage.apply"),
-        ("Regenerate with focus…", "ullage.regenerate"),
+        ("Apply as saved (−46%)", "ullage.apply"),
+        ("Regenerate…", "ullage.regenerate"),
         ("Discard", "ullage.discard"),
         ("keeps 9 of 9 facts", ""),
     ]
     assert found[0].command.arguments[0]["preview"] == preview.preview
+
+
+async def test_what_is_typed_counts_even_where_the_client_was_not_asked_to_send_it(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    path = Path(preview.proposedPath)
+    editor.open(path)
+    editor.client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(version=2, uri=path.as_uri()),
+            [types.TextDocumentContentChangeWholeDocument(f"## Goal\n- Not saved.\n\n{MARKER}\n")],
+        )
+    )
+    found = await editor.client.text_document_code_lens_async(
+        types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri()))
+    )
+    assert found[0].command.title == "Apply (−46%)"
+    await editor.execute("ullage.apply", {"preview": preview.preview})
+    assert b"- Not saved." in full_session.read_bytes()
 
 
 async def test_what_would_be_lost_is_found_and_can_be_put_back(editor, full_session: Path) -> None:

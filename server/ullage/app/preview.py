@@ -78,7 +78,8 @@ class CompactionPreview(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         note = self.note
-        return f"Compaction · {tokens_text(note.n_tokens_before, note.n_tokens_after)}"
+        n_before, n_after = note.n_tokens_before, note.n_tokens_after
+        return f"Compaction · {_tokens_text(n_before, n_after)} ({saved_text(n_before, n_after)})"
 
 
 async def make_preview(
@@ -215,16 +216,18 @@ def discard_preview(preview: CompactionPreview, places: Places) -> None:
 def made_text(plan: Plan, made: Made) -> str:
     """Tell in one line what a compaction did."""
     n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
-    tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after, has_share=False)
+    tokens = _tokens_text(plan.n_tokens_before, plan.n_tokens_after)
     return f"Context compacted · {tokens} tokens · {n_before:,} → {n_kept:,} messages"
 
 
-def tokens_text(n_before: int, n_after: int, *, has_share: bool = True) -> str:
-    text = f"{short_tokens(n_before)} → {short_tokens(n_after)}"
-    if not has_share or not n_before:
-        return text
+def saved_text(n_before: int, n_after: int) -> str:
+    """Tell what a compaction saves as a share of the context before it."""
     # A minus sign, as a hyphen would be a range.
-    return f"{text} (\N{MINUS SIGN}{1 - n_after / n_before:.0%})"
+    return f"{n_after / max(n_before, 1) - 1:+.0%}".replace("-", "\N{MINUS SIGN}")
+
+
+def _tokens_text(n_before: int, n_after: int) -> str:
+    return f"{short_tokens(n_before)} → {short_tokens(n_after)}"
 
 
 def _find_edited(

@@ -85,7 +85,7 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
     if kind not in _FOLLOWED:
         ls.documents.small_uris[path] = params.text_document.uri
         # A long text is taken out of its message (lsp/large_message.py): the disk has it.
-        if params.text_document.text:
+        if params.text_document.text and ls.documents.is_typing_sent:
             _keep_text(ls, path, params.text_document.text)
         check_soon(ls, path, kind, delay_s=0.0)
         return
@@ -142,8 +142,11 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
 
 
 def _keep_text(ls: UllageServer, path: Path, text: str) -> None:
-    """Keep a text as it is typed; where that is not sent, the file on the disk says more."""
-    if ls.documents.is_typing_sent and len(text) <= MAX_TEXT_BYTES:
+    """Keep a text as it is typed; where none is sent, the file on the disk says more.
+
+    Some clients send it although they do not let themselves be asked to.
+    """
+    if len(text) <= MAX_TEXT_BYTES:
         ls.documents.texts[path] = text
     else:
         ls.documents.texts.pop(path, None)

@@ -7,7 +7,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from ullage.app.preview import tokens_text
+from ullage.app.preview import saved_text
 from ullage.app.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.positions import Positions
 from ullage.core.preview_check import LOST_CODES, OUTDATED
@@ -16,7 +16,9 @@ from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMA
 from ullage.lsp.state import UllageServer
 
 SETTLED: Final = frozenset((*LOST_CODES.values(), OUTDATED))
-APPLY, REGENERATE, DISCARD = "Apply", "Regenerate with focus…", "Discard"
+APPLY, APPLY_SAVED = "Apply", "Apply as saved"
+"""The second where the client does not send what is typed: the file is what is applied."""
+REGENERATE, DISCARD = "Regenerate…", "Discard"
 
 
 async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
@@ -27,9 +29,11 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
     note, checked = found.preview.note, found.checked
     argument = {"preview": found.preview.preview_id}
     state = checked.kept_text if checked.n_found else "the session went on"
+    is_typing_known = ls.documents.is_typing_sent or path in ls.documents.texts
+    apply = APPLY if is_typing_known else APPLY_SAVED
     commands = [
         types.Command(
-            title=f"{APPLY} · {tokens_text(note.n_tokens_before, note.n_tokens_after)}",
+            title=f"{apply} ({saved_text(note.n_tokens_before, note.n_tokens_after)})",
             command=APPLY_COMMAND,
             arguments=[argument],
         ),
