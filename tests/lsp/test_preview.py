@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import stat
 import time
 from contextlib import asynccontextmanager
@@ -73,8 +74,10 @@ async def test_an_edited_proposal_is_what_the_summary_becomes(editor, full_sessi
     edit(preview, "## Goal\n- Only this matters.")
     outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
     assert outcome.outcome == "done"
-    assert outcome.message.startswith("Context compacted · 116k → ")
-    assert outcome.message.endswith("messages")
+    done, lost = outcome.message.split(" messages · ")
+    assert done.startswith("Context compacted · 116k → ")
+    assert lost.startswith("left out 9 facts: ")
+    assert lost.endswith(" and 6 more")
     assert (outcome.canUndo, outcome.session.path) == (True, str(full_session))
     shown = await editor.execute("ullage.show", {"uri": outcome.uri})
     assert shown.text == "## Goal\n- Only this matters.\n"
@@ -94,6 +97,21 @@ async def test_a_proposal_that_was_left_alone_is_noted_as_its_author_wrote_it(
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     await editor.execute("ullage.apply", {"preview": preview.preview})
     assert b'"summarizer":"extractive"' in full_session.read_bytes()
+
+
+async def test_what_goes_into_memory_is_said_before_and_after(editor, full_session: Path) -> None:
+    (editor.place.cwd / "MEMORY.md").write_text("# Memory\n", "utf-8")
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    _, _, below = Path(preview.proposedPath).read_text("utf-8").partition(MARKER)
+    announced = re.search(r"also appends what is worth remembering to `(.+)`\.", below)
+    assert announced is not None
+    assert MARKER not in below
+    outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
+    told = re.search(r" messages · \d+ lines? of memory in (\S+)", outcome.message)
+    assert told is not None
+    assert told[1] == announced[1]
+    assert list((editor.place.cwd / "memory").glob("*.md"))
 
 
 async def test_a_secret_in_the_edited_text_does_not_reach_the_session(

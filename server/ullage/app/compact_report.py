@@ -15,8 +15,14 @@ from ullage.app.flush_report import (
 )
 from ullage.app.summaries import WrittenSummary
 from ullage.core.compaction import Unneeded
+from ullage.core.gauge import tokens_text
 from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
+from ullage.core.prose import gist
+
+MAX_NAMES = 3
+"""Lost facts that an outcome names (chosen): it is one line of a notification."""
+MAX_NAME_CHARS = 40
 
 
 class SummaryReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,6 +154,32 @@ def done_text(plan: Plan, made: Made) -> str:
             *_too_large_lines(plan),
         )
     )
+
+
+def made_text(plan: Plan, made: Made) -> str:
+    """Tell in one line what a compaction did: to the context, to memory, and what it left out."""
+    n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
+    parts = [
+        "Context compacted",
+        f"{tokens_text(plan.n_tokens_before, plan.n_tokens_after)} tokens",
+        f"{n_before:,} → {n_kept:,} messages",
+    ]
+    if plan.flush is not None and made.flushed is not None and made.flushed.log_path is not None:
+        parts.append(f"{lines_text(made.flushed)} of memory in {plan.flush.log_name}")
+    if plan.summary.loss.n_lost:
+        parts.append(_left_out(plan.summary))
+    return " · ".join(parts)
+
+
+def _left_out(summary: WrittenSummary) -> str:
+    """Count the facts that are in the context no longer, and name the first of them."""
+    n_lost, text = summary.loss.n_lost, summary.text.lower()
+    lost = [fact for fact in summary.audit.missing if fact.needle.lower() not in text]
+    names = [gist(fact.needle, MAX_NAME_CHARS) for fact in lost[: min(n_lost, MAX_NAMES)]]
+    n_others = n_lost - len(names)
+    others = f" and {n_others:,} more" if n_others else ""
+    named = f": {', '.join(names)}{others}" if names else ""
+    return f"left out {n_lost:,} {'fact' if n_lost == 1 else 'facts'}{named}"
 
 
 def _memory_lines(plan: Plan, made: Made) -> list[str]:

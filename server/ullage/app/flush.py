@@ -292,6 +292,13 @@ def is_flush_open(
     return not (is_flushed(epoch, own) or is_flushed(epoch, theirs))
 
 
+def flush_log_name(loaded: Loaded, config: Config, places: Places) -> str | None:
+    """Name the daily log that the next compaction adds to before; None where it would not."""
+    if not is_flush_open(loaded, config, places):
+        return None
+    return _log_name(workspace_of(loaded, places), datetime.now().astimezone(), places)
+
+
 def workspace_of(loaded: Loaded, places: Places) -> Path:
     """Give the folder that the session works in, else the current one."""
     cwd = loaded.session.header.cwd
@@ -307,7 +314,8 @@ def record_flushed(loaded: Loaded, key: str, epoch: Epoch, places: Places) -> No
     record_flush(key, places, epoch=epoch, last_compaction_at=_last_compaction_at(loaded))
 
 
-def _name(log: Path, places: Places) -> str:
+def _log_name(workspace: Path, now: datetime, places: Places) -> str:
+    log = log_path(workspace, f"{now:%Y-%m-%d}")
     try:
         return log.resolve().relative_to(places.cwd.resolve()).as_posix()
     except (OSError, RuntimeError, ValueError):
@@ -328,7 +336,7 @@ def _empty(
         last_compaction_at=_last_compaction_at(loaded),
         workspace=workspace,
         now=now,
-        log_name=_name(log_path(workspace, f"{now:%Y-%m-%d}"), places),
+        log_name=_log_name(workspace, now, places),
     )
 
 

@@ -13,13 +13,14 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.flush import flush_log_name
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.app.status_text import ago
 from ullage.app.summaries import ModelUse, WrittenSummary
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
-from ullage.core.gauge import short_tokens
+from ullage.core.gauge import tokens_text
 from ullage.core.masking import mask_items
 from ullage.core.policy import Layer
 from ullage.core.preview_text import before_text, proposed_text, split_proposed
@@ -79,7 +80,7 @@ class CompactionPreview(msgspec.Struct, frozen=True, kw_only=True):
     def title(self) -> str:
         note = self.note
         n_before, n_after = note.n_tokens_before, note.n_tokens_after
-        return f"Compaction · {_tokens_text(n_before, n_after)} ({saved_text(n_before, n_after)})"
+        return f"Compaction · {tokens_text(n_before, n_after)} ({saved_text(n_before, n_after)})"
 
 
 async def make_preview(
@@ -115,7 +116,7 @@ async def make_preview(
         plan = plan if isinstance(found, Unneeded) else found
     if isinstance(plan, Unneeded):
         return plan
-    return await asyncio.to_thread(_write, plan, request, places)
+    return await asyncio.to_thread(_write, plan, request, config, places)
 
 
 def find_preview(preview_id: str, places: Places) -> CompactionPreview:
@@ -213,21 +214,10 @@ def discard_preview(preview: CompactionPreview, places: Places) -> None:
     remove_preview(preview.preview_id, places)
 
 
-def made_text(plan: Plan, made: Made) -> str:
-    """Tell in one line what a compaction did."""
-    n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
-    tokens = _tokens_text(plan.n_tokens_before, plan.n_tokens_after)
-    return f"Context compacted · {tokens} tokens · {n_before:,} → {n_kept:,} messages"
-
-
 def saved_text(n_before: int, n_after: int) -> str:
     """Tell what a compaction saves as a share of the context before it."""
     # A minus sign, as a hyphen would be a range.
     return f"{n_after / max(n_before, 1) - 1:+.0%}".replace("-", "\N{MINUS SIGN}")
-
-
-def _tokens_text(n_before: int, n_after: int) -> str:
-    return f"{short_tokens(n_before)} → {short_tokens(n_after)}"
 
 
 def _find_edited(
@@ -278,7 +268,7 @@ def _fingerprint(loaded: Loaded) -> Fingerprint | None:
     return lines.fingerprint if isinstance(lines, FileLines) else None
 
 
-def _write(plan: Plan, request: Request, places: Places) -> CompactionPreview:
+def _write(plan: Plan, request: Request, config: Config, places: Places) -> CompactionPreview:
     loaded, selection = plan.loaded, plan.selection
     fingerprint = _fingerprint(loaded)
     if fingerprint is None:
@@ -287,7 +277,8 @@ def _write(plan: Plan, request: Request, places: Places) -> CompactionPreview:
     replaced = mask_items(selection.replaced, known)
     kept = mask_items(selection.kept, known)
     header = loaded.session.header
-    proposed = proposed_text(plan.summary.text, kept, ago)
+    log_name = flush_log_name(loaded, config, places)
+    proposed = proposed_text(plan.summary.text, kept, ago, log_name)
     note = PreviewNote(
         version=VERSION,
         path=str(loaded.path),

@@ -131,3 +131,7 @@ def short_tokens(n_tokens: int) -> str:
     if n_tokens < 999_500:
         return f"{n_tokens / 1000:.0f}k"
     return f"{n_tokens / 1_000_000:.1f}M"
+
+
+def tokens_text(n_before: int, n_after: int) -> str:
+    return f"{short_tokens(n_before)} → {short_tokens(n_after)}"

@@ -59,9 +59,15 @@ def messages_text(items: Sequence[ContextItem], age: Age) -> str:
     return "\n".join(parts)
 
 
-def proposed_text(summary: str, kept: Sequence[ContextItem], age: Age) -> str:
-    """Write the summary, the marker, and what stays, which is the same as in `before_text`."""
-    return "\n".join((summary.strip("\n"), "", MARKER, "", *_kept_lines(kept, age), ""))
+def proposed_text(
+    summary: str, kept: Sequence[ContextItem], age: Age, log_name: str | None = None
+) -> str:
+    """Write the summary, the marker, and what stays, which is the same as in `before_text`.
+
+    `log_name` is the daily log that is added to before the compaction, if one is.
+    """
+    memory = () if log_name is None else (_memory_line(log_name), "")
+    return "\n".join((summary.strip("\n"), "", MARKER, "", *memory, *_kept_lines(kept, age), ""))
 
 
 def split_proposed(text: str) -> Proposed:
@@ -82,6 +88,10 @@ def split_proposed(text: str) -> Proposed:
 
 def kept_heading(n_kept: int) -> str:
     return f"## Kept as it is: {_counted(n_kept)}"
+
+
+def _memory_line(log_name: str) -> str:
+    return f"To apply this also appends what is worth remembering to `{one_line(log_name)}`."
 
 
 def _counted(n_messages: int) -> str:

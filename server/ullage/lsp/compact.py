@@ -3,8 +3,8 @@
 import asyncio
 
 from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.compact_report import made_text
 from ullage.app.flush_report import lines_text
-from ullage.app.preview import made_text
 from ullage.core.compaction import Unneeded
 from ullage.lsp.convert import last_summary_uri
 from ullage.lsp.outcome import ask, changed, changing, meant, model_for

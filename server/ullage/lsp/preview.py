@@ -5,12 +5,12 @@ import asyncio
 from lsprotocol import types
 
 from ullage.app.compact import Plan
+from ullage.app.compact_report import made_text
 from ullage.app.preview import (
     CompactionPreview,
     apply_proposed,
     discard_preview,
     find_preview,
-    made_text,
     make_preview,
     plan_proposed,
 )
