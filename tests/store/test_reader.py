@@ -108,3 +108,8 @@ def test_a_loop_of_links_is_unreadable(tmp_path: Path) -> None:
     path.symlink_to(path)
     with pytest.raises(Unreadable):
         look_at(path)
+
+
+def test_a_name_that_no_file_can_have_is_unreadable(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="null character"):
+        FileLines(tmp_path / "a\0b.jsonl")

@@ -36,8 +36,9 @@ NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label
 
 
 def path_of(uri: str) -> Path | None:
+    """Give the file that a URI names; None where it names none, or one that cannot be."""
     path = to_fs_path(uri)
-    return None if path is None else Path(path)
+    return None if path is None or "\0" in path else Path(path)
 
 
 def uri_of(path: Path) -> str:

@@ -12,6 +12,7 @@ from ullage.app.sessions import session_folders
 from ullage.app.workspace import look
 from ullage.errors import UllageError
 from ullage.lsp.auto import consider_later
+from ullage.lsp.boundary import unattended
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config
 from ullage.lsp.diagnostics import check_followed, check_proposals, publish_known
@@ -42,22 +43,31 @@ async def follow(ls: UllageServer) -> None:
         while True:
             noticed.clear()
             if loop.time() >= next_look:
-                # Watched before they are read: what is written in between is noticed.
-                watch.watch(_folders(ls))
                 # Looking for sessions reads whole folders: never once for every written line.
-                await discover(ls)
-                await look_at_config(ls)
+                await _watch(ls, watch)
+                await unattended(discover)(ls)
+                await unattended(look_at_config)(ls)
                 next_look = loop.time() + LOOK_S
-            for path in await asyncio.to_thread(
-                _changed, ls.followed_paths(), dict(ls.sessions.followed)
-            ):
-                await refresh(ls, path)
+            await _refresh_changed(ls)
             try:
                 await asyncio.wait_for(noticed.wait(), max(0.0, next_look - loop.time()))
             except TimeoutError:
                 continue
     finally:
         watch.stop()
+
+
+@unattended
+async def _watch(ls: UllageServer, watch: FolderWatch) -> None:
+    """Watch before they are read: what is written in between is noticed."""
+    watch.watch(_folders(ls))
+
+
+@unattended
+async def _refresh_changed(ls: UllageServer) -> None:
+    paths, known = ls.followed_paths(), dict(ls.sessions.followed)
+    for path in await asyncio.to_thread(_changed, paths, known):
+        await unattended(refresh)(ls, path)
 
 
 async def discover(ls: UllageServer) -> None:
@@ -71,7 +81,7 @@ async def discover(ls: UllageServer) -> None:
     path = ls.gauge_path()
     if path != shown:
         if path is not None:
-            await refresh(ls, path)
+            await unattended(refresh)(ls, path)
         show_gauge(ls)
 
 

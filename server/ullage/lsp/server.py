@@ -164,9 +164,10 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
         await asyncio.to_thread(remove_old_previews, ls.places)
     else:
         ls.places = msgspec.structs.replace(ls.places, keeps_caches=False)
+    ls.following = asyncio.create_task(follow(ls))
     documents.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
-    ls.following = asyncio.create_task(follow(ls))
+    await asyncio.to_thread(remove_useless_previews, ls.places)
 
 
 async def _on_shutdown(ls: UllageServer, params: None) -> None:

@@ -161,6 +161,8 @@ def look_at(path: Path) -> Fingerprint:
         found = path.stat()
     except FileNotFoundError:
         raise Unreadable(f"{path} does not exist: name a transcript or a session id") from None
+    except ValueError:
+        raise Unreadable("no file can have such a name: it has a null character") from None
     except OSError as error:
         raise _unreadable(path, error) from None
     if stat.S_ISDIR(found.st_mode):
