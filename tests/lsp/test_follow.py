@@ -1,6 +1,7 @@
 """Following of sessions goes on, whatever one document or one moment is like."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import cast
 
@@ -9,7 +10,8 @@ from lsprotocol import types
 
 from pi_files import PiFile, conversation
 from running import Place
-from ullage.lsp.follow import follow
+from ullage.lsp.config import reload_config
+from ullage.lsp.follow import follow, refresh
 from ullage.lsp.state import UllageServer
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
@@ -49,16 +51,22 @@ class BrokenWorker:
         raise RuntimeError
 
 
+def initialized(place: Place, worker: object) -> UllageServer:
+    """A server in this process, which counts as it is told to."""
+    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    server = UllageServer("ullage", "0", places)
+    server.worker = cast(TokenWorker, worker)
+    for _ in server.protocol.lsp_initialize(types.InitializeParams(types.ClientCapabilities())):
+        """The handler of ours has no part in this."""
+    return server
+
+
 async def test_a_fault_with_one_session_does_not_stop_the_following_of_another(
     place: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
+    server = initialized(place, BrokenWorker())
     counted = PiFile()
     counted.user("question")
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
-    server = UllageServer("ullage", "0", places)
-    server.worker = cast(TokenWorker, BrokenWorker())
-    for _ in server.protocol.lsp_initialize(types.InitializeParams(types.ClientCapabilities())):
-        """The handler of ours has no part in this."""
     paths = [
         place.write("counted.jsonl", counted.data),
         place.write("reported.jsonl", conversation(2, usage=84_000).data),
@@ -73,3 +81,31 @@ async def test_a_fault_with_one_session_does_not_stop_the_following_of_another(
     await asyncio.gather(following, return_exceptions=True)
     assert set(server.sessions.followed) == {paths[1]}
     assert "fault in refresh" in caplog.text
+
+
+class SlowWorker:
+    """Counts when it is let."""
+
+    def __init__(self) -> None:
+        self.is_reading = threading.Event()
+        self.may_go_on = threading.Event()
+
+    def count_tokens(self, *_: object) -> int:
+        self.is_reading.set()
+        assert self.may_go_on.wait(10)
+        return 1
+
+
+async def test_what_is_configured_while_a_session_is_read_counts_for_it(place: Place) -> None:
+    worker = SlowWorker()
+    server = initialized(place, worker)
+    pi = PiFile()
+    pi.user("question")
+    path = place.write("s.jsonl", pi.data)
+    reading = asyncio.create_task(refresh(server, path))
+    assert await asyncio.to_thread(worker.is_reading.wait, 10)
+    server.editor.settings = {"contextWindow": 1_000_000}
+    await reload_config(server)
+    worker.may_go_on.set()
+    await reading
+    assert server.sessions.followed[path].loaded.status.gauge.window.n_tokens == 1_000_000

@@ -330,7 +330,7 @@ async def test_nothing_is_shown_on_other_files(editor) -> None:
         assert await hints_of(editor, one) == {}
 
 
-async def test_lenses_and_hints_are_asked_for_anew_when_the_session_goes_on(
+async def test_lenses_and_hints_are_asked_for_anew_when_the_session_or_the_configuration_changes(
     editor,
 ) -> None:
     asked: asyncio.Queue[str] = asyncio.Queue()
@@ -363,7 +363,11 @@ async def test_lenses_and_hints_are_asked_for_anew_when_the_session_goes_on(
         await symbols_of(editor, path)
     async with asyncio.timeout(ANSWER_S):
         assert [await asked.get() for _ in range(4)] == ["lenses", "hints"] * 2
-    assert time.monotonic() - started > 0.9
+        assert time.monotonic() - started > 0.9
+        editor.client.workspace_did_change_configuration(
+            types.DidChangeConfigurationParams(settings={"contextWindow": 1_000_000})
+        )
+        assert [await asked.get() for _ in range(2)] == ["lenses", "hints"]
 
 
 async def test_a_message_of_the_user_can_be_pinned_where_it_stands(

@@ -9,8 +9,10 @@ from lsprotocol import types
 from ullage.app.config import load_config
 from ullage.core.config.tree import origin_text
 from ullage.lsp.boundary import guarded
+from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import path_of
 from ullage.lsp.diagnostics import recheck_all
+from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.store.config_files import config_stamps
 
@@ -65,26 +67,30 @@ async def reload_config(ls: UllageServer) -> None:
     """Load what is configured, and look anew at what is open where that is something else."""
     before = ls.config
     await _load(ls)
-    if ls.config != before:
+    if ls.config is not before:
         recheck_all(ls)
+        views_changed(ls)
+        notify_changed(ls, "sessions")
 
 
 async def _load(ls: UllageServer) -> None:
     """Load what is configured; sessions are measured anew where that is something else."""
-    # Looked at before they are read: what is written in between is read at the next look.
-    ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folder)
-    config = await asyncio.to_thread(
-        load_config,
-        ls.places,
-        workspace=ls.config_folder,
-        editor=ls.editor.settings,
-        is_trusted=ls.editor.is_trusted,
-    )
-    if config == ls.config:
-        return
-    ls.config = config
-    ls.sessions.followed.clear()
-    ls.sessions.briefs.clear()
+    # One at a time: what was said last is what counts.
+    async with ls.config_lock:
+        # Looked at before they are read: what is written in between is read at the next look.
+        ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folder)
+        config = await asyncio.to_thread(
+            load_config,
+            ls.places,
+            workspace=ls.config_folder,
+            editor=ls.editor.settings,
+            is_trusted=ls.editor.is_trusted,
+        )
+        if config == ls.config:
+            return
+        ls.config = config
+        ls.sessions.followed.clear()
+        ls.sessions.briefs.clear()
     for finding in config.findings:
         log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)
 

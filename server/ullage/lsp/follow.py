@@ -88,13 +88,11 @@ async def discover(ls: UllageServer) -> None:
 async def refresh(ls: UllageServer, path: Path) -> None:
     """Load a transcript if it changed; what cannot be read now shows nothing."""
     async with ls.lock_of(path):
-        before = ls.sessions.followed.get(path)
         try:
-            after = await asyncio.to_thread(_read, ls, path, before)
+            before, after = await _read(ls, path)
         except UllageError as error:
-            if before is not None:
+            if ls.sessions.followed.pop(path, None) is not None:
                 log.info("%s: a followed transcript cannot be read now", type(error).__name__)
-                del ls.sessions.followed[path]
                 publish(ls, path)
             return
         if after is not before:
@@ -120,10 +118,16 @@ def publish(ls: UllageServer, path: Path) -> None:
         show_gauge(ls)
 
 
-def _read(ls: UllageServer, path: Path, before: Followed | None) -> Followed:
-    if before is None:
-        return start(path, ls.config, ls.places, ls.worker.count_tokens)
-    return update(before, ls.config, ls.places)
+async def _read(ls: UllageServer, path: Path) -> tuple[Followed | None, Followed]:
+    """Give a session as it was known and as it is: again where other things are configured now."""
+    while True:
+        before, config = ls.sessions.followed.get(path), ls.config
+        if before is None:
+            after = await asyncio.to_thread(start, path, config, ls.places, ls.worker.count_tokens)
+        else:
+            after = await asyncio.to_thread(update, before, config, ls.places)
+        if config is ls.config:
+            return before, after
 
 
 def _capture(ls: UllageServer, before: Followed, after: Followed) -> None:

@@ -23,10 +23,12 @@ async def run_sessions(ls: UllageServer, argument: SessionArgument) -> SessionsR
         **ls.sessions.briefs,
         **{path: brief(one.loaded) for path, one in ls.sessions.followed.items()},
     }
+    config = ls.config
     families = await asyncio.to_thread(
-        measure_all, ls.sessions.seen or (), known, ls.config, ls.places, ls.worker.count_tokens
+        measure_all, ls.sessions.seen or (), known, config, ls.places, ls.worker.count_tokens
     )
-    ls.sessions.briefs = {one.path: one for one in _briefs(families)}
+    if config is ls.config:
+        ls.sessions.briefs = {one.path: one for one in _briefs(families)}
     shown = ls.gauge_path()
     return SessionsResult(sessions=[_row(family, shown) for family in families])
 

@@ -107,7 +107,12 @@ class UllageServer(LanguageServer):
         self.documents = Documents()
         self.sessions = Sessions()
         self.config = Config()
-        """What is configured; loaded when the client says which folder is worked in."""
+        """What is configured; loaded when the client says which folder is worked in.
+
+        It is the same value until something else is configured: results that were worked out
+        by another one count no more.
+        """
+        self.config_lock = asyncio.Lock()
         self.config_folder: Path | None = None
         """The folder of the workspace whose `.ullage.yaml` counts."""
         self.config_stamps: tuple[Stamp, ...] = ()
