@@ -6,7 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
+from model_server import serving, text_reply
 from pi_files import MODEL, PiFile, conversation, grow
 from running import Place
 
@@ -94,6 +96,20 @@ async def test_of_two_windows_one_tells_and_snoozing_holds_for_both(
     for one in editors:
         await one.request("ullage/status")
     assert len(editor.questions + other_editor.questions) == 2
+
+
+def answered_later(editor) -> asyncio.Future[str]:
+    """Let the first question stand until its answer is given; others are closed."""
+    answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    editor.client.protocol.fm._features.pop(types.WINDOW_SHOW_MESSAGE_REQUEST)
+
+    @editor.client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
+    async def on_question(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+        editor.questions.append(params.message)
+        editor._asked.put_nowait(params.message)
+        return types.MessageActionItem(await answer) if len(editor.questions) == 1 else None
+
+    return answer
 
 
 async def first_asked(editors, beginning: str) -> None:
@@ -216,3 +232,66 @@ async def test_a_session_is_switched_and_snoozed_by_commands(editor, workspace_s
     outcome = await editor.command("ullage.auto")
     assert outcome.message == "Automatic compaction of this session is on."
     assert "set by the session" in editor.place.run("autocompact", "status").stdout
+
+
+def with_model(server) -> dict[str, object]:
+    return {"model": {"provider": "custom", "modelName": "m", "baseUrl": server.base_url}}
+
+
+async def test_no_model_is_asked_before_the_user_said_yes(editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED + b"  prune:\n    enabled: false\n")
+    async with serving(text_reply("## Goal\n- Ship it.\n" * 5)) as server:
+        await started(editor, compaction=with_model(server))
+        await grown(editor, pi, path, 178_000)
+        question = await editor.asked(lambda text: text.startswith(used(89)))
+        assert "The configured model would be sent what goes" in question
+        await grown(editor, pi, path, 180_000)
+        editor.answer = "Snooze"
+        await grown(editor, pi, path, 192_000)
+        await editor.asked(lambda text: text.startswith(used(96)))
+        await grown(editor, pi, path, 194_000)
+        await editor.request("ullage/status")
+        assert (len(server.asked), len(editor.questions)) == (0, 2)
+
+
+async def test_after_a_yes_the_model_summarizes(editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED + b"  prune:\n    enabled: false\n")
+    editor.answer = "Compact Now"
+    async with serving(text_reply("## Goal\n- Ship it.\n" * 5)) as server:
+        await started(editor, compaction=with_model(server))
+        await grown(editor, pi, path, 178_000)
+        await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw 019c2f00: "))
+        assert server.asked
+
+
+async def test_a_yes_to_a_prune_prunes_however_full_the_window_became(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED)
+    await started(editor)
+    answer = answered_later(editor)
+    await grown(editor, pi, path, 178_000)
+    question = await editor.asked(lambda text: text.startswith(used(89)))
+    assert "Ullage would prune it now" in question
+    await grown(editor, pi, path, 192_000)
+    answer.set_result("Prune Now")
+    await editor.asked(lambda text: text.startswith("Pruned "))
+    assert b'"type":"compaction"' not in path.read_bytes()
+
+
+async def test_the_button_of_a_prune_never_compacts(editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(AUTO_OFF)
+    await started(editor)
+    answer = answered_later(editor)
+    await grown(editor, pi, path, 178_000)
+    assert "pruning old tool output would free" in await editor.asked(lambda text: True)
+    outcome = await editor.execute("ullage.prune", {"isConfirmed": True})
+    assert outcome.outcome == "done"
+    make_quiet(path)
+    answer.set_result("Prune")
+    await editor.said(lambda text: "there is nothing to prune any more" in text)
+    assert b'"type":"compaction"' not in path.read_bytes()

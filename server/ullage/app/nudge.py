@@ -6,7 +6,8 @@ import msgspec
 
 from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded
-from ullage.core.nudge import NudgedBand, Nudges, ask, nudge, snooze
+from ullage.core.decision import compaction_due
+from ullage.core.nudge import NudgedBand, Nudges, ask, may_ask, nudge, snooze
 from ullage.core.policy import Layer
 from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state
 from ullage.store.places import Places
@@ -38,6 +39,16 @@ def claim_nudge(loaded: Loaded, places: Places) -> NudgedBand | None:
     return claimed
 
 
+def is_question_open(loaded: Loaded, places: Places) -> bool:
+    """Tell whether the user may still be asked about what can be due at this size of the context.
+
+    Without a plan: so that none is made where the answer is no.
+    """
+    nudges = read_auto_state(session_key(loaded.session), places).nudges
+    n_compactions = len(loaded.context.compactions)
+    return may_ask(nudges, _strongest_layer(loaded), loaded.status.band, n_compactions)
+
+
 def claim_question(loaded: Loaded, layer: Layer, places: Places) -> bool:
     """Tell whether the user is to be asked about a layer now, and by no other process.
 
@@ -63,6 +74,12 @@ def snooze_session(loaded: Loaded, places: Places) -> None:
     """
     band, n_compactions = loaded.status.band, len(loaded.context.compactions)
     _change(loaded, lambda nudges: snooze(nudges, band, n_compactions), places)
+
+
+def _strongest_layer(loaded: Loaded) -> Layer:
+    gauge = loaded.status.gauge
+    used, window = gauge.used_tokens or 0, gauge.window.n_tokens
+    return compaction_due(used, window, loaded.policy) or "prune"
 
 
 def _change(loaded: Loaded, changed: Callable[[Nudges], Nudges], places: Places) -> None:

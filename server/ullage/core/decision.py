@@ -127,7 +127,7 @@ def due_layer(situation: Situation, policy: Policy) -> Layer | None:
     used, window = situation.used_tokens, situation.window_tokens
     if used is None:
         return None
-    compaction = _compaction_due(used, window, policy)
+    compaction = compaction_due(used, window, policy)
     is_high = used >= ratio_at(window, policy.prune_ratio)
     if (is_high or compaction) and _is_prune_due(situation, policy):
         return "prune"
@@ -135,14 +135,15 @@ def due_layer(situation: Situation, policy: Policy) -> Layer | None:
     if any(step.what == "prune" and step.n_freed > 0 for step in situation.tried):
         if not is_high:
             return None
-        if compaction is None and _compaction_due(started, window, policy):
+        if compaction is None and compaction_due(started, window, policy):
             compaction = "summarize"
     return (
         compaction if compaction is not None and _is_stronger(compaction, situation.tried) else None
     )
 
 
-def _compaction_due(used: int, window: int, policy: Policy) -> Layer | None:
+def compaction_due(used: int, window: int, policy: Policy) -> Layer | None:
+    """Give the compaction that is due at a size: no cascade that begins there goes beyond it."""
     if used >= ratio_at(window, policy.full_ratio):
         return "full"
     at_reserve = reserve_at(window, policy)

@@ -45,14 +45,19 @@ def nudge(
     return told, None if is_snoozed(nudges, band, n_compactions) else band
 
 
+def may_ask(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> bool:
+    """Tell whether a question about a layer would be news, and is not snoozed."""
+    asked = nudges.asked_layer if nudges.asked_compactions == n_compactions else None
+    is_new = asked is None or LAYERS.index(layer) > LAYERS.index(asked)
+    return is_new and not is_snoozed(nudges, band, n_compactions)
+
+
 def ask(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> tuple[Nudges, bool]:
     """Tell whether the user is to be asked about a layer now, and what was asked then.
 
     A question is as good as a nudge: the band is not told of besides.
     """
-    asked = nudges.asked_layer if nudges.asked_compactions == n_compactions else None
-    is_new = asked is None or LAYERS.index(layer) > LAYERS.index(asked)
-    if not is_new or is_snoozed(nudges, band, n_compactions):
+    if not may_ask(nudges, layer, band, n_compactions):
         return nudges, False
     return (
         msgspec.structs.replace(

@@ -10,7 +10,7 @@ from ullage.app.status_text import AGENT_NAMES
 from ullage.core.decision import Ask
 from ullage.core.gauge import short_tokens
 
-COMPACT_NOW, NOT_NOW, SNOOZE = "Compact Now", "Not Now", "Snooze"
+COMPACT_NOW, PRUNE_NOW, NOT_NOW, SNOOZE = "Compact Now", "Prune Now", "Not Now", "Snooze"
 PREVIEW, PRUNE, COMPACT = "Preview…", "Prune", "Compact"
 UNDO, VIEW = "Undo", "View"
 
@@ -18,6 +18,12 @@ UNDO, VIEW = "Undo", "View"
 class Nudge(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     buttons: tuple[str, ...]
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    message: str
+    button: str
+    """The one that says yes."""
 
 
 def nudge(loaded: Loaded, pruning: Pruning | None, *, is_ours: bool) -> Nudge:
@@ -37,12 +43,15 @@ def nudge(loaded: Loaded, pruning: Pruning | None, *, is_ours: bool) -> Nudge:
     )
 
 
-def question(plan: Plan | Pruning, action: Ask) -> str:
-    what = "prune" if isinstance(plan, Pruning) else "compact"
+def question(plan: Plan | Pruning, action: Ask, *, has_model: bool) -> Question:
+    """Ask whether to make what is due, with the figures of our own rules."""
+    is_prune = isinstance(plan, Pruning)
     advice = "" if action.advice is None else f" ({action.advice})"
-    return (
-        f"{_used(plan.loaded)}. Ullage would {what} it now:"
-        f" {_sizes(plan)}.{advice} It can be undone."
+    model = " The configured model would be sent what goes, to summarize it." if has_model else ""
+    return Question(
+        message=f"{_used(plan.loaded)}. Ullage would {'prune' if is_prune else 'compact'} it now:"
+        f" {_sizes(plan)}.{advice}{'' if is_prune else model} It can be undone.",
+        button=PRUNE_NOW if is_prune else COMPACT_NOW,
     )
 
 
@@ -52,8 +61,12 @@ def done(plan: Plan | Pruning, made: Made) -> str:
     return f"{what} {_name(plan.loaded)}: {_sizes(plan)}.{checkpoint}"
 
 
-def nothing_due(loaded: Loaded) -> str:
-    return f"{_used(loaded)}: nothing is due any more."
+def compacted_since(loaded: Loaded) -> str:
+    return f"{_used(loaded)}: it was compacted or taken back meanwhile, nothing is done now."
+
+
+def nothing_to_prune(loaded: Loaded) -> str:
+    return f"{_used(loaded)}: there is nothing to prune any more."
 
 
 def warned(loaded: Loaded, reason: str) -> str:

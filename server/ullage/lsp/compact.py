@@ -2,13 +2,13 @@
 
 import asyncio
 
-from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.compact import Plan, Request, compact
 from ullage.app.compact_report import made_text
 from ullage.app.flush_report import lines_text
 from ullage.core.compaction import Unneeded
+from ullage.lsp.compaction_plan import planned_compaction
 from ullage.lsp.convert import last_summary_uri
-from ullage.lsp.outcome import ask, changed, changing, meant, model_for
-from ullage.lsp.progress import Reporter, with_progress
+from ullage.lsp.outcome import ask, changed, changing, meant
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
@@ -20,15 +20,7 @@ CANCELLED = "Compaction cancelled."
 @changing
 async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await meant(ls, argument.session)
-
-    async def planned(report: Reporter) -> Plan | Unneeded:
-        model = await model_for(ls, loaded, report)
-        plan = await plan_compaction(loaded, Request(), ls.config, ls.places, model)
-        if isinstance(plan, Unneeded):
-            return plan
-        return await with_flush(plan, ls.config, ls.places, model)
-
-    plan = await with_progress(ls, "Planning a compaction", planned)
+    plan = await planned_compaction(ls, loaded, Request())
     if plan is None:
         return Outcome(outcome="cancelled", message=CANCELLED)
     if isinstance(plan, Unneeded):

@@ -160,14 +160,13 @@ def serve() -> int:
 
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
-    if may_write(ls):
-        await asyncio.to_thread(remove_old_previews, ls.places)
-    else:
+    if not may_write(ls):
         ls.places = msgspec.structs.replace(ls.places, keeps_caches=False)
     ls.following = asyncio.create_task(follow(ls))
     documents.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
-    await asyncio.to_thread(remove_useless_previews, ls.places)
+    if may_write(ls):
+        await asyncio.to_thread(remove_old_previews, ls.places)
 
 
 async def _on_shutdown(ls: UllageServer, params: None) -> None:
