@@ -7,16 +7,18 @@ import msgspec
 import pytest
 
 from pi_files import PiFile
-from planning import loaded, undone
+from planning import compacted, loaded, undone
 from ullage.app.auto import decline, make_due, plan_auto, remember_idle, report_auto, switch
 from ullage.app.compact import Plan
 from ullage.app.due import Due
 from ullage.app.prune import Pruning
 from ullage.app.sessions import open_session
 from ullage.app.summaries import ModelUse
+from ullage.app.undo import plan_undo_of, undo
 from ullage.core.config.settings import Config
 from ullage.core.decision import Ask, Compact, Idle, Prune, Warn
 from ullage.core.policy import Policy
+from ullage.errors import Refused
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 
@@ -164,3 +166,40 @@ def test_a_plan_writes_nothing(path: Path, places: Places) -> None:
     assert due_in(path, places, config_of()).plan is not None
     assert path.read_bytes() == before
     assert not (places.state_folder / "context").exists()
+
+
+def test_only_the_change_that_was_told_of_is_taken_back(path: Path, places: Places) -> None:
+    config = config_of()
+    due = due_in(session_of(path, n_used=17_600, n_reads=16), places, config)
+    assert isinstance(due.plan, Pruning)
+    told = make_due(due.plan, config, places)
+    make_idle(path)
+    compacted(path, places, config)
+    before = path.read_bytes()
+    with pytest.raises(Refused, match="only its last change"):
+        plan_undo_of(told, config, places)
+    assert path.read_bytes() == before
+    undone(path, places, config)
+    undo(plan_undo_of(told, config, places), config, places)
+    make_idle(path)
+    with pytest.raises(Refused):
+        plan_undo_of(told, config, places)
+
+
+def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
+    path: Path, places: Places
+) -> None:
+    config = config_of()
+    due = due_in(session_of(path, n_used=17_600, n_reads=2), places, config)
+    assert due.plan is not None
+    told = make_due(due.plan, config, places)
+    pi = PiFile()
+    pi.lines, pi.ids = [path.read_bytes()], ["of the session"] * 100
+    pi.leaf = told.loaded.context.items[-1].entry_id
+    first = pi.user("And the next thing, please.")
+    pi.assistant("Done.", usage=5_000)
+    pi.compaction("## Goal\n- The agent's own.", first)
+    path.write_bytes(pi.data)
+    make_idle(path)
+    with pytest.raises(Refused, match="only its last change"):
+        plan_undo_of(told, config, places)

@@ -295,3 +295,22 @@ async def test_the_button_of_a_prune_never_compacts(editor, long_session, config
     answer.set_result("Prune")
     await editor.said(lambda text: "there is nothing to prune any more" in text)
     assert b'"type":"compaction"' not in path.read_bytes()
+
+
+async def test_an_old_message_takes_back_nothing_but_its_own_change(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNASKED)
+    answer = answered_later(editor)
+    await started(editor)
+    await grown(editor, pi, path, 178_000)
+    await editor.asked(lambda text: text.startswith("Pruned "))
+    make_quiet(path)
+    compacted = editor.place.run("compact", "--session", str(path), "--yes", "--json")
+    assert compacted.returncode == 0, compacted.stderr
+    make_quiet(path)
+    before = path.read_bytes()
+    answer.set_result("Undo")
+    await editor.said(lambda text: "only its last change can be taken back" in text)
+    assert path.read_bytes() == before

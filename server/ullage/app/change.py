@@ -144,6 +144,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     plan: ChangePlan
     loaded: Loaded
     """The session as it goes on."""
+    receipt_id: str
     checkpoint_id: str | None
     resume_command: str
     notes: tuple[str, ...]
@@ -211,6 +212,7 @@ def make_change(
     return Made(
         plan=plan,
         loaded=loaded,
+        receipt_id=done.receipt_id,
         checkpoint_id=checkpoint_id,
         resume_command=target.editor.resume_command(loaded.session.header, done.path),
         notes=(*recovered, *done.notes, *_new_notes(flush, flushed)),

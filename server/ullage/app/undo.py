@@ -8,6 +8,7 @@ from ullage.app.auto import decline
 from ullage.app.change import (
     Changeable,
     ChangePlan,
+    Made,
     changeable,
     make_change,
     new_entry_id,
@@ -100,6 +101,25 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         receipt = next((one for one in known if one.occasion.kind == "prune"), None)
         return _reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
     return _reversal(loaded, receipt, _undone_compaction(loaded, target, last))
+
+
+def plan_undo_of(made: Made, config: Config, places: Places) -> Withdrawal | Reversal:
+    """Work out how one change is taken back that was told of, maybe hours ago.
+
+    Raises:
+        Refused: it was taken back, or something else was done to the session since.
+        WriteNotSupported: this kind of session is not ours to write to.
+    """
+    path = made.loaded.path
+    plan = plan_undo(open_session(path), config, places)
+    now = plan.loaded if isinstance(plan, Withdrawal) else plan.change.loaded
+    is_last = plan.receipt is not None and plan.receipt.receipt_id == made.receipt_id
+    if not is_last or _last_change(now) != _last_change(made.loaded):
+        raise Refused(
+            f"{path.name} was changed again since, and only its last change can be taken back: see"
+            f" it with `ullage undo --dry-run --session {path}`"
+        )
+    return plan
 
 
 def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:

@@ -13,7 +13,7 @@ from ullage.app.load import Loaded, load
 from ullage.app.nudge import snooze_session
 from ullage.app.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.app.sessions import reopen
-from ullage.app.undo import plan_undo, undo
+from ullage.app.undo import plan_undo_of, undo
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import ModelSettings
 from ullage.core.decision import Ask
@@ -107,7 +107,7 @@ async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
     text = auto_text.done(plan, made)
     answer = await _answer(ls, types.MessageType.Info, text, UNDO, VIEW)
     if answer == UNDO:
-        await asyncio.to_thread(_undo, ls, made.loaded)
+        await asyncio.to_thread(_undo, ls, made)
         notify_changed(ls, "sessions", "checkpoints")
     elif answer == VIEW:
         has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents
@@ -115,8 +115,8 @@ async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
         await ls.window_show_document_async(types.ShowDocumentParams(uri=uri, take_focus=True))
 
 
-def _undo(ls: UllageServer, loaded: Loaded) -> None:
-    undo(plan_undo(reopen(loaded.session), ls.config, ls.places), ls.config, ls.places)
+def _undo(ls: UllageServer, made: Made) -> None:
+    undo(plan_undo_of(made, ls.config, ls.places), ls.config, ls.places)
 
 
 def _preview_command(ls: UllageServer) -> Callable[[PreviewArgument], Awaitable[object]] | None:
