@@ -126,6 +126,14 @@ def test_a_duplicate_names_the_other_place_and_can_be_removed(around: Surroundin
     assert applied(text, fix) == "# Mine\n\nSome words of my own.\n\nMore of my own words.\n"
 
 
+def test_an_item_is_removed_with_what_stands_below_it(around: Surroundings) -> None:
+    item = f"- {RULE}\n  - {RULE} In the backend too.\n"
+    text = f"# A\n\n{item}\n# B\n\n{item}- Other words.\n"
+    (found,) = on_instructions(around, write(around, "AGENTS.md", text))
+    (fix,) = found.fixes
+    assert applied(text, fix) == f"# A\n\n{item}\n# B\n\n- Other words.\n"
+
+
 def test_a_file_that_is_a_copy_is_told_once_and_a_link_not_at_all(around: Surroundings) -> None:
     words = ("gauge", "prune", "window", "secrets", "checkpoints")
     rules = "".join(

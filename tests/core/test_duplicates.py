@@ -55,6 +55,26 @@ def test_different_rules_of_one_pattern_are_no_duplicates() -> None:
     assert found_in(text) == []
 
 
+def test_the_same_words_with_other_children_are_no_duplicate() -> None:
+    text = (
+        f"## Frontend\n- {RULE}\n  - pnpm lint\n  - pnpm test\n"
+        f"## Backend\n- {RULE}\n  - cargo clippy\n  - cargo test\n"
+    )
+    assert found_in(text) == []
+    assert found_in(f"{RULE}:\n\n```sh\nmake a\n```\n\n{RULE}:\n\n```sh\nmake b\n```\n") == []
+
+
+def test_an_item_below_another_line_is_no_duplicate() -> None:
+    assert found_in(f"Always:\n\n- {RULE}\n\nNever:\n\n- {RULE}\n") == []
+    assert found_in(f"- Frontend\n  - {RULE}\n- Backend\n  - {RULE}\n") == []
+
+
+def test_an_item_with_the_same_children_is_one_and_ends_after_them() -> None:
+    item = f"- {RULE}\n  - pnpm lint\n\n    and more"
+    (one,) = find_duplicates(statements(f"{item}\n\n# B\n\n{item}\n- other"), [])
+    assert (one.statement.part.start, one.statement.end) == (len(item) + 7, 2 * len(item) + 7)
+
+
 @given(st.lists(st.sampled_from([RULE, LONG, "## A", "short", "", "```"]), max_size=12))
 def test_nothing_is_told_twice_and_nothing_unique_is_told(parts: list[str]) -> None:
     text = "\n\n".join(parts)

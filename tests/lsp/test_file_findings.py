@@ -214,7 +214,7 @@ async def test_a_duplicate_is_removed_by_its_quick_fix(editor, documents, place)
     assert finding.related_information is not None
     assert finding.related_information[0].location.uri == other.as_uri()
     (fix,) = await documents.fixes(path, finding)
-    assert (fix.title, fix.is_preferred) == ("Remove this copy", True)
+    assert (fix.title, fix.is_preferred) == ("Remove this copy", False)
     assert fix.edit is not None
     assert fix.edit.changes is not None
     (edit,) = fix.edit.changes[path.as_uri()]

@@ -146,8 +146,12 @@ def duplicate_findings(
             yield _copy_finding(positions, other_path, other, n_common, len(own))
             found = tuple(one for one in found if one.source != source)
     sources = ((path, positions), *((at, Positions(other)) for at, other in others))
+    told_up_to = 0
     for one in found:
-        yield _duplicate_finding(one, text, positions, sources[one.source], path)
+        # What stands below an item that is told is told with it.
+        if one.statement.part.start >= told_up_to:
+            told_up_to = one.statement.end
+            yield _duplicate_finding(one, text, positions, sources[one.source], path)
 
 
 def _others(path: Path, around: Surroundings) -> list[tuple[Path, str]]:
@@ -194,19 +198,19 @@ def _duplicate_finding(
     source: tuple[Path, Positions],
     path: Path,
 ) -> DocumentFinding:
-    part, other = one.statement.part, one.other.part
+    start, end, other = one.statement.part.start, one.statement.end, one.other
     other_path, other_positions = source
-    line = other_positions.position(other.start).line + 1
+    line = other_positions.position(other.part.start).line + 1
     where = f"line {line}" if other_path == path else f"{other_path.name}, line {line}"
     words = "This stands already in" if one.is_exact else "Nearly the same stands in"
     return DocumentFinding(
         code="instructions-duplicate",
-        extent=positions.extent(part.start, part.end),
-        message=f"{words} {where}; {estimate_tokens(text[part.start : part.end]):,} tokens.",
+        extent=positions.extent(start, end),
+        message=f"{words} {where}; {estimate_tokens(text[start:end]):,} tokens.",
         related=(
             Related(
                 path=str(other_path),
-                extent=other_positions.extent(other.start, other.end),
+                extent=other_positions.extent(other.part.start, other.end),
                 message="The other place",
             ),
         ),
@@ -215,12 +219,13 @@ def _duplicate_finding(
 
 
 def _removal(statement: Statement, text: str, positions: Positions) -> TextFix:
-    """Remove whole lines; the blank line that would be doubled goes too."""
-    part = statement.part
-    last = positions.position(part.end).line
+    """Remove whole lines, all below included; the blank line that would be doubled goes too."""
+    start = statement.part.start
+    last = positions.position(statement.end).line
     end = positions.line_start(last + 1) if last + 1 < positions.n_lines else len(text)
-    start_line = positions.position(part.start).line
+    start_line = positions.position(start).line
     is_alone = not positions.line_text(start_line - 1).strip()
     if is_alone and last + 2 < positions.n_lines and not positions.line_text(last + 1).strip():
         end = positions.line_start(last + 2)
-    return TextFix(title="Remove this copy", extent=positions.extent(part.start, end), new_text="")
+    extent = positions.extent(start, end)
+    return TextFix(title="Remove this copy", extent=extent, new_text="", is_sure=False)

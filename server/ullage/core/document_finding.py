@@ -19,6 +19,8 @@ class TextFix(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     extent: Extent
     new_text: str
+    is_sure: bool = True
+    """Whether an editor may make it as one of many, unseen."""
 
 
 class DocumentFinding(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,15 +1,18 @@
 """Statements that are made twice in what an agent is given.
 
-The same words in the same order are a duplicate, whatever markup and case they have. So are two
-long statements of which nine tenths of the two-word runs are the same (Broder's resemblance): that
-is one word in forty that differs.
+The same words in the same order are a duplicate, whatever markup and case they have, where what
+stands below them and what they stand below is the same too: an item counts with its children,
+and a list with the line that announces it. So are two long statements of which nine tenths of the
+two-word runs are the same (Broder's resemblance): that is one word in forty that differs.
 A statement with one word negated or one number changed is no duplicate: it says something else.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
+from ullage.core.markdown_nesting import nested
 from ullage.core.markdown_parts import Part, plain_words, read_parts
 
 MIN_WORDS = 6
@@ -26,9 +29,18 @@ _NEGATIONS = frozenset(
 )
 
 
+Words: TypeAlias = tuple[str, ...]
+Context: TypeAlias = tuple[tuple[Words, ...], tuple[Words, ...]]
+"""What stands above a statement, and what below it."""
+
+
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     part: Part
-    words: tuple[str, ...]
+    end: int
+    """Of the last part below it."""
+    words: Words
+    context: Context
+    """The same words mean something else in another one."""
 
 
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,15 +55,21 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 
 def statements(text: str) -> tuple[Statement, ...]:
     found: list[Statement] = []
-    for part in read_parts(text):
-        if part.kind != "text" or part.end - part.start < MIN_CHARS:
+    for one in nested(text, read_parts(text)):
+        part = one.part
+        if part.end - part.start < MIN_CHARS:
             continue
         words = plain_words(text[part.start : part.end])
         if len(words) >= MIN_WORDS:
-            found.append(Statement(part=part, words=words))
+            context = (_all_words(text, one.above), _all_words(text, one.below))
+            found.append(Statement(part=part, end=one.end, words=words, context=context))
         if len(found) == MAX_STATEMENTS:
             break
     return tuple(found)
+
+
+def _all_words(text: str, parts: Iterable[Part]) -> tuple[Words, ...]:
+    return tuple(plain_words(text[part.start : part.end]) for part in parts)
 
 
 def find_duplicates(
@@ -78,14 +96,15 @@ class _Known:
     """Statements by what they say, and the long ones by their runs of words."""
 
     def __init__(self) -> None:
-        self._exact: dict[tuple[str, ...], tuple[int, Statement]] = {}
-        self._long: list[tuple[int, Statement, frozenset[tuple[str, ...]]]] = []
-        self._by_run: dict[tuple[str, ...], list[int]] = {}
+        self._exact: dict[tuple[Words, Context], tuple[int, Statement]] = {}
+        self._long: list[tuple[int, Statement, frozenset[Words]]] = []
+        self._by_run: dict[Words, list[int]] = {}
 
     def add(self, source: int, statement: Statement) -> None:
-        if statement.words in self._exact:
+        meaning = (statement.words, statement.context)
+        if meaning in self._exact:
             return
-        self._exact[statement.words] = (source, statement)
+        self._exact[meaning] = (source, statement)
         if len(statement.words) >= NEAR_MIN_WORDS:
             runs = _runs(statement.words)
             for run in runs:
@@ -93,7 +112,7 @@ class _Known:
             self._long.append((source, statement, runs))
 
     def find(self, statement: Statement) -> Duplicate | None:
-        same = self._exact.get(statement.words)
+        same = self._exact.get((statement.words, statement.context))
         if same is not None:
             return Duplicate(statement=statement, source=same[0], other=same[1], is_exact=True)
         if len(statement.words) < NEAR_MIN_WORDS:
@@ -106,15 +125,18 @@ class _Known:
         for at, n_shared in shared.items():
             source, other, its_runs = self._long[at]
             is_near = n_shared >= NEAR_RATIO * (len(runs) + len(its_runs) - n_shared)
-            if is_near and _telling(statement.words) == _telling(other.words):
+            is_alike = statement.context == other.context and (
+                _telling(statement.words) == _telling(other.words)
+            )
+            if is_near and is_alike:
                 return Duplicate(statement=statement, source=source, other=other, is_exact=False)
         return None
 
 
-def _runs(words: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+def _runs(words: Words) -> frozenset[Words]:
     return frozenset(words[at : at + RUN_WORDS] for at in range(len(words) - RUN_WORDS + 1))
 
 
-def _telling(words: tuple[str, ...]) -> list[str]:
+def _telling(words: Words) -> list[str]:
     """Give the words that turn a statement into another one: negations and numbers."""
     return [word for word in words if word in _NEGATIONS or any(map(str.isdigit, word))]

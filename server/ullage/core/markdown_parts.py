@@ -24,12 +24,17 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     level: int = 0
     """Of a heading, from 1."""
+    indent: int = 0
+    """Columns before it."""
+    is_item: bool = False
 
 
 class _Open(msgspec.Struct):
     kind: PartKind
     start: int
     end: int
+    indent: int
+    is_item: bool = False
     fence: str = ""
 
 
@@ -56,17 +61,22 @@ def _parts(text: str) -> Iterator[Part]:
         fence = _FENCE.match(line)
         heading = _HEADING.match(line)
         is_break = fence is not None or heading is not None or not line.strip()
-        if current is not None and (is_break or _ITEM.match(line)):
+        item = _ITEM.match(line)
+        if current is not None and (is_break or item):
             yield _done(current)
             current = None
         if fence is not None:
-            current = _Open(kind="code", start=start, end=end, fence=fence["mark"])
+            current = _Open(
+                kind="code", start=start, end=end, indent=_indent(line), fence=fence["mark"]
+            )
         elif heading is not None:
             yield Part(kind="heading", start=start, end=end, level=len(heading[1]))
         elif current is not None:
             current.end = end
         elif line.strip():
-            current = _Open(kind="text", start=start, end=end)
+            current = _Open(
+                kind="text", start=start, end=end, indent=_indent(line), is_item=item is not None
+            )
     if current is not None:
         yield _done(current)
 
@@ -77,7 +87,18 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _done(part: _Open) -> Part:
-    return Part(kind=part.kind, start=part.start, end=part.end)
+    return Part(
+        kind=part.kind,
+        start=part.start,
+        end=part.end,
+        indent=part.indent,
+        is_item=part.is_item,
+    )
+
+
+def _indent(line: str) -> int:
+    wide = line.expandtabs(4)
+    return len(wide) - len(wide.lstrip())
 
 
 def plain_words(text: str) -> tuple[str, ...]:

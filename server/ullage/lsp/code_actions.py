@@ -117,7 +117,10 @@ def _text_fixes(
         and finding.message == diagnostic.message
         for fix in finding.fixes
     ]
-    return [_fix_action(fix, uri, diagnostics, is_preferred=len(fixes) == 1) for fix in fixes]
+    is_only = len(fixes) == 1
+    return [
+        _fix_action(fix, uri, diagnostics, is_preferred=is_only and fix.is_sure) for fix in fixes
+    ]
 
 
 BY_CODE: dict[str, Actions] = {UTILIZATION_CODE: _relief}
