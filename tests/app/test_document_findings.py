@@ -113,17 +113,45 @@ def test_memory_is_cut_by_the_rule_of_its_place(around: Surroundings) -> None:
 
 
 def test_a_duplicate_names_the_other_place_and_can_be_removed(around: Surroundings) -> None:
-    write(around, "AGENTS.md", f"# Rules\n\n- {RULE}\n")
+    write(around, "CLAUDE.md", f"# Rules\n\n- {RULE}\n")
     text = f"# Mine\n\nSome words of my own.\n\n- {RULE}\n\nMore of my own words.\n"
-    path = write(around, "CLAUDE.md", text)
+    path = write(around, "CLAUDE.local.md", text)
     (found,) = on_instructions(around, path)
     assert found.code == "instructions-duplicate"
-    assert "AGENTS.md, line 3" in found.message
+    assert "CLAUDE.md, line 3" in found.message
     assert text_at(text, found) == f"- {RULE}"
     (related,) = found.related
-    assert (Path(related.path).name, related.extent.start.line) == ("AGENTS.md", 2)
+    assert (Path(related.path).name, related.extent.start.line) == ("CLAUDE.md", 2)
     (fix,) = found.fixes
+    assert not fix.is_sure
     assert applied(text, fix) == "# Mine\n\nSome words of my own.\n\nMore of my own words.\n"
+    assert on_instructions(around, around.places.cwd / "CLAUDE.md") == []
+
+
+def test_files_that_no_agent_loads_together_repeat_nothing(around: Surroundings) -> None:
+    for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "docs/CLAUDE.md"):
+        write(around, name, f"# {name}\n\nWords of its own for {name}.\n\n- {RULE}\n")
+    names = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+    found = {name: on_instructions(around, around.places.cwd / name) for name in names}
+    assert not any(found.values())
+    (below,) = on_instructions(around, around.places.cwd / "docs/CLAUDE.md")
+    assert "CLAUDE.md, line 5" in below.message
+
+
+def test_what_is_imported_is_loaded_together(around: Surroundings) -> None:
+    write(around, "AGENTS.md", f"- {RULE}\n")
+    path = write(around, "CLAUDE.md", f"@AGENTS.md\n\n- {RULE}\n")
+    (found,) = on_instructions(around, path)
+    assert "AGENTS.md, line 1" in found.message
+
+
+def test_a_file_of_which_another_is_loaded_instead_repeats_nothing(around: Surroundings) -> None:
+    write(around, "AGENTS.override.md", f"- {RULE}\n")
+    write(around, "SOUL.md", f"- {RULE}\n")
+    path = write(around, "AGENTS.md", f"- {RULE}\n")
+    assert on_instructions(around, path) == []
+    (found,) = on_instructions(around, around.places.cwd / "SOUL.md")
+    assert "AGENTS.md, line 1" in found.message
 
 
 def test_an_item_is_removed_with_what_stands_below_it(around: Surroundings) -> None:
@@ -143,6 +171,8 @@ def test_a_file_that_is_a_copy_is_told_once_and_a_link_not_at_all(around: Surrou
     path = write(around, "CLAUDE.md", rules)
     (found,) = on_instructions(around, path)
     assert "5 of the 5 statements" in found.message
+    assert "a line @AGENTS.md" in found.message
+    assert on_instructions(around, original) == []
     path.unlink()
     try:
         path.symlink_to(original)
@@ -152,8 +182,8 @@ def test_a_file_that_is_a_copy_is_told_once_and_a_link_not_at_all(around: Surrou
 
 
 def test_what_is_typed_counts_and_not_what_is_on_the_disk(around: Surroundings) -> None:
-    write(around, "AGENTS.md", f"{RULE}\n")
-    path = write(around, "CLAUDE.md", "nothing")
+    write(around, "CLAUDE.md", f"{RULE}\n")
+    path = write(around, "CLAUDE.local.md", "nothing")
     typed = Surroundings(
         config=around.config,
         places=around.places,

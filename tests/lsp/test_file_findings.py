@@ -205,8 +205,8 @@ async def test_what_no_agent_sees_is_grayed_out(editor, documents: Documents, pl
 
 async def test_a_duplicate_is_removed_by_its_quick_fix(editor, documents, place) -> None:
     rule = "Run the whole test suite before you commit anything to the main branch.\n"
-    other = place.write("AGENTS.md", rule.encode())
-    path = place.write("CLAUDE.md", f"Mine.\n\n{rule}".encode())
+    other = place.write("CLAUDE.md", rule.encode())
+    path = place.write("CLAUDE.local.md", f"Mine.\n\n{rule}".encode())
     await documents.start(PUSH)
     await registration(documents)
     documents.open(path)
@@ -220,7 +220,7 @@ async def test_a_duplicate_is_removed_by_its_quick_fix(editor, documents, place)
     (edit,) = fix.edit.changes[path.as_uri()]
     assert (edit.range.start.line, edit.new_text) == (2, "")
     documents.open(other)
-    await editor.diagnostics(other, count=1)
+    await editor.diagnostics(other, count=0)
     documents.type(other, "Other words.\n")
     await editor.diagnostics(path, count=0)
 

@@ -59,6 +59,12 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
     return "config" if _is_config(path, places, workspaces) else None
 
 
+def is_at_top(folder: Path, workspaces: Sequence[Path]) -> bool:
+    """Whether a folder is the top of a workspace, or may be that of one that is not open."""
+    around = [known for known in workspaces if folder.is_relative_to(known)]
+    return not around or folder in around
+
+
 def _is_gemini_document(path: Path) -> bool:
     return path.parent.name == "chats" and _GEMINI_DOCUMENT.fullmatch(path.name) is not None
 

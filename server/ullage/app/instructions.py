@@ -1,11 +1,19 @@
 """Findings on instruction files and memory: what no agent sees, what is said twice, dead paths."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ullage.app.dead_paths import dead_paths
 from ullage.app.document_check import Surroundings
-from ullage.app.document_kind import INSTRUCTION_NAMES, MEMORY_NAME
+from ullage.app.document_kind import MEMORY_NAME
+from ullage.app.instruction_loading import (
+    CLAUDE_CODE,
+    CODEX,
+    OPENCLAW,
+    loaded_above,
+    loaded_before,
+    loaders_of,
+)
 from ullage.core.document_finding import DocumentFinding, Related, TextFix
 from ullage.core.duplicates import Duplicate, Statement, find_duplicates, statements
 from ullage.core.instructions import (
@@ -20,13 +28,7 @@ from ullage.core.positions import Positions, utf16_length
 from ullage.core.token_estimate import estimate_tokens
 from ullage.store.text_files import is_same_file
 
-CODEX_NAMES = ("AGENTS.override.md", "AGENTS.md")
-"""The first that is there counts; one file a folder."""
-CLAUDE_NAMES = ("CLAUDE.md", "CLAUDE.local.md")
-NOT_OPENCLAW = frozenset((*CLAUDE_NAMES[1:], "AGENTS.override.md", "GEMINI.md"))
-"""Instruction files that OpenClaw does not load (S3 §Bootstrap File Priority)."""
-AGENT_FOLDERS = frozenset((".claude", ".codex", ".gemini"))
-"""A file in one of them is that agent's alone."""
+TWIN_NAME = "AGENTS.md"
 COPY_RATIO = 0.8
 COPY_MIN_STATEMENTS = 4
 """From so many statements and such a share of them on, the file is a copy: told once (chosen)."""
@@ -36,7 +38,7 @@ def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[
     positions = Positions(text)
     for cut in instruction_cuts(path, text, around):
         yield from _cut_findings("instructions-cut", cut, text, positions)
-    if path.name in CLAUDE_NAMES and is_large_for_claude(text):
+    if CLAUDE_CODE in loaders_of(path, around) and is_large_for_claude(text):
         yield DocumentFinding(
             code="instructions-large",
             extent=positions.extent(0, len(positions.line_text(0))),
@@ -60,12 +62,14 @@ def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[Docume
 
 def instruction_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, ...]:
     """Give what each agent that loads a file by its name and its place leaves out."""
+    loaders = loaders_of(path, around)
     cuts: list[Cut | None] = []
-    is_agents_own = AGENT_FOLDERS.intersection(path.parts)
-    if path.name not in NOT_OPENCLAW and not is_agents_own and _is_at_top(path, around):
+    if OPENCLAW in loaders:
         cuts.append(openclaw_cut(text, around.config.bootstrap.max_chars))
-    if path.name in CODEX_NAMES:
-        cuts.append(codex_cut(text, _spent_bytes(path, around)))
+    if CODEX in loaders:
+        above = loaded_above(CODEX, path, around).values()
+        n_spent = sum(len(one.encode("utf-8", "surrogatepass")) for one in above)
+        cuts.append(codex_cut(text, n_spent))
     return tuple(cut for cut in cuts if cut is not None)
 
 
@@ -80,27 +84,6 @@ def memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, ...]:
         else openclaw_cut(text, around.config.bootstrap.max_chars)
     )
     return () if cut is None else (cut,)
-
-
-def _is_at_top(path: Path, around: Surroundings) -> bool:
-    """Whether a file may stand at the top of a workspace, where OpenClaw loads from."""
-    workspace = around.workspace_of(path)
-    return workspace is None or workspace == path.parent
-
-
-def _spent_bytes(path: Path, around: Surroundings) -> int:
-    """Count what Codex has loaded already when it comes to a file: those of the folders above."""
-    workspace = around.workspace_of(path)
-    if workspace is None:
-        return 0
-    n_bytes = 0
-    for folder in path.parent.parents:
-        if not folder.is_relative_to(workspace):
-            break
-        texts = (around.text_of(folder / name) for name in CODEX_NAMES)
-        found = next((text for text in texts if text and text.strip()), "")
-        n_bytes += len(found.encode("utf-8", "surrogatepass"))
-    return n_bytes
 
 
 def _cut_findings(
@@ -135,15 +118,15 @@ def _cut_findings(
 def duplicate_findings(
     path: Path, text: str, around: Surroundings, positions: Positions
 ) -> Iterator[DocumentFinding]:
+    """Find what an agent has been told already when it comes to a statement."""
     own = statements(text)
-    others = _others(path, around)
-    made = [statements(other) for _, other in others]
-    found = find_duplicates(own, made)
+    others = list(loaded_before(path, text, around).items())
+    found = find_duplicates(own, [statements(other) for _, other in others])
     for source, (other_path, other) in enumerate(others, start=1):
-        copies = [one for one in found if one.source == source]
-        n_common = len(copies)
-        if n_common >= COPY_MIN_STATEMENTS and n_common >= COPY_RATIO * len(own):
-            yield _copy_finding(positions, other_path, other, n_common, len(own))
+        n_common = sum(one.source == source for one in found)
+        if _is_copy(n_common, own):
+            words = " too, which is loaded before it."
+            yield _copy_finding(positions, other_path, other, (n_common, len(own)), words)
             found = tuple(one for one in found if one.source != source)
     sources = ((path, positions), *((at, Positions(other)) for at, other in others))
     told_up_to = 0
@@ -152,34 +135,40 @@ def duplicate_findings(
         if one.statement.part.start >= told_up_to:
             told_up_to = one.statement.end
             yield _duplicate_finding(one, text, positions, sources[one.source], path)
+    if path.name == "CLAUDE.md" and path.with_name(TWIN_NAME) not in dict(others):
+        yield from _twin_findings(path, own, positions, around)
 
 
-def _others(path: Path, around: Surroundings) -> list[tuple[Path, str]]:
-    """List the instruction files that an agent is given beside one: of its folder, and above."""
-    workspace = around.workspace_of(path)
-    folders = [path.parent]
-    if workspace is not None:
-        folders += [at for at in path.parent.parents if at.is_relative_to(workspace)]
-    found: list[tuple[Path, str]] = []
-    for folder in folders:
-        for name in (*INSTRUCTION_NAMES, MEMORY_NAME):
-            other = folder / name
-            text = None if other == path else around.text_of(other)
-            if text and not is_same_file(path, other):
-                found.append((other, text))
-    return found
+def _twin_findings(
+    path: Path, own: Sequence[Statement], positions: Positions, around: Surroundings
+) -> Iterator[DocumentFinding]:
+    """Tell of a CLAUDE.md that repeats AGENTS.md: no agent loads both, but who edits one forgets
+    the other."""
+    other_path = path.with_name(TWIN_NAME)
+    other = around.text_of(other_path)
+    if not other or is_same_file(path, other_path):
+        return
+    before = len(find_duplicates(own, []))
+    n_common = len(find_duplicates(own, [statements(other)])) - before
+    if _is_copy(n_common, own):
+        words = f": they drift apart. For Claude Code a line @{TWIN_NAME} stands for all of it."
+        yield _copy_finding(positions, other_path, other, (n_common, len(own)), words)
+
+
+def _is_copy(n_common: int, own: Sequence[Statement]) -> bool:
+    return n_common >= COPY_MIN_STATEMENTS and n_common >= COPY_RATIO * len(own)
 
 
 def _copy_finding(
-    positions: Positions, other_path: Path, other: str, n_common: int, n_own: int
+    positions: Positions, other_path: Path, other: str, counts: tuple[int, int], words: str
 ) -> DocumentFinding:
     first = Positions(other)
+    n_common, n_own = counts
     return DocumentFinding(
         code="instructions-duplicate",
         extent=positions.extent(0, len(positions.line_text(0))),
         message=(
-            f"{n_common} of the {n_own} statements of this file stand in {other_path.name} too."
-            f" Let one of the two name the other: Claude Code takes @{other_path.name} for it."
+            f"{n_common} of the {n_own} statements of this file stand in {other_path.name}{words}"
         ),
         related=(
             Related(

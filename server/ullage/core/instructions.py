@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.positions import utf16_length, utf16_offset
 
-Reader: TypeAlias = Literal["OpenClaw", "Codex", "Claude Code"]
+Reader: TypeAlias = Literal["OpenClaw", "Codex", "Claude Code", "Gemini CLI"]
 
 HEAD_RATIO = 0.7
 TAIL_RATIO = 0.2

@@ -17,7 +17,7 @@ MAX_MENTIONS = 1000
 
 _CODE = re.compile(r"(?<!`)`(?P<path>[^`\r\n]+)`(?!`)")
 _LINK = re.compile(r"(?<!!)\[[^\]\r\n]*\]\(\s*<?(?P<path>[^)\s<>]+)>?(?:\s+\"[^\"\r\n]*\")?\s*\)")
-_IMPORT = re.compile(r"(?:(?<=\s)|\A)@(?P<path>(?:\./|\.\./|[\w.-]+/)[\w./-]*\w)")
+_IMPORT = re.compile(r"(?:(?<=\s)|\A)@(?P<path>[\w./-]*\w)")
 """Claude Code's `@docs/rules.md`; a package such as `@scope/name` looks alike, hence an ending."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-:]\d+)?|#[\w.-]*)\Z")
 _NAME = re.compile(r"\.{0,2}[\w@+-][\w.@+-]*|\.{1,2}")

@@ -1,0 +1,112 @@
+"""Which agents load an instruction file, and what they have loaded before it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.document_check import Surroundings
+from ullage.app.document_kind import is_at_top
+from ullage.core.instructions import Reader
+from ullage.core.mentioned_paths import mentions
+from ullage.store.text_files import is_same_file
+
+
+class Loader(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent finds its instructions."""
+
+    reader: Reader
+    choices: tuple[tuple[str, ...], ...]
+    """In the order of their loading; of alternatives, the first that is there."""
+    folder: str
+    """The agent's own folder: what lies in it is for that agent alone."""
+    is_top_only: bool = False
+    """Whether only the top of the workspace counts; else all folders down to the file's."""
+
+
+OPENCLAW = Loader(
+    reader="OpenClaw",
+    choices=(
+        ("AGENTS.md", "CLAUDE.md"),
+        ("SOUL.md",),
+        ("TOOLS.md",),
+        ("IDENTITY.md",),
+        ("USER.md",),
+        ("HEARTBEAT.md",),
+        ("BOOTSTRAP.md",),
+        ("MEMORY.md",),
+    ),
+    folder=".openclaw",
+    is_top_only=True,
+)
+"""S3 §Bootstrap File Priority; the identity files as research/openclaw-pi.md lists them."""
+CODEX = Loader(reader="Codex", choices=(("AGENTS.override.md", "AGENTS.md"),), folder=".codex")
+CLAUDE_CODE = Loader(
+    reader="Claude Code", choices=(("CLAUDE.md",), ("CLAUDE.local.md",)), folder=".claude"
+)
+GEMINI = Loader(reader="Gemini CLI", choices=(("GEMINI.md",),), folder=".gemini")
+LOADERS = (OPENCLAW, CODEX, CLAUDE_CODE, GEMINI)
+
+
+def loaders_of(path: Path, around: Surroundings) -> tuple[Loader, ...]:
+    """Give the agents that load a file by its name and its place."""
+    workspace = around.workspace_of(path)
+    within = path if workspace is None else path.relative_to(workspace)
+    own = [loader for loader in LOADERS if loader.folder in within.parts]
+    at_top = is_at_top(path.parent, around.workspaces)
+    return tuple(
+        loader
+        for loader in own or LOADERS
+        if any(path.name in names for names in loader.choices)
+        and (at_top or not loader.is_top_only)
+    )
+
+
+def loaded_above(loader: Loader, path: Path, around: Surroundings) -> dict[Path, str]:
+    """Give what a loader has loaded when it comes to a file; nothing where it never does."""
+    found: dict[Path, str] = {}
+    for folder in _folders(loader, path, around):
+        for names in loader.choices:
+            loaded = next(_present(folder, names, path, around), None)
+            if loaded is not None and loaded[0] == path:
+                return found
+            if loaded is not None and not is_same_file(path, loaded[0]):
+                found[loaded[0]] = loaded[1]
+    return {}
+
+
+def loaded_before(path: Path, text: str, around: Surroundings) -> dict[Path, str]:
+    """Give the texts that an agent has before it comes to a file, or takes into it.
+
+    Of two files that no agent loads together neither repeats the other.
+    """
+    found: dict[Path, str] = {}
+    loaders = loaders_of(path, around)
+    for loader in loaders:
+        found |= loaded_above(loader, path, around)
+    if CLAUDE_CODE in loaders:
+        imported = (one.path for one in mentions(text) if one.kind == "import")
+        found |= {
+            other: said
+            for other in (path.parent / name for name in imported)
+            if (said := around.text_of(other)) and not is_same_file(path, other)
+        }
+    return found
+
+
+def _folders(loader: Loader, path: Path, around: Surroundings) -> list[Path]:
+    """List the folders that are loaded from, from the top of the workspace down."""
+    workspace = around.workspace_of(path)
+    if workspace is None or loader.is_top_only:
+        return [path.parent]
+    above = [at for at in path.parent.parents if at.is_relative_to(workspace)]
+    return [*reversed(above), path.parent]
+
+
+def _present(
+    folder: Path, names: tuple[str, ...], path: Path, around: Surroundings
+) -> Iterator[tuple[Path, str]]:
+    for one in (folder / name for name in names):
+        text = around.text_of(one)
+        if one == path or (text and text.strip()):
+            yield one, text or ""
