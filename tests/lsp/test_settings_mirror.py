@@ -13,7 +13,7 @@ from ullage.core.diagnostic_codes import CODES
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "package.json"
 CLIENT_SETTINGS = {"interpreter"}
 """What the extension itself reads."""
-SCOPES = {"workspace": {"resource"}, "trusted": {"resource", "machine-overridable"}}
+SCOPES = {"workspace": {"window"}, "trusted": {"window", "machine-overridable"}}
 
 
 class Items(TypedDict, total=False):

@@ -44,6 +44,8 @@ export class Client implements vscode.Disposable {
   /** The last line of a server's log: of a traceback, the one that says what it is about. */
   private lastWords = "";
   private wanted = false;
+  /** A restart that has not begun: who asks for another meanwhile waits for that one. */
+  private waitingRestart: { isAskedFor: boolean; done: Promise<void> } | undefined;
   /** Starts and stops follow each other: two at once would leave a server behind. */
   private lastChange: Promise<void> = Promise.resolve();
 
@@ -66,14 +68,20 @@ export class Client implements vscode.Disposable {
   /** Start the server, or start it anew. What goes wrong is shown to the user. */
   async restart({ isAskedFor = false } = {}): Promise<void> {
     this.wanted = true;
-    return this.change(async () => {
-      await this.stopNow();
-      await this.startNow(isAskedFor);
-    });
+    const waiting = this.waitingRestart ?? this.queueRestart();
+    waiting.isAskedFor ||= isAskedFor;
+    return waiting.done;
   }
 
   async stop(): Promise<void> {
+    // What is asked for after this comes after it.
+    this.waitingRestart = undefined;
     return this.change(() => this.stopNow());
+  }
+
+  /** Tell a running server that settings have changed: its open questions and what it has read stay. */
+  async configure(): Promise<void> {
+    return this.change(async () => this.connection?.configure());
   }
 
   get isRunning(): boolean {
@@ -139,6 +147,19 @@ export class Client implements vscode.Disposable {
     this.changedEmitter.dispose();
     this.healthEmitter.dispose();
     this.workingEmitter.dispose();
+  }
+
+  private queueRestart(): { isAskedFor: boolean; done: Promise<void> } {
+    const waiting = { isAskedFor: false, done: Promise.resolve() };
+    this.waitingRestart = waiting;
+    waiting.done = this.change(async () => {
+      if (this.waitingRestart === waiting) {
+        this.waitingRestart = undefined;
+      }
+      await this.stopNow();
+      await this.startNow(waiting.isAskedFor);
+    });
+    return waiting;
   }
 
   private async change(step: () => Promise<void>): Promise<void> {

@@ -6,7 +6,7 @@ import { registerCommands, type Run } from "./commands";
 import type { OwnPlaces } from "./environments";
 import { createLogger, errorMessage } from "./logger";
 import { whenAgentsArePresent } from "./presence";
-import { changesServer } from "./settings";
+import { INTERPRETER_SETTING } from "./settings";
 import { HealthStatus } from "./views/health";
 import { ServerInstallation } from "./views/installation";
 import { KeptPreviews } from "./views/keptPreviews";
@@ -61,8 +61,10 @@ export function activate(context: vscode.ExtensionContext): void {
     new HealthStatus(client),
     registerCommands({ client, installation, shown, trees, preview, plot, logger, own }, run),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (client.isWanted && changesServer(event)) {
+      if (client.isWanted && event.affectsConfiguration(INTERPRETER_SETTING)) {
         void client.restart();
+      } else if (event.affectsConfiguration("ullage")) {
+        void client.configure();
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {

@@ -12,6 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import {
   CloseAction,
+  DidChangeConfigurationNotification,
   ErrorAction,
   ErrorCodes,
   LanguageClient,
@@ -30,7 +31,7 @@ import { errorMessage, type Logger } from "./logger";
 import { DOCUMENTS, isReadFromDisk, withoutText } from "./model/documents";
 import type { Step } from "./model/progress";
 import { CHANGED_NOTIFICATION, GAUGE_NOTIFICATION, type ChangedParams, type GaugeParams } from "./protocol";
-import { serverOptions } from "./settings";
+import { serverOptions, serverSettings } from "./settings";
 
 /** Chosen: VS Code gives a deactivation about five seconds in all. */
 const STOP_TIMEOUT_MS = 2_000;
@@ -125,6 +126,16 @@ export class Connection {
       throw error;
     } finally {
       progress?.dispose();
+    }
+  }
+
+  /** Tell the server the settings as they are now. */
+  async configure(): Promise<void> {
+    try {
+      await this.languageClient.sendNotification(DidChangeConfigurationNotification.type, { settings: serverSettings() });
+    } catch (error) {
+      // A server that is gone is told at its next start.
+      this.logger.warn(`The server was not told the settings: ${errorMessage(error)}`);
     }
   }
 

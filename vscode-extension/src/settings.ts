@@ -2,43 +2,55 @@
 
 import { homedir } from "node:os";
 import * as vscode from "vscode";
-import { expandPath } from "./model/interpreter";
+import { interpreterPath } from "./model/interpreter";
 import { SERVER_SETTINGS } from "./model/settings";
+import { NoServerError } from "./server";
 
 export const INTERPRETER_SETTING = "ullage.interpreter";
 
-/** Return the interpreter that the user chose, or "". In Restricted Mode VS Code leaves out what the workspace says. */
+/**
+ * Return the interpreter that the user chose, or "". In Restricted Mode VS Code leaves out what the workspace says.
+ *
+ * @throws NoServerError where the setting names a file of the workspace and that may not be run
+ */
 export function interpreterSetting(): string {
   const value = vscode.workspace.getConfiguration().get<unknown>(INTERPRETER_SETTING);
-  const workspaceFolder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  return typeof value === "string" ? expandPath(value, homedir(), workspaceFolder) : "";
+  const setting = typeof value === "string" ? value : "";
+  const folder = vscode.workspace.isTrusted ? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath : undefined;
+  const path = interpreterPath(setting, homedir(), folder);
+  if (path === undefined) {
+    throw new NoServerError(
+      vscode.l10n.t(
+        "The setting ullage.interpreter names a file of the workspace ({0}), which is only run in a folder that you trust. Trust the workspace, or set an absolute path.",
+        setting,
+      ),
+    );
+  }
+  return path;
 }
 
 /**
- * Return what the server is told at its start: the user's settings, and those of the workspace where it is trusted.
+ * Return what the server is told at its start, beside the settings.
  *
  * `showsOutcomes` says that this client tells its user what became of a command, so that the server need not.
  * `isTrusted` lets the server listen to the workspace's own `.ullage.yaml` in more than thresholds.
  */
 export function serverOptions(): Record<string, unknown> {
-  const isTrusted = vscode.workspace.isTrusted;
-  const settings = vscode.workspace.getConfiguration("ullage");
-  const options: Record<string, unknown> = { isTrusted, showsOutcomes: true };
-  for (const name of SERVER_SETTINGS) {
-    const said = settings.inspect(name);
-    const value = (isTrusted ? (said?.workspaceFolderValue ?? said?.workspaceValue) : undefined) ?? said?.globalValue;
-    if (value !== undefined && value !== null) {
-      options[name] = value;
-    }
-  }
-  return options;
+  return { ...serverSettings(), isTrusted: vscode.workspace.isTrusted, showsOutcomes: true };
 }
 
-/** Return whether a change of the settings asks for another server process. */
-export function changesServer(event: vscode.ConfigurationChangeEvent): boolean {
-  return [INTERPRETER_SETTING, ...SERVER_SETTINGS.map((name) => `ullage.${name}`)].some((name) =>
-    event.affectsConfiguration(name),
-  );
+/** Return what is set of the server's settings: by the user, and by the workspace where it is trusted. */
+export function serverSettings(): Record<string, unknown> {
+  const settings = vscode.workspace.getConfiguration("ullage");
+  const found: Record<string, unknown> = {};
+  for (const name of SERVER_SETTINGS) {
+    const said = settings.inspect(name);
+    const value = (vscode.workspace.isTrusted ? said?.workspaceValue : undefined) ?? said?.globalValue;
+    if (value !== undefined && value !== null) {
+      found[name] = value;
+    }
+  }
+  return found;
 }
 
 /** Let the user choose the interpreter's file; what is chosen becomes the setting, and the server starts with it. */

@@ -83,10 +83,19 @@ export function isServerCompatible(server: string, extension: string): boolean {
   return major === serverMajor && minor === serverMinor;
 }
 
-/** Replace a leading `~` and every `${workspaceFolder}`; a folder that is not known stays as it is written. */
-export function expandPath(setting: string, home: string, workspaceFolder: string | undefined): string {
+/**
+ * Return the path that a setting names: a leading `~` and every `${workspaceFolder}` are replaced, and what is relative
+ * is below the workspace folder. A name without a separator is looked for on the `PATH`.
+ *
+ * Undefined where that is a file of a folder that is not known or not trusted.
+ */
+export function interpreterPath(setting: string, home: string, trustedFolder: string | undefined): string | undefined {
   const path = setting.trim().replace(/^~(?=$|[/\\])/, () => home);
-  return workspaceFolder === undefined ? path : path.replaceAll("${workspaceFolder}", () => workspaceFolder);
+  const isRelative = /[/\\]/.test(path) && !/^(?:[~/\\]|[A-Za-z]:|\$\{workspaceFolder\})/.test(path);
+  if (!isRelative && !path.includes("${workspaceFolder}")) {
+    return path;
+  }
+  return trustedFolder && (isRelative ? `${trustedFolder}/${path}` : path).replaceAll("${workspaceFolder}", () => trustedFolder);
 }
 
 /** Return the command line as a person would type it. */

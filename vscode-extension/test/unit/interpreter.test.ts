@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { readFileSync } from "node:fs";
 import {
   commandLine,
-  expandPath,
+  interpreterPath,
   isPythonNewEnough,
   isServerCompatible,
   newerInterpreters,
@@ -61,18 +61,32 @@ test("a path with spaces is one word of the command", () => {
 });
 
 test("a tilde at the start is the home directory", () => {
-  assert.equal(expandPath("~/venv/bin/python", "/home/me", undefined), "/home/me/venv/bin/python");
-  assert.equal(expandPath("/a/~/python", "/home/me", undefined), "/a/~/python");
-  assert.equal(expandPath("~other/python", "/home/me", undefined), "~other/python");
+  assert.equal(interpreterPath("~/venv/bin/python", "/home/me", undefined), "/home/me/venv/bin/python");
+  assert.equal(interpreterPath("/a/~/python", "/home/me", undefined), "/a/~/python");
+  assert.equal(interpreterPath("~other/python", "/home/me", undefined), "~other/python");
 });
 
 test("the workspace folder is replaced as it is, whatever characters it has", () => {
   const setting = "${workspaceFolder}/.venv/bin/python";
-  assert.equal(expandPath(setting, "/home/me", "/work/$&"), "/work/$&/.venv/bin/python");
-  assert.equal(expandPath(setting, "/home/me", undefined), setting);
+  assert.equal(interpreterPath(setting, "/home/me", "/work/$&"), "/work/$&/.venv/bin/python");
+});
+
+test("a relative path is below the workspace folder, a name alone is on the PATH", () => {
+  for (const setting of [".venv/bin/python", "venv\\Scripts\\python.exe", "./python"]) {
+    assert.equal(interpreterPath(setting, "/home/me", "/work"), `/work/${setting}`);
+  }
+  for (const setting of ["python3.12", "/usr/bin/python3", "C:\\Python\\python.exe", "\\\\host\\share\\python.exe"]) {
+    assert.equal(interpreterPath(setting, "/home/me", "/work"), setting);
+  }
+});
+
+test("nothing of a folder that is not known or not trusted is run", () => {
+  for (const setting of ["${workspaceFolder}/.venv/bin/python", ".venv/bin/python", "/opt/${workspaceFolder}/python"]) {
+    assert.equal(interpreterPath(setting, "/home/me", undefined), undefined);
+  }
 });
 
 test("blanks around a setting do not count", () => {
-  assert.equal(expandPath("  ", "/home/me", "/work"), "");
-  assert.equal(expandPath(" /venv/python\n", "/home/me", "/work"), "/venv/python");
+  assert.equal(interpreterPath("  ", "/home/me", "/work"), "");
+  assert.equal(interpreterPath(" /venv/python\n", "/home/me", "/work"), "/venv/python");
 });
