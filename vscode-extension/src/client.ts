@@ -40,6 +40,7 @@ export class Client implements vscode.Disposable {
 
   private health: HealthState = "stopped";
   private readonly work = new Work();
+  private crashes = new Crashes();
   private connection: Connection | undefined;
   /** The last line of a server's log: of a traceback, the one that says what it is about. */
   private lastWords = "";
@@ -70,6 +71,9 @@ export class Client implements vscode.Disposable {
     this.wanted = true;
     const waiting = this.waitingRestart ?? this.queueRestart();
     waiting.isAskedFor ||= isAskedFor;
+    if (isAskedFor) {
+      this.crashes = new Crashes();
+    }
     return waiting.done;
   }
 
@@ -209,12 +213,12 @@ export class Client implements vscode.Disposable {
   private async stopNow(): Promise<void> {
     const { connection } = this;
     this.connection = undefined;
+    this.gaugeEmitter.fire(undefined);
     this.tellHealth("stopped");
     await connection?.stop();
   }
 
   private peer(): Peer {
-    const crashes = new Crashes();
     return {
       onGauge: (params) => {
         this.gaugeEmitter.fire(params);
@@ -222,15 +226,9 @@ export class Client implements vscode.Disposable {
       onChanged: (params) => {
         this.changedEmitter.fire(params);
       },
-      onState: (isRunning) => {
-        if (!isRunning) {
-          this.gaugeEmitter.fire(undefined);
-        } else if (this.connection !== undefined) {
-          // Started again by itself after a crash.
-          this.tellHealth("running");
-        }
+      onEnd: () => {
+        this.afterCrash();
       },
-      onEnd: () => this.mayStartAgain(crashes),
       onLogLine: (line) => {
         this.lastWords = line;
         this.logger.info(`[server] ${line}`);
@@ -248,20 +246,17 @@ export class Client implements vscode.Disposable {
     };
   }
 
-  /** Return whether a server that crashed is started again, and tell the user when it is not. */
-  private mayStartAgain(crashes: Crashes): boolean {
-    // Until the first start succeeds, the one who waits for it reports the failure.
-    if (this.connection === undefined) {
-      return false;
-    }
-    if (crashes.add(Date.now())) {
-      this.tellHealth("starting");
-      return true;
-    }
+  /** Start the server anew, from the search for an interpreter on; one that crashes again and again is left alone. */
+  private afterCrash(): void {
     this.connection = undefined;
+    this.gaugeEmitter.fire(undefined);
+    this.logger.warn("The server ended without being told to");
+    if (this.crashes.add(Date.now())) {
+      void this.restart();
+      return;
+    }
     this.tellHealth("stopped", this.lastWords);
     void this.offerRestart(vscode.l10n.t("The Ullage server crashed several times within three minutes and is not started again."));
-    return false;
   }
 
   private async offerRestart(message: string): Promise<void> {

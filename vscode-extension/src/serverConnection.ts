@@ -39,14 +39,15 @@ const STOP_TIMEOUT_MS = 2_000;
 /** Chosen: a server that has not introduced itself by then never will. */
 const START_TIMEOUT_MS = 30_000;
 
+/** What the language client answers in place of a server that has ended, after or before it was asked. */
+const HAS_ENDED: readonly number[] = [ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive];
+
 /** What the server says and asks of its own accord. */
 export interface Peer {
   onGauge(params: GaugeParams): void;
   onChanged(params: ChangedParams): void;
-  /** Whether it runs has changed; it is started again by itself after a crash. */
-  onState(isRunning: boolean): void;
-  /** It has ended without being told to; return whether it should be started again. */
-  onEnd(): boolean;
+  /** It ran, and has ended without being told to. */
+  onEnd(): void;
   onLogLine(line: string): void;
   /** A command of the server that was not called by this extension: a code action's, say. */
   runCommand(command: string, args: unknown[]): Promise<unknown>;
@@ -65,6 +66,8 @@ export interface RequestOptions {
 
 export class Connection {
   private readonly languageClient: LanguageClient;
+  /** From the end of a start that succeeded until it ends, or is told to. */
+  private isInUse = false;
 
   constructor(
     executable: Executable,
@@ -85,7 +88,10 @@ export class Connection {
       return answer;
     });
     client.onDidChangeState(({ newState }) => {
-      peer.onState(newState === State.Running);
+      if (newState === State.Stopped && this.isInUse) {
+        this.isInUse = false;
+        peer.onEnd();
+      }
     });
     this.languageClient = client;
   }
@@ -94,12 +100,19 @@ export class Connection {
     return this.languageClient.initializeResult?.serverInfo?.version;
   }
 
-  /** Start the server; return whether it runs, which it does not when it ended at once. */
+  /** Start the server; return whether it runs, which it does not when it ended at once. Of a failure nothing stays. */
   async start(): Promise<boolean> {
     const { languageClient } = this;
-    await withinTime(languageClient.start(), START_TIMEOUT_MS, () => languageClient.serverProcess?.kill());
-    // The language client (10.1.2) calls it a start when the server ended before it answered.
-    return languageClient.state === State.Running;
+    try {
+      await withinTime(languageClient.start(), START_TIMEOUT_MS, () => languageClient.serverProcess?.kill());
+      // The language client (10.1.2) calls it a start when the server ended before it answered.
+      this.isInUse = languageClient.state === State.Running;
+    } finally {
+      if (!this.isInUse) {
+        await this.stop();
+      }
+    }
+    return this.isInUse;
   }
 
   async send(method: string, params: object, { token, onStep }: RequestOptions): Promise<unknown> {
@@ -120,7 +133,7 @@ export class Connection {
         ? this.languageClient.sendRequest(method, said)
         : this.languageClient.sendRequest(method, said, token));
     } catch (error) {
-      if (error instanceof ResponseError && error.code === ErrorCodes.PendingResponseRejected) {
+      if (error instanceof ResponseError && HAS_ENDED.includes(error.code)) {
         throw new Error(vscode.l10n.t("The Ullage server ended before it answered."), { cause: error });
       }
       throw error;
@@ -140,6 +153,7 @@ export class Connection {
   }
 
   async stop(): Promise<void> {
+    this.isInUse = false;
     try {
       await this.languageClient.dispose(STOP_TIMEOUT_MS);
     } catch (error) {
@@ -174,7 +188,8 @@ export class Connection {
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => ({ action: peer.onEnd() ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true }),
+        // The client starts it anew, from the search for an interpreter on.
+        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
       },
     };
   }
