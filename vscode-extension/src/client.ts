@@ -80,12 +80,27 @@ export class Client implements vscode.Disposable {
   async stop(): Promise<void> {
     // What is asked for after this comes after it.
     this.waitingRestart = undefined;
-    return this.change(() => this.stopNow());
+    return this.change(() => this.stopNow("stopped"));
   }
 
   /** Tell a running server that settings have changed: its open questions and what it has read stay. */
   async configure(): Promise<void> {
     return this.change(async () => this.connection?.configure());
+  }
+
+  /** Wait for what installs a server, and say so meanwhile, unless a server runs: that one goes on. */
+  async whileInstalling(installed: Promise<void>): Promise<void> {
+    const before = this.health;
+    if (before !== "running") {
+      this.tellHealth("installing");
+    }
+    try {
+      await installed;
+    } finally {
+      if (this.state === "installing") {
+        this.tellHealth(before);
+      }
+    }
   }
 
   get isRunning(): boolean {
@@ -160,7 +175,7 @@ export class Client implements vscode.Disposable {
       if (this.waitingRestart === waiting) {
         this.waitingRestart = undefined;
       }
-      await this.stopNow();
+      await this.stopNow("starting");
       await this.startNow(waiting.isAskedFor);
     });
     return waiting;
@@ -182,7 +197,6 @@ export class Client implements vscode.Disposable {
 
   private async startNow(isAskedFor: boolean): Promise<void> {
     this.lastWords = "";
-    this.tellHealth("starting");
     try {
       const executable = await findServer(interpreterSetting(), this.own, this.logger);
       this.commandLine = [executable.command, ...(executable.args ?? [])].join(" ");
@@ -210,11 +224,11 @@ export class Client implements vscode.Disposable {
     }
   }
 
-  private async stopNow(): Promise<void> {
+  private async stopNow(next: HealthState): Promise<void> {
     const { connection } = this;
     this.connection = undefined;
     this.gaugeEmitter.fire(undefined);
-    this.tellHealth("stopped");
+    this.tellHealth(next);
     await connection?.stop();
   }
 

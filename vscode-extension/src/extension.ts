@@ -9,6 +9,7 @@ import { whenAgentsArePresent } from "./presence";
 import { INTERPRETER_SETTING } from "./settings";
 import { HealthStatus } from "./views/health";
 import { ServerInstallation } from "./views/installation";
+import { InstallationItem } from "./views/installationItem";
 import { KeptPreviews } from "./views/keptPreviews";
 import { PlotPanel } from "./views/plot";
 import { CompactionPreview } from "./views/preview";
@@ -37,12 +38,12 @@ export function activate(context: vscode.ExtensionContext): void {
     storageFolder: context.globalStorageUri.fsPath,
     version,
   };
-  const installation: ServerInstallation = new ServerInstallation(own, logger, context.globalState, () => client.restart());
   const client: Client = new Client(logger, own, {
     runServerCommand: (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
     showDocument: async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
     offerServer: (error, isAskedFor) => run(() => installation.offer(error, isAskedFor)),
   });
+  const installation: ServerInstallation = new ServerInstallation(client, own, logger, context.globalState);
   const shown: ShownSession = new ShownSession(client);
   const trees = new Trees(client, shown, logger);
   const kept = new KeptPreviews(context.workspaceState);
@@ -57,6 +58,8 @@ export function activate(context: vscode.ExtensionContext): void {
     trees,
     kept,
     plot,
+    installation,
+    new InstallationItem(client, installation),
     new GaugeStatusBarItem(client),
     new HealthStatus(client),
     registerCommands({ client, installation, shown, trees, preview, plot, logger, own }, run),

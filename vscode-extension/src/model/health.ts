@@ -1,6 +1,6 @@
 /** How the server is, and what the language status says of it. */
 
-export type HealthState = "starting" | "running" | "stopped" | "not installed" | "no interpreter";
+export type HealthState = "starting" | "running" | "stopped" | "not installed" | "installing" | "no interpreter";
 
 export interface Health {
   readonly state: HealthState;
@@ -18,6 +18,7 @@ export interface HealthItem {
 export function healthItem(health: Health, isWorking: boolean): HealthItem {
   switch (health.state) {
     case "starting":
+    case "installing":
       return { severity: "information", isBusy: true, command: "ullage.showLogs" };
     case "running":
       return { severity: "information", isBusy: isWorking, command: "ullage.showLogs" };

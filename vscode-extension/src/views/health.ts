@@ -1,4 +1,4 @@
-/** The language status: how the server is, beside the documents that it has something to say about. */
+/** How the server is: in the language status, and for the views where they have nothing else to show. */
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
@@ -16,6 +16,7 @@ export class HealthStatus implements vscode.Disposable {
     this.subscription = vscode.Disposable.from(
       client.onHealth((health) => {
         this.current = health;
+        void vscode.commands.executeCommand("setContext", "ullage.server", health.state);
         this.show();
       }),
       client.onWorking((isWorking) => {
@@ -55,6 +56,8 @@ function healthText(state: Health["state"]): string {
       return vscode.l10n.t("Ullage: stopped");
     case "not installed":
       return vscode.l10n.t("Ullage: not installed");
+    case "installing":
+      return vscode.l10n.t("Ullage: installing");
     case "no interpreter":
       return vscode.l10n.t("Ullage: no Python interpreter");
   }

@@ -1,30 +1,44 @@
 /** Offers to install the server, shows how that goes, and says what to do when it cannot be done. */
 
 import * as vscode from "vscode";
+import type { Client } from "../client";
 import type { OwnPlaces } from "../environments";
 import { install, InstallationError, type InstallationStep } from "../installation";
 import { errorMessage, type Logger } from "../logger";
+import type { GaugeParams } from "../protocol";
 import { findBase, NotInstalledError, noPythonMessage, type Base, type NoServerError } from "../server";
 import { chooseInterpreter } from "../settings";
 import { showQuietly } from "./outcome";
 
 const PYTHON_URL = "https://www.python.org/downloads/";
 const SILENCE_KEY = "ullage.offersNoInstallation";
+const WALKTHROUGH = "ullage.ullage#start";
 
-export class ServerInstallation {
+/** Chosen: the first start of a server reads its files from a cold disk; a later word would be about nothing. */
+const FIRST_GAUGE_TIMEOUT_MS = 30_000;
+
+export class ServerInstallation implements vscode.Disposable {
+  private readonly declineEmitter = new vscode.EventEmitter<void>();
+  readonly onDidDecline = this.declineEmitter.event;
+
   constructor(
+    private readonly client: Client,
     private readonly own: OwnPlaces,
     private readonly logger: Logger,
     /** Shared by all windows of this machine. */
     private readonly memory: vscode.Memento,
-    private readonly restart: () => Promise<void>,
   ) {}
+
+  /** Whether the user has said that nothing is to be offered. */
+  get isDeclined(): boolean {
+    return this.memory.get<boolean>(SILENCE_KEY, false);
+  }
 
   /** Tell the user why the server did not start, and do what is chosen; who wants no offer is told when asking. */
   async offer(error: NoServerError, isAskedFor: boolean): Promise<void> {
     if (!(error instanceof NotInstalledError)) {
       await this.offerOtherInterpreter(error);
-    } else if (isAskedFor || !this.memory.get<boolean>(SILENCE_KEY, false)) {
+    } else if (isAskedFor || !this.isDeclined) {
       await this.offerInstallation(error);
     }
   }
@@ -37,6 +51,10 @@ export class ServerInstallation {
     } else {
       await this.installWith(base);
     }
+  }
+
+  dispose(): void {
+    this.declineEmitter.dispose();
   }
 
   private async offerInstallation({ message, base }: NotInstalledError): Promise<void> {
@@ -56,6 +74,7 @@ export class ServerInstallation {
       await chooseInterpreter();
     } else if (choice === never) {
       await this.memory.update(SILENCE_KEY, true);
+      this.declineEmitter.fire();
       showQuietly(vscode.l10n.t("\"Context: Install Server\" installs it whenever you like."));
     }
   }
@@ -72,11 +91,14 @@ export class ServerInstallation {
   }
 
   private async installWith(base: Base): Promise<void> {
+    if (this.client.state === "installing") {
+      return;
+    }
+    const options = { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Installing the Ullage server"), cancellable: true };
+    const install = async (): Promise<void> =>
+      vscode.window.withProgress(options, (progress, token) => this.installReporting(base, progress, token));
     try {
-      await vscode.window.withProgress(
-        { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Installing the Ullage server"), cancellable: true },
-        (progress, token) => this.installReporting(base, progress, token),
-      );
+      await this.client.whileInstalling(install());
     } catch (error) {
       if (!(error instanceof InstallationError)) {
         throw error;
@@ -85,7 +107,22 @@ export class ServerInstallation {
       return;
     }
     this.logger.info("The server is installed");
-    await this.restart();
+    const gauge = firstGauge(this.client);
+    await this.client.restart();
+    if (this.client.isRunning) {
+      await this.tellReady(await gauge);
+    }
+  }
+
+  private async tellReady(gauge: GaugeParams | undefined): Promise<void> {
+    const open = vscode.l10n.t("Open Walkthrough");
+    const message =
+      gauge === undefined || gauge.session === null
+        ? vscode.l10n.t("Ullage is ready: its gauge appears in the status bar as soon as an agent has a session in this folder.")
+        : vscode.l10n.t("Ullage is ready: the gauge in the status bar shows {0}.", gauge.text);
+    if ((await vscode.window.showInformationMessage(message, open)) === open) {
+      await vscode.commands.executeCommand("workbench.action.openWalkthrough", WALKTHROUGH);
+    }
   }
 
   private async installReporting(
@@ -121,6 +158,23 @@ export class ServerInstallation {
       this.logger.show();
     }
   }
+}
+
+/** Return what the gauge shows first; undefined when that is nothing for long. */
+async function firstGauge(client: Client): Promise<GaugeParams | undefined> {
+  return new Promise((resolve) => {
+    const end = (gauge?: GaugeParams): void => {
+      clearTimeout(timer);
+      subscription.dispose();
+      resolve(gauge);
+    };
+    const timer = setTimeout(end, FIRST_GAUGE_TIMEOUT_MS);
+    const subscription = client.onGauge((gauge) => {
+      if (gauge !== undefined) {
+        end(gauge);
+      }
+    });
+  });
 }
 
 function stepMessage(step: InstallationStep, line: string): string {

@@ -95,6 +95,8 @@ export class ShownSession implements vscode.Disposable {
     const { canWrite, isAutomatic } = this.abilities;
     for (const [key, value] of [
       ["ullage.hasSession", this.path !== null],
+      // Known, not only unknown as yet.
+      ["ullage.hasNoSession", this.gauge !== undefined && this.path === null],
       ["ullage.canWrite", canWrite],
       ["ullage.isAutomatic", isAutomatic],
     ] as const) {

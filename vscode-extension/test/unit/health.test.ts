@@ -13,6 +13,7 @@ test("what is wrong is an error with a command that mends it", () => {
 
 test("a server that starts or works is busy", () => {
   assert.equal(healthItem({ state: "starting", detail: "" }, false).isBusy, true);
+  assert.equal(healthItem({ state: "installing", detail: "" }, false).isBusy, true);
   assert.equal(healthItem({ state: "running", detail: "" }, true).isBusy, true);
   assert.equal(healthItem({ state: "running", detail: "" }, false).isBusy, false);
   assert.equal(healthItem({ state: "stopped", detail: "" }, true).isBusy, false);

@@ -17,6 +17,7 @@ const manifest = JSON.parse(manifestText) as {
     commands: { command: string; enablement?: string }[];
     menus: Record<string, MenuEntry[]>;
     keybindings: MenuEntry[];
+    viewsWelcome: { view: string; contents: string; when?: string }[];
   };
 };
 const settings = manifest.contributes.configuration.flatMap(({ properties }) => Object.entries(properties));
@@ -107,6 +108,16 @@ test("what writes needs a trusted workspace, wherever it is offered", () => {
   const menus = Object.entries(manifest.contributes.menus).filter(([menu]) => menu !== "commandPalette");
   for (const { command, when } of menus.flatMap(([, entries]) => entries)) {
     assert.equal(names.includes(command) && !(when ?? "").includes("isWorkspaceTrusted"), false, command);
+  }
+});
+
+test("an empty view says why it is so, and never that there is no session before that is known", () => {
+  const ofWindow = manifest.contributes.viewsWelcome.filter(({ view }) => view === "ullage.window");
+  for (const state of ["not installed", "installing", "no interpreter", "stopped"]) {
+    assert.equal(ofWindow.filter(({ when }) => when === `ullage.server == '${state}'`).length, 1, state);
+  }
+  for (const { when } of manifest.contributes.viewsWelcome.filter(({ contents }) => contents === "%welcome.window%")) {
+    assert.equal(when, "ullage.hasNoSession || !ullage.server");
   }
 });
 
