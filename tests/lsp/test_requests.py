@@ -61,6 +61,16 @@ async def test_all_sessions_are_listed_the_live_ones_first(
     assert "live" in rows[0].label
 
 
+async def test_a_session_that_grew_is_listed_as_its_gauge_shows_it(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    await started(editor)
+    await listed(editor, 1)
+    grow(*workspace_session, 166_000)
+    await editor.gauge(lambda gauge: gauge.text == "83%")
+    assert [row.gauge for row in await listed(editor, 1)] == ["83%"]
+
+
 async def listed(editor, n_sessions: int, is_wanted=lambda rows: True):
     """Ask each time that the client is told to, until there are so many sessions."""
     while True:

@@ -102,7 +102,8 @@ def measure_all(
 
     def family(session: Session, *, is_live: bool) -> Family | None:
         found = known.get(session.path)
-        if found is None or found.written_ns != session.lines.written_ns:
+        # What is followed may be newer than what was seen in its folder.
+        if found is None or found.written_ns < session.lines.written_ns:
             try:
                 found = brief(load(session, config, places, count_text))
             except UllageError:
