@@ -11,6 +11,7 @@ from planning import compacted, loaded, undone
 from ullage.app.auto import decline, make_due, plan_auto, remember_idle, report_auto, switch
 from ullage.app.compact import Plan
 from ullage.app.due import Due
+from ullage.app.nudge import claim_nudge, is_question_open
 from ullage.app.prune import Pruning
 from ullage.app.sessions import open_session
 from ullage.app.summaries import ModelUse
@@ -203,3 +204,17 @@ def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
     make_idle(path)
     with pytest.raises(Refused, match="only its last change"):
         plan_undo_of(told, config, places)
+
+
+def test_after_an_undo_nothing_is_said_of_the_band_it_was_in(path: Path, places: Places) -> None:
+    config = config_of()
+    session_of(path, n_used=19_800, n_reads=2)
+    assert claim_nudge(loaded(path, places, config), places) == "critical"
+    compacted(path, places, config)
+    assert claim_nudge(loaded(path, places, config), places) is None
+    undone(path, places, config)
+    back = loaded(path, places, config)
+    assert back.status.band == "critical"
+    assert claim_nudge(back, places) is None
+    assert not is_question_open(back, places)
+    assert due_in(path, places, config).plan is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.nudge import FALL_RATIO, Nudges, ask, nudge, snooze
+from ullage.core.nudge import FALL_RATIO, Nudges, ask, nudge, returned, snooze
 from ullage.core.policy import LAYERS, Policy, band_of
 
 POLICY = Policy()
@@ -71,3 +71,11 @@ def test_a_layer_is_asked_about_once_and_a_stronger_one_after_it() -> None:
     assert not ask(nudges, "prune", "warning", 0)[1]
     assert ask(nudges, "prune", "warning", 1)[1]
     assert told((0.82,), nudges) == [None]
+
+
+def test_a_band_that_was_come_back_to_is_not_told_of_and_a_higher_one_is() -> None:
+    nudges = returned(Nudges(), "summarize", "warning", 0)
+    assert told((0.82, 0.96), nudges) == [None, "critical"]
+    assert not ask(nudges, "summarize", "warning", 0)[1]
+    assert ask(nudges, "full", "critical", 0)[1]
+    assert returned(Nudges(), "prune", "notice", 0) == Nudges()

@@ -7,7 +7,7 @@ import msgspec
 from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded
 from ullage.core.decision import compaction_due
-from ullage.core.nudge import NudgedBand, Nudges, ask, may_ask, nudge, snooze
+from ullage.core.nudge import NudgedBand, Nudges, ask, may_ask, nudge, returned, snooze
 from ullage.core.policy import Layer
 from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state
 from ullage.store.places import Places
@@ -46,7 +46,7 @@ def is_question_open(loaded: Loaded, places: Places) -> bool:
     """
     nudges = read_auto_state(session_key(loaded.session), places).nudges
     n_compactions = len(loaded.context.compactions)
-    return may_ask(nudges, _strongest_layer(loaded), loaded.status.band, n_compactions)
+    return may_ask(nudges, strongest_layer(loaded), loaded.status.band, n_compactions)
 
 
 def claim_question(loaded: Loaded, layer: Layer, places: Places) -> bool:
@@ -76,7 +76,19 @@ def snooze_session(loaded: Loaded, places: Places) -> None:
     _change(loaded, lambda nudges: snooze(nudges, band, n_compactions), places)
 
 
-def _strongest_layer(loaded: Loaded) -> Layer:
+def remember_return(loaded: Loaded, places: Places) -> None:
+    """Let nothing be said of a band that a session was in before the change that was undone.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    layer, band = strongest_layer(loaded), loaded.status.band
+    n_compactions = len(loaded.context.compactions)
+    _change(loaded, lambda nudges: returned(nudges, layer, band, n_compactions), places)
+
+
+def strongest_layer(loaded: Loaded) -> Layer:
+    """Give the strongest layer that can be due at this size of the context."""
     gauge = loaded.status.gauge
     used, window = gauge.used_tokens or 0, gauge.window.n_tokens
     return compaction_due(used, window, loaded.policy) or "prune"

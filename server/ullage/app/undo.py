@@ -18,6 +18,7 @@ from ullage.app.change import (
 )
 from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded, load
+from ullage.app.nudge import remember_return, strongest_layer
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.compaction import hidden_tokens
@@ -133,11 +134,12 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
     undone = (
         _withdraw(plan, places) if isinstance(plan, Withdrawal) else _reverse(plan, config, places)
     )
-    if plan.receipt is not None and plan.receipt.occasion.kind == "restore":
-        return undone
-    # Else the same compaction would be due again at once.
-    is_full = plan.receipt is not None and plan.receipt.occasion.layer == "full"
-    decline(undone.after, "full" if is_full else "summarize", places)
+    # Else the same compaction would be asked about or due again at once.
+    remember_return(undone.after, places)
+    occasion = None if plan.receipt is None else plan.receipt.occasion
+    if occasion is None or occasion.kind != "restore":
+        is_full = occasion is not None and occasion.layer == "full"
+        decline(undone.after, "full" if is_full else strongest_layer(undone.after), places)
     return undone
 
 

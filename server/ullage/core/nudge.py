@@ -70,6 +70,14 @@ def ask(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> tuple[N
     )
 
 
+def returned(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> Nudges:
+    """Count as told and asked what a session came back into when a change was taken back."""
+    if band not in ("warning", "critical"):
+        return nudges
+    settled = msgspec.structs.replace(nudges, told_band=max(nudges.told_band, band, key=_rank))
+    return ask(settled, layer, band, n_compactions)[0]
+
+
 def snooze(nudges: Nudges, band: Band, n_compactions: int) -> Nudges:
     return msgspec.structs.replace(nudges, snoozed_band=band, snoozed_compactions=n_compactions)
 
