@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from model_server import serving, text_reply
+from model_server import Asked, ModelServer, Reply, served, serving, text_reply
 from pi_files import MODEL, PiFile, conversation, grow
 from running import Place
 
@@ -314,3 +314,24 @@ async def test_an_old_message_takes_back_nothing_but_its_own_change(
     answer.set_result("Undo")
     await editor.said(lambda text: "only its last change can be taken back" in text)
     assert path.read_bytes() == before
+
+
+async def test_what_was_written_while_a_model_worked_is_considered_after_it(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNASKED + b"  prune:\n    enabled: false\n")
+    is_asked = asyncio.Event()
+
+    def reply(_: Asked) -> Reply:
+        pause: Reply = () if is_asked.is_set() else (1.0,)
+        is_asked.set()
+        return (*pause, *text_reply("## Goal\n- Ship it.\n" * 5))
+
+    async with served(ModelServer(reply)) as server:
+        await started(editor, compaction=with_model(server))
+        await grown(editor, pi, path, 178_000)
+        await asyncio.wait_for(is_asked.wait(), 10)
+        await grown(editor, pi, path, 180_000)
+        await editor.asked(lambda text: text.startswith("Compacted "))
+        assert len(server.asked) > 1

@@ -9,13 +9,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from ullage.app.activity import is_running
 from ullage.app.auto import make_due, plan_auto, remember_idle
@@ -28,7 +26,7 @@ from ullage.core.decision import Ask, Warn
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
 from ullage.lsp import auto_text
 from ullage.lsp.auto_ask import ask_first, nudge, say, tell_made
-from ullage.lsp.boundary import guarded
+from ullage.lsp.boundary import unattended
 from ullage.lsp.state import UllageServer
 from ullage.store.session_lock import QUIET_S
 
@@ -58,22 +56,18 @@ def consider_later(ls: UllageServer, path: Path) -> None:
 def _begin(ls: UllageServer, path: Path) -> None:
     del ls.sessions.considering[path]
     followed = ls.sessions.followed.get(path)
-    if followed is None or ls.is_shut_down:
+    if followed is None or ls.is_shut_down or path in ls.sessions.at_work:
+        # What is written while something is worked out is considered at the end of that.
         return
-    if path in ls.sessions.at_work or not _is_quiet(followed.loaded):
+    if not _is_quiet(followed.loaded):
         consider_later(ls, path)
         return
-    task = asyncio.create_task(_considered(ls, followed.loaded))
+    task = asyncio.create_task(_consider(ls, followed.loaded))
     ls.tasks.add(task)
     task.add_done_callback(ls.tasks.discard)
 
 
-async def _considered(ls: UllageServer, loaded: Loaded) -> None:
-    with suppress(JsonRpcException):  # logged by the boundary
-        await _consider(ls, loaded)
-
-
-@guarded
+@unattended
 async def _consider(ls: UllageServer, loaded: Loaded) -> None:
     """Do what is due; where that is nothing, tell of a band that the context came into."""
     ls.sessions.at_work.add(loaded.path)
@@ -88,6 +82,9 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
         return
     finally:
         ls.sessions.at_work.discard(loaded.path)
+        followed = ls.sessions.followed.get(loaded.path)
+        if followed is not None and followed.loaded is not loaded:
+            consider_later(ls, loaded.path)
     # A message may stand for hours: nothing waits for its answer.
     if speak is not None:
         try:
