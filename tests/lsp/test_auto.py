@@ -137,19 +137,43 @@ async def test_a_session_that_is_snoozed_is_told_of_only_in_a_higher_band(
     assert len(editor.questions) == 1
 
 
+@pytest.mark.parametrize(
+    ("threshold", "growth", "percent"),
+    [
+        (b"", (164_000, 178_000, 192_000), 89),
+        (b"compaction:\n  warnAtTokenThreshold: 120000\n", (130_000,), 65),
+    ],
+    ids=["where a compaction is due", "where the user says"],
+)
 async def test_read_only_is_warned_of_once_and_nothing_is_kept(
-    editor, workspace_session, configure
+    threshold, growth, percent, editor, workspace_session, configure
 ) -> None:
     pi, path = workspace_session
-    configure(b"sandbox:\n  readOnly: true\n")
+    configure(b"sandbox:\n  readOnly: true\n" + threshold)
     await started(editor)
-    for usage in (164_000, 170_000, 192_000):
+    before = editor.place.files()
+    for usage in growth:
         await grown(editor, pi, path, usage)
-        if usage == 164_000:
-            await editor.said(lambda text: "Ullage changes nothing" in text)
+        if usage == percent * 2000:
+            await editor.said(lambda text: f"{used(percent)}: by `sandbox.readOnly`" in text)
     await editor.request("ullage/status")
     assert editor.questions == []
     assert len([text for text in editor.told if "readOnly" in text]) == 1
+    written = {name for name, data in editor.place.files().items() if before.get(name) != data}
+    assert {name for name in written if not name.endswith((".jsonl", ".sqlite"))} == set()
+
+
+async def test_what_cannot_be_kept_is_told_of_once(editor, workspace_session, configure) -> None:
+    pi, path = workspace_session
+    configure(AUTO_OFF)
+    editor.place.write(str(editor.place.state / "context"), b"a file where a folder should be")
+    await started(editor)
+    for usage in (164_000, 166_000, 168_000):
+        await grown(editor, pi, path, usage)
+        if usage == 164_000:
+            await editor.said(lambda text: text.startswith("cannot write "))
+    await editor.request("ullage/status")
+    assert len(editor.told) == 1
 
 
 async def test_without_nudges_nothing_is_said(

@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded
-from ullage.core.decision import compaction_due
+from ullage.core.decision import compaction_due, read_only_warning_at
 from ullage.core.nudge import NudgedBand, Nudges, ask, may_ask, nudge, returned, snooze
 from ullage.core.policy import Layer
 from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state
@@ -85,6 +85,13 @@ def remember_return(loaded: Loaded, places: Places) -> None:
     layer, band = strongest_layer(loaded), loaded.status.band
     n_compactions = len(loaded.context.compactions)
     _change(loaded, lambda nudges: returned(nudges, layer, band, n_compactions), places)
+
+
+def is_read_only_full(loaded: Loaded) -> bool:
+    """Tell whether to warn of a session that cannot be compacted (S4 §27.7.3)."""
+    gauge = loaded.status.gauge
+    warning_at = read_only_warning_at(gauge.window.n_tokens, loaded.policy)
+    return gauge.used_tokens is not None and gauge.used_tokens >= warning_at
 
 
 def strongest_layer(loaded: Loaded) -> Layer:

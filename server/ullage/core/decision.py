@@ -142,6 +142,12 @@ def due_layer(situation: Situation, policy: Policy) -> Layer | None:
     )
 
 
+def read_only_warning_at(window: int, policy: Policy) -> int:
+    """Give the size at which it is told that a read-only workspace cannot be compacted."""
+    due_at = min(ratio_at(window, policy.summarize_ratio), reserve_at(window, policy) or window)
+    return min(due_at, policy.warn_at_tokens or due_at)
+
+
 def compaction_due(used: int, window: int, policy: Policy) -> Layer | None:
     """Give the compaction that is due at a size: no cascade that begins there goes beyond it."""
     if used >= ratio_at(window, policy.full_ratio):
@@ -228,10 +234,10 @@ def _decide_read_only(
     is_prune_on = is_auto_on and policy.is_prune_enabled
     if is_prune_on and not is_prune_tried and situation.tool_tokens > 0:
         return Prune(reason=f"{_now(situation)}; the workspace is read-only")
-    window = situation.window_tokens
-    due_at = min(ratio_at(window, policy.summarize_ratio), reserve_at(window, policy) or window)
-    warn_at = min(due_at, policy.warn_at_tokens or due_at)
-    if used >= warn_at and not situation.breaker.is_warned:
+    if (
+        used >= read_only_warning_at(situation.window_tokens, policy)
+        and not situation.breaker.is_warned
+    ):
         return Warn(
             reason=f"{_now(situation)}, and a read-only workspace cannot be compacted: split the"
             " task, or raise the context window if the model supports it"

@@ -20,7 +20,7 @@ from ullage.app.auto import make_due, plan_auto, remember_idle
 from ullage.app.change import can_change
 from ullage.app.load import Loaded
 from ullage.app.models import model_use
-from ullage.app.nudge import claim_nudge, claim_question, is_question_open
+from ullage.app.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.summaries import ModelUse
 from ullage.core.decision import Ask, Warn
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
@@ -32,6 +32,8 @@ from ullage.store.session_lock import QUIET_S
 
 Speak: TypeAlias = Callable[[], Awaitable[None]]
 """Says something to the user, and does what the answer is."""
+
+READ_ONLY = "sandbox.readOnly"
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +80,7 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
         log.info("a session is at work: nothing is done by itself now")
         return
     except UllageError as error:
-        say(ls, types.MessageType.Warning, str(error))
+        _warn_once(ls, loaded, type(error).__name__, str(error))
         return
     finally:
         ls.sessions.at_work.discard(loaded.path)
@@ -96,14 +98,16 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
 
 async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
     """Do what may be done without a word, and give what is to be said or asked."""
+    if loaded.policy.is_read_only:
+        # Nothing is kept of that, as nothing is to be written.
+        if is_read_only_full(loaded):
+            _warn_once(ls, loaded, READ_ONLY, auto_text.read_only(loaded))
+        return None
     is_ours = await asyncio.to_thread(_is_ours, ls, loaded)
     if is_ours and loaded.status.due:
         speak = await _do_due(ls, loaded)
         if speak is not None:
             return speak
-    if loaded.policy.is_read_only:
-        _warn_read_only(ls, loaded)
-        return None
     if not loaded.policy.shows_nudges:
         return None
     band = await asyncio.to_thread(claim_nudge, loaded, ls.places)
@@ -141,11 +145,11 @@ async def _warn(ls: UllageServer, loaded: Loaded, reason: str) -> None:
     say(ls, types.MessageType.Warning, auto_text.warned(loaded, reason))
 
 
-def _warn_read_only(ls: UllageServer, loaded: Loaded) -> None:
-    """Warn once of a session that fills up where nothing is to be written, nor to be kept."""
-    if loaded.status.band in ("warning", "critical") and loaded.path not in ls.sessions.warned:
-        ls.sessions.warned.add(loaded.path)
-        say(ls, types.MessageType.Warning, auto_text.read_only(loaded))
+def _warn_once(ls: UllageServer, loaded: Loaded, cause: str, text: str) -> None:
+    """Warn of a session once for each cause, however often it comes again."""
+    if (loaded.path, cause) not in ls.sessions.warned:
+        ls.sessions.warned.add((loaded.path, cause))
+        say(ls, types.MessageType.Warning, text)
 
 
 def _is_quiet(loaded: Loaded) -> bool:

@@ -85,8 +85,8 @@ class Sessions:
     """What the client is to be told of soon."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
     """Those that were written to, and are to be considered when they are quiet."""
-    warned: set[Path] = field(default_factory=set)
-    """Those of a read-only workspace that were warned of; nothing of that is kept."""
+    warned: set[tuple[Path, str]] = field(default_factory=set)
+    """What was warned of by itself, and why: once for each; nothing of that is kept."""
     at_work: set[Path] = field(default_factory=set)
     """Those that something is worked out for or done to by itself just now."""
 
