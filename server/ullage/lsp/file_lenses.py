@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
-from urllib.parse import quote
 
 from lsprotocol import types
 
@@ -11,6 +10,7 @@ from ullage.app.document_check import Surroundings
 from ullage.app.document_kind import MEMORY_NAME
 from ullage.core.positions import utf16_length
 from ullage.core.token_estimate import estimate_tokens
+from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.protocol import RESTORE_COMMAND, SHOW_COMMAND
 from ullage.store.checkpoint_yaml import load
@@ -43,8 +43,9 @@ def checkpoint_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
     ]
     previous = meta.previous_checkpoint
     if previous is not None:
-        query = f"session={quote(session, safe='')}&old={quote(previous)}&new={checkpoint}"
-        uri = f"ullage:/Checkpoint%20Changes?{query}"
+        uri = virtual_uri(
+            VirtualUri(name="Checkpoint Changes", session=session, old=previous, new=checkpoint)
+        )
         lenses.append(_lens(f"Compare with {previous}", SHOW_COMMAND, {"uri": uri}))
     return lenses
 
