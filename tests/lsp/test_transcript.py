@@ -179,6 +179,50 @@ async def test_lenses_offer_what_can_be_done_and_undo_at_the_last_compaction_alo
     assert {line for line, *_ in found[4:]} == {7}
 
 
+async def test_lenses_and_actions_offer_nothing_where_nothing_may_be_written(
+    editor, transcript: Path
+) -> None:
+    await editor.start(options={"isTrusted": False})
+    editor.open(transcript)
+    found = await lenses_of(editor, transcript)
+    assert [title for _, title, command in found if command] == ["Show summary"]
+    assert await actions_at(editor, transcript, 0) == []
+
+
+async def test_actions_are_those_that_can_work(editor, transcript: Path) -> None:
+    await editor.start()
+    editor.open(transcript)
+    # A message of the user: to find that out the file would have to be read.
+    asked = await actions_at(editor, transcript, 1)
+    assert asked == [
+        "Preview the compaction…",
+        "Prune old tool output…",
+        "Write a checkpoint",
+        "Undo the last change…",
+    ]
+    await editor.command("ullage.checkpoint", str(transcript))
+    invoked = types.CodeActionTriggerKind.Invoked
+    assert await actions_at(editor, transcript, 1, invoked) == [
+        *asked,
+        "Restore the latest checkpoint…",
+        "Pin this message",
+    ]
+
+
+async def actions_at(
+    editor, path: Path, line: int, trigger: types.CodeActionTriggerKind | None = None
+) -> list[str]:
+    place = types.Position(line, 0)
+    found = await editor.client.text_document_code_action_async(
+        types.CodeActionParams(
+            identifier(path),
+            types.Range(place, place),
+            types.CodeActionContext(diagnostics=[], trigger_kind=trigger),
+        )
+    )
+    return [one.title for one in found or ()]
+
+
 async def test_a_path_is_a_link_where_the_file_exists(editor) -> None:
     place = editor.place
     pi = PiFile(cwd=str(place.cwd))

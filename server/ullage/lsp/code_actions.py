@@ -1,17 +1,19 @@
 """Code actions: what can be done about a finding, and about the transcript that is open."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 from lsprotocol import types
 
+from ullage.app.abilities import Ability, abilities
 from ullage.core.document_finding import TextFix
 from ullage.core.outline import row_at_line
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
 from ullage.lsp.finding import SOURCE, range_of
 from ullage.lsp.outline import outlined
+from ullage.lsp.permission import may_write
 from ullage.lsp.preview_document import proposal_actions
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
@@ -23,8 +25,6 @@ from ullage.lsp.protocol import (
     UNDO_COMMAND,
 )
 from ullage.lsp.state import UllageServer
-
-Actions = Callable[[UllageServer, Path, list[types.Diagnostic]], list[types.CodeAction]]
 
 RELIEF = (
     ("Compact this session…", COMPACT_COMMAND),
@@ -39,6 +39,16 @@ ALWAYS = (
     ("Restore the latest checkpoint…", RESTORE_COMMAND),
 )
 """What is offered anywhere in a transcript, with or without a finding."""
+NEEDED: dict[str, Ability] = {
+    COMPACT_COMMAND: "change",
+    PREVIEW_COMMAND: "change",
+    PRUNE_COMMAND: "change",
+    CHECKPOINT_COMMAND: "note",
+    PIN_COMMAND: "note",
+    UNDO_COMMAND: "undo",
+    RESTORE_COMMAND: "restore",
+}
+"""What has to be possible for a command to be offered."""
 
 
 @guarded
@@ -48,32 +58,45 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
         return []
     only = params.context.only
     found: list[types.CodeAction] = []
+    possible = await _possible(ls, path)
     if _is_wanted(types.CodeActionKind.QuickFix, only):
         ours = [one for one in params.context.diagnostics if one.source == SOURCE]
         for diagnostic in ours:
-            make = BY_CODE.get(str(diagnostic.code), _text_fixes)
-            found += make(ls, path, [diagnostic])
+            if diagnostic.code == UTILIZATION_CODE:
+                found += _relief(path, possible, diagnostic)
+            else:
+                found += _text_fixes(ls, path, diagnostic)
         found += await proposal_actions(ls, path, ours)
-    if path in ls.sessions.followed and _is_wanted(types.CodeActionKind.Refactor, only):
+    if possible and _is_wanted(types.CodeActionKind.Refactor, only):
         taken = {action.command.command for action in found if action.command is not None}
         found += [
             _action(title, command, path, types.CodeActionKind.Refactor)
             for title, command in ALWAYS
-            if command not in taken and _is_known(ls, command)
+            if command in possible and command not in taken
         ]
-        found += await _pinning(ls, path, params)
+        if PIN_COMMAND in possible:
+            found += await _pinning(ls, path, params)
     return found
+
+
+async def _possible(ls: UllageServer, path: Path) -> frozenset[str]:
+    """Give the commands that can work on a transcript."""
+    followed = ls.sessions.followed.get(path)
+    if followed is None:
+        return frozenset()
+    able = await asyncio.to_thread(abilities, followed.loaded, ls.places, may_write=may_write(ls))
+    return frozenset(command for command, needed in NEEDED.items() if needed in able)
 
 
 async def _pinning(
     ls: UllageServer, path: Path, params: types.CodeActionParams
 ) -> list[types.CodeAction]:
     """Offer to pin what the user said in this line."""
-    is_asked_for = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
-    # Editors ask at every move of the cursor, too: nothing is read for that.
+    is_asked_for = params.context.trigger_kind == types.CodeActionTriggerKind.Invoked
+    # Editors ask at every move of the cursor, many without saying so: nothing is read for that.
     known = await outlined(ls, path) if is_asked_for else ls.documents.outlines.get(path)
     row = None if known is None else row_at_line(known.outline, params.range.start.line)
-    if row is None or row.kind != "user" or not _is_known(ls, PIN_COMMAND):
+    if row is None or row.kind != "user":
         return []
     title = "Pin this message"
     arguments = [{"session": str(path), "entry": row.entry_id}]
@@ -87,25 +110,22 @@ async def _pinning(
 
 
 def _relief(
-    ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
+    path: Path, possible: frozenset[str], diagnostic: types.Diagnostic
 ) -> list[types.CodeAction]:
-    if path not in ls.sessions.followed:
-        return []
     actions = [
-        _action(title, command, path, types.CodeActionKind.QuickFix, diagnostics)
+        _action(title, command, path, types.CodeActionKind.QuickFix, [diagnostic])
         for title, command in RELIEF
-        if _is_known(ls, command)
+        if command in possible
     ]
-    if actions:
+    if actions and COMPACT_COMMAND in possible:
         actions[0].is_preferred = True
     return actions
 
 
 def _text_fixes(
-    ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
+    ls: UllageServer, path: Path, diagnostic: types.Diagnostic
 ) -> list[types.CodeAction]:
     """Offer the changes that the last check knows for exactly this place of this text."""
-    (diagnostic,) = diagnostics
     uri = ls.documents.open_uri(path)
     if uri is None:
         return []
@@ -119,12 +139,8 @@ def _text_fixes(
     ]
     is_only = len(fixes) == 1
     return [
-        _fix_action(fix, uri, diagnostics, is_preferred=is_only and fix.is_sure) for fix in fixes
+        _fix_action(fix, uri, [diagnostic], is_preferred=is_only and fix.is_sure) for fix in fixes
     ]
-
-
-BY_CODE: dict[str, Actions] = {UTILIZATION_CODE: _relief}
-"""What is done about a code by a command; all others have changes of their text, or nothing."""
 
 
 def _fix_action(
@@ -153,10 +169,6 @@ def _action(
         diagnostics=diagnostics,
         command=types.Command(title=title, command=command, arguments=[{"session": str(path)}]),
     )
-
-
-def _is_known(ls: UllageServer, command: str) -> bool:
-    return command in cast("dict[str, object]", ls.protocol.fm.commands)
 
 
 def _is_wanted(

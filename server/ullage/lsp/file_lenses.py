@@ -18,14 +18,11 @@ from ullage.store.checkpoint_yaml import load
 FileLenses: TypeAlias = Callable[[Path, Surroundings], list[types.CodeLens]]
 
 TOP = types.Range(start=types.Position(0, 0), end=types.Position(0, 0))
-RESTORES = (
-    ("Restore as text", "text"),
-    ("into this session…", "session"),
-    ("into a new one…", "new"),
-)
+AS_TEXT = (("Restore as text", "text"),)
+INTO_SESSIONS = (("into this session…", "session"), ("into a new one…", "new"))
 
 
-def checkpoint_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
+def checkpoint_lenses(path: Path, around: Surroundings, *, may_write: bool) -> list[types.CodeLens]:
     """Offer what the command line does with a checkpoint; none on one that cannot be read."""
     text = around.text_of(path)
     if text is None:
@@ -35,11 +32,12 @@ def checkpoint_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
     except (CorruptCheckpoint, NewerCheckpoint):
         return []
     session, checkpoint = meta.session_file, path.stem
-    if not session:
-        return []  # Of a runtime that keeps no file: it restores by itself.
+    # A runtime that keeps no file restores by itself.
+    if not session or not Path(session).exists():
+        return []
     lenses = [
         _lens(title, RESTORE_COMMAND, {"session": session, "checkpoint": checkpoint, "into": into})
-        for title, into in RESTORES
+        for title, into in (*AS_TEXT, *(INTO_SESSIONS if may_write else ()))
     ]
     previous = meta.previous_checkpoint
     if previous is not None:

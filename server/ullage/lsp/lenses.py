@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.change import can_change
+from ullage.app.abilities import Ability, abilities
 from ullage.app.document_kind import DocumentKind
 from ullage.app.load import Loaded
 from ullage.app.outline import Outlined, PlacedCompaction, placed_compactions
@@ -19,6 +19,7 @@ from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_lenses import FileLenses, checkpoint_lenses, instruction_lenses, memory_lenses
 from ullage.lsp.kinds import document_at
 from ullage.lsp.outline import outlined
+from ullage.lsp.permission import may_write
 from ullage.lsp.preview_document import preview_lenses
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
@@ -46,7 +47,14 @@ async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens
     followed = ls.sessions.followed.get(path)
     if followed is None:
         return []
-    return await asyncio.to_thread(_lenses, followed.loaded, found)
+    able = await asyncio.to_thread(abilities, followed.loaded, ls.places, may_write=may_write(ls))
+    return await asyncio.to_thread(_lenses, followed.loaded, found, able)
+
+
+async def _lenses_of_checkpoint(ls: UllageServer, path: Path) -> list[types.CodeLens]:
+    return await asyncio.to_thread(
+        checkpoint_lenses, path, surroundings(ls), may_write=may_write(ls)
+    )
 
 
 def _of_file(read: FileLenses) -> ReadLenses:
@@ -58,23 +66,24 @@ def _of_file(read: FileLenses) -> ReadLenses:
 
 LENSES: Mapping[DocumentKind, ReadLenses] = {
     "transcript": transcript_lenses,
-    "checkpoint": _of_file(checkpoint_lenses),
+    "checkpoint": _lenses_of_checkpoint,
     "instructions": _of_file(instruction_lenses),
     "memory": _of_file(memory_lenses),
     "preview": preview_lenses,
 }
 
 
-def _lenses(loaded: Loaded, found: Outlined | None) -> list[types.CodeLens]:
+def _lenses(
+    loaded: Loaded, found: Outlined | None, able: frozenset[Ability]
+) -> list[types.CodeLens]:
     """Make the lenses; without an outline, as of a database, those of the first line alone."""
-    is_changeable = can_change(loaded)
-    head = [_lens(0, *one) for one in _head(loaded, is_changeable=is_changeable)]
+    head = [_lens(0, *one) for one in _head(loaded, able)]
     if found is None:
         return head
     return head + [
         _lens(placed.row.line, *one)
         for placed in placed_compactions(found)
-        for one in _of_compaction(loaded, placed, is_changeable=is_changeable)
+        for one in _of_compaction(loaded, placed, able)
     ]
 
 
@@ -82,18 +91,18 @@ Command: TypeAlias = tuple[str, str, object]
 """Title, command and its argument."""
 
 
-def _head(loaded: Loaded, *, is_changeable: bool) -> Iterator[Command]:
+def _head(loaded: Loaded, able: frozenset[Ability]) -> Iterator[Command]:
     session = {"session": str(loaded.path)}
     yield gauge_text(loaded.status.gauge), NO_COMMAND, None
-    if is_changeable:
+    if "change" in able:
         yield "Compact…", COMPACT_COMMAND, session
         yield "Prune…", PRUNE_COMMAND, session
-    if not loaded.policy.is_read_only:
+    if "note" in able:
         yield "Write Checkpoint", CHECKPOINT_COMMAND, session
 
 
 def _of_compaction(
-    loaded: Loaded, placed: PlacedCompaction, *, is_changeable: bool
+    loaded: Loaded, placed: PlacedCompaction, able: frozenset[Ability]
 ) -> Iterator[Command]:
     compaction = placed.compaction
     yield change_text(compaction), NO_COMMAND, None
@@ -101,7 +110,7 @@ def _of_compaction(
         uri = summary_uri(str(loaded.path), compaction.entry_id)
         yield "Show summary", SHOW_COMMAND, {"uri": uri}
     # A prune since then would be taken back first.
-    if is_changeable and placed.is_last and loaded.context.pruned is None:
+    if "undo" in able and placed.is_last and loaded.context.pruned is None:
         yield "Undo", UNDO_COMMAND, {"session": str(loaded.path)}
 
 

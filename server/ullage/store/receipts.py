@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -56,6 +57,13 @@ def list_receipts(session_key: str, places: Places) -> Receipts:
             if receipt.occasion.session_key == session_key:
                 receipts.append(receipt)
     return Receipts(receipts=tuple(receipts), problems=tuple(problems))
+
+
+def has_receipts(session_key: str, places: Places) -> bool:
+    """Tell whether a session was changed by us, without reading how."""
+    with suppress(StateUnwritable):
+        return bool(_numbers(receipts_folder(session_key, places)))
+    return False
 
 
 def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
