@@ -7,10 +7,10 @@ from pathlib import Path
 from lsprotocol import types
 
 from ullage.app.abilities import Ability, abilities
-from ullage.core.document_finding import TextFix
 from ullage.core.outline import row_at_line
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
+from ullage.lsp.edit import workspace_edit
 from ullage.lsp.finding import SOURCE, range_of
 from ullage.lsp.outline import outlined
 from ullage.lsp.permission import may_write
@@ -137,23 +137,17 @@ def _text_fixes(
         and finding.message == diagnostic.message
         for fix in finding.fixes
     ]
-    is_only = len(fixes) == 1
+    is_only, version = len(fixes) == 1, ls.documents.versions.get(path)
     return [
-        _fix_action(fix, uri, [diagnostic], is_preferred=is_only and fix.is_sure) for fix in fixes
+        types.CodeAction(
+            title=fix.title,
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic],
+            is_preferred=is_only and fix.is_sure,
+            edit=workspace_edit(ls, uri, fix, version),
+        )
+        for fix in fixes
     ]
-
-
-def _fix_action(
-    fix: TextFix, uri: str, diagnostics: list[types.Diagnostic], *, is_preferred: bool
-) -> types.CodeAction:
-    edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
-    return types.CodeAction(
-        title=fix.title,
-        kind=types.CodeActionKind.QuickFix,
-        diagnostics=diagnostics,
-        is_preferred=is_preferred,
-        edit=types.WorkspaceEdit(changes={uri: [edit]}),
-    )
 
 
 def _action(

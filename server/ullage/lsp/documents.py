@@ -73,6 +73,7 @@ async def _register(ls: UllageServer) -> None:
     except JsonRpcException:
         ls.documents.is_typing_sent = False
         ls.documents.texts.clear()
+        ls.documents.versions.clear()
         log.info("the client does not send what is typed: findings follow what is saved")
 
 
@@ -86,7 +87,8 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
         ls.documents.small_uris[path] = params.text_document.uri
         # A long text is taken out of its message (lsp/large_message.py): the disk has it.
         if params.text_document.text and ls.documents.is_typing_sent:
-            _keep_text(ls, path, params.text_document.text)
+            opened = params.text_document
+            _keep_text(ls, path, opened.text, opened.version)
         check_soon(ls, path, kind, delay_s=0.0)
         return
     ls.documents.open_uris.pop(path, None)
@@ -105,7 +107,9 @@ async def did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams
         return
     last = params.content_changes[-1]
     if isinstance(last, types.TextDocumentContentChangeWholeDocument):
-        _keep_text(ls, path, last.text)
+        # What was found in the text before is no ground for a change of this one.
+        ls.documents.findings.pop(path, None)
+        _keep_text(ls, path, last.text, params.text_document.version)
         check_soon(ls, path, kind)
         check_dependents(ls, path)
 
@@ -128,7 +132,7 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
         return
     small_uri = ls.documents.small_uris.pop(path, None)
     if small_uri is not None:
-        ls.documents.texts.pop(path, None)
+        _drop_text(ls, path)
         forget(ls, path, small_uri)
         return
     uri = ls.documents.open_uris.pop(path, None)
@@ -141,12 +145,18 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     show_gauge(ls)
 
 
-def _keep_text(ls: UllageServer, path: Path, text: str) -> None:
+def _keep_text(ls: UllageServer, path: Path, text: str, version: int) -> None:
     """Keep a text as it is typed; where none is sent, the file on the disk says more.
 
     Some clients send it although they do not let themselves be asked to.
     """
     if len(text) <= MAX_TEXT_BYTES:
         ls.documents.texts[path] = text
+        ls.documents.versions[path] = version
     else:
-        ls.documents.texts.pop(path, None)
+        _drop_text(ls, path)
+
+
+def _drop_text(ls: UllageServer, path: Path) -> None:
+    ls.documents.texts.pop(path, None)
+    ls.documents.versions.pop(path, None)

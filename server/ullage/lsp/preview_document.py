@@ -11,7 +11,7 @@ from ullage.app.preview import saved_text
 from ullage.app.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.positions import Positions
 from ullage.core.preview_check import LOST_CODES, OUTDATED
-from ullage.lsp.finding import range_of
+from ullage.lsp.edit import workspace_edit
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer
 
@@ -52,8 +52,14 @@ async def proposal_actions(
     uri = ls.documents.open_uri(path)
     if uri is None or all(one.code not in SETTLED for one in diagnostics):
         return []
+    version = ls.documents.versions.get(path)
     found = await checked_at(ls, path)
-    return [] if found is None else list(_actions(found, uri, diagnostics))
+    if found is None:
+        return []
+    return [
+        *_insertions(ls, found, uri, diagnostics, version),
+        *_regenerations(found, diagnostics),
+    ]
 
 
 async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
@@ -61,19 +67,27 @@ async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
     return await asyncio.to_thread(checked_proposal, path, text, ls.config, ls.places)
 
 
-def _actions(
-    found: CheckedProposal, uri: str, wanted: list[types.Diagnostic]
+def _insertions(
+    ls: UllageServer,
+    found: CheckedProposal,
+    uri: str,
+    wanted: list[types.Diagnostic],
+    version: int | None,
 ) -> Iterator[types.CodeAction]:
     lost = [one for one in wanted if one.code in LOST_CODES.values()]
     if lost and found.checked.insert_all is not None:
         fix = text_fix(found.checked.insert_all, Positions(found.checked.text))
-        edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
         yield types.CodeAction(
             title="Insert all that would be lost",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=lost,
-            edit=types.WorkspaceEdit(changes={uri: [edit]}),
+            edit=workspace_edit(ls, uri, fix, version),
         )
+
+
+def _regenerations(
+    found: CheckedProposal, wanted: list[types.Diagnostic]
+) -> Iterator[types.CodeAction]:
     outdated = [one for one in wanted if one.code == OUTDATED]
     if outdated:
         yield types.CodeAction(

@@ -47,6 +47,8 @@ class Documents:
     """The other documents of ours."""
     texts: dict[Path, str] = field(default_factory=dict)
     """Small documents as they are typed, where the client sends that; never a transcript."""
+    versions: dict[Path, int] = field(default_factory=dict)
+    """Of those texts, as the client counts."""
     is_typing_sent: bool = False
     registering: asyncio.Task[None] | None = None
     findings: dict[Path, tuple[DocumentFinding, ...]] = field(default_factory=dict)

@@ -1,0 +1,29 @@
+"""Changes of a document's text, as a client applies them."""
+
+from lsprotocol import types
+
+from ullage.core.document_finding import TextFix
+from ullage.lsp.finding import range_of
+from ullage.lsp.state import UllageServer
+
+
+def workspace_edit(
+    ls: UllageServer, uri: str, fix: TextFix, version: int | None
+) -> types.WorkspaceEdit:
+    """Make a change for one version of a document: a client refuses it for a later one.
+
+    The version is known of clients that send what is typed.
+    """
+    edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
+    if version is None or not _takes_versions(ls):
+        return types.WorkspaceEdit(changes={uri: [edit]})
+    document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
+    return types.WorkspaceEdit(
+        document_changes=[types.TextDocumentEdit(text_document=document, edits=[edit])]
+    )
+
+
+def _takes_versions(ls: UllageServer) -> bool:
+    workspace = ls.client_capabilities.workspace
+    edits = None if workspace is None else workspace.workspace_edit
+    return edits is not None and edits.document_changes is True
