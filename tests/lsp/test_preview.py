@@ -528,6 +528,18 @@ async def test_what_would_be_lost_is_found_and_can_be_put_back(editor, full_sess
     assert every.title == "Insert all that would be lost"
 
 
+async def test_a_pin_that_is_set_later_is_missed_by_the_next_check(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    assert await opened(editor, preview, count=0) == []
+    for number, text in enumerate(("Never on Friday.", "Nor on Monday."), 1):
+        await editor.execute("ullage.pin", {"session": str(full_session), "text": text})
+        findings = await editor.diagnostics(Path(preview.proposedPath), count=number)
+        assert f"The pin would be lost: {text}" in [one.message for one in findings]
+
+
 async def test_all_that_is_lost_is_put_back_at_once(editor, full_session: Path) -> None:
     await editor.start()
     preview = await previewed(editor, full_session)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from ullage.app.preview_check import KeptMaterials
 from ullage.core.config.settings import Config
 from ullage.core.document_finding import DocumentFinding
 from ullage.store.places import Places
@@ -20,6 +21,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     workspaces: tuple[Path, ...]
     texts: Mapping[Path, str]
     """Of documents that are open, as they stand in the editor."""
+    materials: KeptMaterials = msgspec.field(default_factory=KeptMaterials)
+    """What the open proposals are checked against, kept from one check to the next."""
 
     def text_of(self, path: Path) -> str | None:
         """Give a document's text, unsaved changes included; None where there is none to read."""

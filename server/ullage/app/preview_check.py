@@ -1,11 +1,15 @@
 """Check what the user makes of a proposal: facts that would be lost, and what is invented."""
 
+from pathlib import Path
+from threading import Lock
+
 import msgspec
 
 from ullage.app.load import read
 from ullage.app.pins import carried_pins
 from ullage.app.preview import CompactionPreview, is_outdated
 from ullage.app.secrets import secrets_for
+from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.audit import audit
 from ullage.core.config.settings import Config
@@ -23,6 +27,9 @@ from ullage.core.preview_check import (
 from ullage.core.preview_text import split_proposed
 from ullage.store.places import Places
 
+MAX_KEPT = 2
+"""Proposals whose messages are in memory: a user edits one at a time (chosen)."""
+
 
 class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
     """What a proposal is checked against; read once, as a user types many letters."""
@@ -30,8 +37,36 @@ class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[ContextItem, ...]
     """What would be replaced, without secrets."""
     facts: Facts
-    pins: tuple[str, ...]
+    session: Session
+    kept: tuple[ContextItem, ...]
+    """What would stay: a pinned message among it needs no copy."""
     budget_tokens: int
+
+
+class KeptMaterials:
+    """What the open proposals are checked against; callable from any thread."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Path, tuple[CompactionPreview, CheckMaterial | None]] = {}
+        self._lock = Lock()
+
+    def of(self, preview: CompactionPreview, places: Places) -> CheckMaterial | None:
+        """Give what a preview is checked against, read again where it is another one now."""
+        path = preview.proposed_path
+        with self._lock:
+            known = self._kept.get(path)
+            if known is None or known[0] != preview:
+                known = self._kept[path] = preview, read_material(preview, places)
+                for old in tuple(self._kept)[:-MAX_KEPT]:
+                    self.forget(old)
+        return known[1]
+
+    def forget(self, proposed_path: Path) -> None:
+        """Free the messages of a proposal that is closed, applied or discarded.
+
+        It does not wait for one that is read just now: that goes when others take its place.
+        """
+        self._kept.pop(proposed_path, None)
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,14 +85,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return f"keeps {self.n_kept:,} of {self.n_found:,} facts"
 
 
-def read_material(
-    preview: CompactionPreview, config: Config, places: Places
-) -> CheckMaterial | None:
-    """Read what a preview would replace; None where the session went on since.
-
-    Raises:
-        PinRefused: there are pins that cannot be read.
-    """
+def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial | None:
+    """Read what a preview would replace; None where the session went on since."""
     if is_outdated(preview):
         return None
     session, note = open_session(preview.path), preview.note
@@ -67,13 +96,24 @@ def read_material(
     return CheckMaterial(
         items=replaced,
         facts=gather(replaced),
-        pins=carried_pins(session, config.pins, items[note.n_replaced :], places),
+        session=session,
+        kept=items[note.n_replaced :],
         budget_tokens=note.budget_tokens,
     )
 
 
-def check_preview(preview: CompactionPreview, material: CheckMaterial | None, text: str) -> Checked:
-    """Check a proposal as it stands in the editor, saved or not."""
+def check_preview(
+    preview: CompactionPreview,
+    material: CheckMaterial | None,
+    text: str,
+    config: Config,
+    places: Places,
+) -> Checked:
+    """Check a proposal as it stands in the editor, saved or not; pins as they are now.
+
+    Raises:
+        PinRefused: there are pins that cannot be read.
+    """
     proposed = split_proposed(text)
     if material is None or is_outdated(preview):
         marker = marker_finding(proposed)
@@ -83,7 +123,7 @@ def check_preview(preview: CompactionPreview, material: CheckMaterial | None, te
     found = audit(
         material.items,
         proposed.summary,
-        pins=material.pins,
+        pins=carried_pins(material.session, config.pins, material.kept, places),
         budget_tokens=material.budget_tokens,
         facts=material.facts,
     )

@@ -46,6 +46,7 @@ def surroundings(ls: UllageServer) -> Surroundings:
         places=ls.places,
         workspaces=ls.workspace_folders(),
         texts=dict(ls.documents.texts),
+        materials=ls.documents.materials,
     )
 
 

@@ -133,6 +133,7 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     small_uri = ls.documents.small_uris.pop(path, None)
     if small_uri is not None:
         _drop_text(ls, path)
+        ls.documents.materials.forget(path)
         forget(ls, path, small_uri)
         return
     uri = ls.documents.open_uris.pop(path, None)

@@ -5,6 +5,7 @@ import asyncio
 from ullage.app.pins import pin_entry, pin_text
 from ullage.core.prose import gist
 from ullage.errors import PinRefused
+from ullage.lsp.diagnostics import check_proposals
 from ullage.lsp.outcome import changed, changing, meant
 from ullage.lsp.protocol import Outcome, PinArgument
 from ullage.lsp.session import session_ref
@@ -28,6 +29,7 @@ async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
         )
     )
     await changed(ls, loaded.path)
+    check_proposals(ls)
     pinned = gist(known.pins[-1].text, _SHOWN_CHARS)
     return Outcome(
         outcome="done",

@@ -82,6 +82,7 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     if isinstance(plan, Unneeded):
         return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
+    ls.documents.materials.forget(preview.proposed_path)
     await changed(ls, preview.path, made.loaded.path)
     return Outcome(
         outcome="done",
@@ -97,6 +98,7 @@ async def run_discard(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     """Remove a preview; the session is as it was."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     await asyncio.to_thread(discard_preview, preview, ls.places)
+    ls.documents.materials.forget(preview.proposed_path)
     return Outcome(outcome="done", message="Preview discarded; nothing was changed.")
 
 

@@ -11,6 +11,7 @@ from ullage.app.preview import saved_text
 from ullage.app.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.positions import Positions
 from ullage.core.preview_check import LOST_CODES, OUTDATED
+from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.edit import workspace_edit
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer
@@ -63,8 +64,7 @@ async def proposal_actions(
 
 
 async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
-    text = ls.documents.texts.get(path)
-    return await asyncio.to_thread(checked_proposal, path, text, ls.config, ls.places)
+    return await asyncio.to_thread(checked_proposal, path, surroundings(ls))
 
 
 def _insertions(

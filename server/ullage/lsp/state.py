@@ -13,6 +13,7 @@ from ullage.app.filling import Filling
 from ullage.app.follow import Followed
 from ullage.app.load import Loaded
 from ullage.app.outline import Outlined
+from ullage.app.preview_check import KeptMaterials
 from ullage.app.window_history import Past
 from ullage.app.workspace import Brief, Seen, to_follow
 from ullage.core.config.settings import Config
@@ -49,6 +50,8 @@ class Documents:
     """Small documents as they are typed, where the client sends that; never a transcript."""
     versions: dict[Path, int] = field(default_factory=dict)
     """Of those texts, as the client counts."""
+    materials: KeptMaterials = field(default_factory=KeptMaterials)
+    """What the open proposals are checked against."""
     is_typing_sent: bool = False
     registering: asyncio.Task[None] | None = None
     findings: dict[Path, tuple[DocumentFinding, ...]] = field(default_factory=dict)
