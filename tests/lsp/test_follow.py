@@ -109,3 +109,29 @@ async def test_what_is_configured_while_a_session_is_read_counts_for_it(place: P
     worker.may_go_on.set()
     await reading
     assert server.sessions.followed[path].loaded.status.gauge.window.n_tokens == 1_000_000
+
+
+async def test_a_file_that_is_no_session_is_not_the_one_that_is_meant(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    editor.open(full_session)
+    await editor.gauge(lambda gauge: gauge.text == "91%")
+    notes = editor.place.write("README.txt", b"These are notes.\n")
+    editor.open(notes)
+    assert "pi / OpenClaw" in (await editor.request("ullage/status")).text
+    editor.close(full_session)
+    await editor.gauge(lambda gauge: gauge.session is None)
+
+
+async def test_a_file_that_becomes_a_session_is_followed(editor, full_session: Path) -> None:
+    notes = editor.place.write("notes.txt", b"These are notes.\n")
+    await editor.start()
+    editor.open(notes)
+    editor.open(full_session)
+    await editor.gauge(lambda gauge: gauge.text == "91%")
+    editor.close(full_session)
+    await editor.gauge(lambda gauge: gauge.session is None)
+    notes.write_bytes(full_session.read_bytes())
+    gauge = await editor.gauge(lambda gauge: gauge.session is not None)
+    assert gauge.session.path == str(notes)

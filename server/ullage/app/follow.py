@@ -10,9 +10,11 @@ from ullage.app.sessions import open_session, reopen
 from ullage.core.config.settings import Config
 from ullage.core.session_events import events_of
 from ullage.core.working_state import Event
+from ullage.errors import UllageError
 from ullage.formats.format import Reading
+from ullage.store.database import look_at_database
 from ullage.store.places import Places
-from ullage.store.reader import FileLines
+from ullage.store.reader import FileLines, Fingerprint
 from ullage.store.tail import Mark, mark_at, read_appended
 from ullage.store.token_counts import CountText
 
@@ -25,6 +27,14 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
     """What the finished lines alone say; an unfinished one is read again each time."""
     mark: Mark | None
     """None for a source that is read as a whole: a packed file or a database."""
+
+
+def stamp_of(path: Path) -> tuple[Fingerprint, ...] | None:
+    """Look at what may be a session, with the log of a database; None where nothing is."""
+    try:
+        return look_at_database(path)
+    except UllageError:
+        return None
 
 
 def start(path: Path, config: Config, places: Places, count_text: CountText) -> Followed:

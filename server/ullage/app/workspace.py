@@ -29,6 +29,8 @@ MAX_SUBAGENTS = 10
 MAX_LIVE = 10
 N_NEWEST = 3
 """Followed though none of them lives, as the user may go on with one of them (chosen)."""
+STAY_S = 30.0
+"""How long another session goes on before the gauge leaves a live one that does not (chosen)."""
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +90,15 @@ def to_follow(seen: Sequence[Seen]) -> tuple[Path, ...]:
     live = [one for one in seen if one.is_live][:MAX_LIVE]
     newest = sorted(seen, key=lambda one: one.written_ns, reverse=True)[:N_NEWEST]
     return tuple(dict.fromkeys(one.path for one in (*live, *newest)))
+
+
+def to_show(seen: Sequence[Seen], shown: Path | None) -> Path | None:
+    """Choose the session of the gauge: the first, but of two that both go on the one `shown`."""
+    first = next(iter(seen), None)
+    stays = next((one for one in seen if one.path == shown and one.is_live), first)
+    if first is None or stays is None:
+        return None
+    return (first if first.written_ns - stays.written_ns > STAY_S * 1e9 else stays).path
 
 
 def measure_all(

@@ -93,6 +93,9 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
         return
     ls.documents.open_uris.pop(path, None)
     ls.documents.open_uris[path] = params.text_document.uri
+    if kind is None and path not in ls.sessions.followed:
+        # It is not meant by anyone before it was read as a session.
+        ls.sessions.refused.setdefault(path, None)
     if path in ls.sessions.followed:
         publish(ls, path)
     await refresh(ls, path)
@@ -143,6 +146,7 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     forget(ls, path, uri)
     if path not in ls.followed_paths():
         ls.sessions.followed.pop(path, None)
+        ls.sessions.refused.pop(path, None)
     show_gauge(ls)
 
 

@@ -3,14 +3,15 @@
 import asyncio
 import logging
 from pathlib import Path
+from typing import TypeAlias
 
 from ullage.app.capture import capture
 from ullage.app.checkpoint import session_key
 from ullage.app.databases import database_folders
-from ullage.app.follow import Followed, new_events, start, update
+from ullage.app.follow import Followed, new_events, stamp_of, start, update
 from ullage.app.sessions import session_folders
 from ullage.app.workspace import look
-from ullage.errors import UllageError
+from ullage.errors import NotATranscript, UllageError
 from ullage.lsp.auto import consider_later
 from ullage.lsp.boundary import unattended
 from ullage.lsp.changed import notify_changed
@@ -21,7 +22,10 @@ from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.lsp.virtual_refresh import renew_documents
+from ullage.store.reader import Fingerprint
 from ullage.store.watch import FolderWatch
+
+Stamp: TypeAlias = tuple[Fingerprint, ...] | None
 
 LOOK_S = 2.0
 """Where no notice comes, files are looked at this often: one `stat` each, and their folders."""
@@ -65,21 +69,23 @@ async def _watch(ls: UllageServer, watch: FolderWatch) -> None:
 
 @unattended
 async def _refresh_changed(ls: UllageServer) -> None:
-    paths, known = ls.followed_paths(), dict(ls.sessions.followed)
-    for path in await asyncio.to_thread(_changed, paths, known):
+    sessions = ls.sessions
+    known, refused = dict(sessions.followed), dict(sessions.refused)
+    for path in await asyncio.to_thread(_changed, ls.followed_paths(), known, refused):
         await unattended(refresh)(ls, path)
 
 
 async def discover(ls: UllageServer) -> None:
     """Find the sessions of the workspace's folders, and follow those that matter."""
-    shown, known = ls.gauge_path(), _listed(ls)
+    known = _listed(ls)
     ls.sessions.seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
-    for path in ls.sessions.followed.keys() - set(ls.followed_paths()):
-        del ls.sessions.followed[path]
+    for one in (ls.sessions.followed, ls.sessions.refused):
+        for path in one.keys() - set(ls.followed_paths()):
+            del one[path]
     if _listed(ls) != known:
         notify_changed(ls, "sessions")
     path = ls.gauge_path()
-    if path != shown:
+    if path != ls.sessions.shown:
         if path is not None:
             await unattended(refresh)(ls, path)
         show_gauge(ls)
@@ -88,13 +94,17 @@ async def discover(ls: UllageServer) -> None:
 async def refresh(ls: UllageServer, path: Path) -> None:
     """Load a transcript if it changed; what cannot be read now shows nothing."""
     async with ls.lock_of(path):
+        stamp = await asyncio.to_thread(stamp_of, path)
         try:
             before, after = await _read(ls, path)
         except UllageError as error:
-            if ls.sessions.followed.pop(path, None) is not None:
-                log.info("%s: a followed transcript cannot be read now", type(error).__name__)
-                publish(ls, path)
+            # What cannot be read may be readable without being another file.
+            _refuse(ls, path, stamp if isinstance(error, NotATranscript) else None)
             return
+        except Exception:
+            _refuse(ls, path, stamp)
+            raise
+        ls.sessions.refused.pop(path, None)
         if after is not before:
             ls.sessions.followed[path] = after
             publish(ls, path)
@@ -114,8 +124,16 @@ def publish(ls: UllageServer, path: Path) -> None:
         check_followed(ls, path)
         publish_known(ls, path)
     check_proposals(ls)
-    if path == ls.gauge_path():
+    if path in (ls.gauge_path(), ls.sessions.shown):
         show_gauge(ls)
+
+
+def _refuse(ls: UllageServer, path: Path, stamp: Stamp) -> None:
+    """Show nothing of a file, and read it again when it is not as it was, if that is known."""
+    ls.sessions.refused[path] = stamp
+    if ls.sessions.followed.pop(path, None) is not None:
+        log.info("a followed transcript cannot be read now")
+        publish(ls, path)
 
 
 async def _read(ls: UllageServer, path: Path) -> tuple[Followed | None, Followed]:
@@ -159,12 +177,16 @@ def _listed(ls: UllageServer) -> tuple[tuple[Path, bool], ...]:
     return tuple((one.path, one.is_live) for one in ls.sessions.seen or ())
 
 
-def _changed(paths: tuple[Path, ...], followed: dict[Path, Followed]) -> list[Path]:
+def _changed(
+    paths: tuple[Path, ...], followed: dict[Path, Followed], refused: dict[Path, Stamp]
+) -> list[Path]:
     """List the transcripts that are not as they were read; one look at each, in one thread."""
-    return [path for path in paths if not _is_current(followed.get(path))]
+    return [path for path in paths if not _is_current(path, followed.get(path), refused.get(path))]
 
 
-def _is_current(followed: Followed | None) -> bool:
+def _is_current(path: Path, followed: Followed | None, refused: Stamp) -> bool:
+    if refused is not None:
+        return stamp_of(path) == refused
     try:
         return followed is not None and followed.loaded.session.lines.is_current()
     except UllageError:

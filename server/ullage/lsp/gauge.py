@@ -17,6 +17,7 @@ PAUSE_S = 1.0
 
 def show_gauge(ls: UllageServer) -> None:
     """Publish the gauge with the shares that are known; new ones follow within a second or so."""
+    ls.sessions.shown = ls.gauge_path()
     loaded = _shown(ls)
     if loaded is None:
         ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
@@ -51,7 +52,7 @@ def _publish(ls: UllageServer, loaded: Loaded) -> None:
 
 
 def _shown(ls: UllageServer) -> Loaded | None:
-    path = ls.gauge_path()
+    path = ls.sessions.shown
     followed = None if path is None else ls.sessions.followed.get(path)
     return None if followed is None else followed.loaded
 

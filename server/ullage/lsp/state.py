@@ -15,13 +15,14 @@ from ullage.app.load import Loaded
 from ullage.app.outline import Outlined
 from ullage.app.preview_check import KeptMaterials
 from ullage.app.window_history import Past
-from ullage.app.workspace import Brief, Seen, to_follow
+from ullage.app.workspace import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
 from ullage.core.document_finding import DocumentFinding
 from ullage.lsp.boundary import plain_converter
 from ullage.lsp.language_protocol import UllageProtocol
 from ullage.store.config_files import Stamp
 from ullage.store.places import Places
+from ullage.store.reader import Fingerprint
 from ullage.store.token_worker import TokenWorker
 
 
@@ -77,6 +78,10 @@ class Sessions:
     """The sessions of the workspace, as they were last read."""
 
     followed: dict[Path, Followed] = field(default_factory=dict)
+    refused: dict[Path, tuple[Fingerprint, ...] | None] = field(default_factory=dict)
+    """What was read as no session, as it was then; None: it may become one by itself."""
+    shown: Path | None = None
+    """The one that the gauge shows."""
     seen: tuple[Seen, ...] | None = None
     """Those of the workspace's folders, live ones first; None before the first look."""
     briefs: dict[Path, Brief] = field(default_factory=dict)
@@ -167,9 +172,11 @@ class UllageServer(LanguageServer):
         return tuple(dict.fromkeys((*self.documents.open_uris, *seen)))
 
     def gauge_path(self) -> Path | None:
-        """Give the transcript that the gauge shows: of the workspace's sessions a live one
-        before the others, then the one written to last; else the one opened last.
+        """Give the transcript that is meant where none is named: of the workspace's sessions the
+        live one that is written to, or else the newest; else the one opened last.
         """
-        if self.sessions.seen:
-            return self.sessions.seen[0].path
-        return next(reversed(self.documents.open_uris), None)
+        seen = [one for one in self.sessions.seen or () if one.path not in self.sessions.refused]
+        opened = (
+            path for path in reversed(self.documents.open_uris) if path not in self.sessions.refused
+        )
+        return to_show(seen, self.sessions.shown) or next(opened, None)
