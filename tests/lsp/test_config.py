@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
+from running import Place
 from ullage.lsp.config import on_initialize
 from ullage.lsp.state import UllageServer
 from ullage.store.places import Places
@@ -76,3 +77,52 @@ async def test_a_workspace_says_more_if_the_editor_trusts_it(
     assert server.config.pins == ("rule",)
     assert server.config.policy.is_auto_enabled is not is_heard
     assert [f.code for f in server.config.findings] == ([] if is_heard else ["config-untrusted"])
+
+
+@pytest.fixture(params=["folders", "root_uri", "root_path", "nothing"])
+def named(request: pytest.FixtureRequest, place: Place, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the client names the workspace; a server runs there when it is not named at all."""
+    monkeypatch.chdir(place.cwd if request.param == "nothing" else place.home)
+    return request.param
+
+
+async def test_the_workspace_is_what_the_client_names_else_where_the_server_runs(
+    named: str, editor, workspace_session: tuple[object, Path]
+) -> None:
+    folder = editor.place.cwd
+    said: dict[str, dict[str, object]] = {
+        "folders": {"workspace_folders": [types.WorkspaceFolder(folder.as_uri(), "w")]},
+        "root_uri": {"root_uri": folder.as_uri(), "workspace_folders": []},
+        "root_path": {"root_path": str(folder)},
+        "nothing": {},
+    }
+    (folder / ".ullage.yaml").write_text("contextWindow: 100000\n")
+    await editor.client.initialize_session(
+        types.InitializeParams(
+            capabilities=types.ClientCapabilities(),
+            initialization_options={"isTrusted": True},
+            **said[named],
+        )
+    )
+    await editor.gauge(lambda gauge: gauge.text == "84%")
+
+
+@pytest.mark.parametrize(
+    ("said", "cwd"),
+    [
+        ({"root_uri": "vscode-vfs://github/x/y"}, Path("/work")),
+        ({"workspace_folders": [types.WorkspaceFolder("untitled:x", "x")]}, Path("/work")),
+        ({}, Path(Path.cwd().anchor)),
+    ],
+    ids=str,
+)
+async def test_nothing_stands_for_a_workspace_that_is_on_no_disk_or_a_whole_one(
+    said: dict[str, object], cwd: Path, tmp_path: Path
+) -> None:
+    places = Places(cwd=cwd, home=tmp_path, env={}, state_folder=tmp_path)
+    server = UllageServer("ullage", "0", places)
+    params = types.InitializeParams(capabilities=types.ClientCapabilities(), **said)
+    for _ in server.protocol.lsp_initialize(params):
+        """The handler of ours is called below."""
+    await on_initialize(server, params)
+    assert (server.workspace_folders(), server.config_folder) == ((), None)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import cast
 
 from lsprotocol import types
@@ -15,6 +16,7 @@ from ullage.lsp.diagnostics import recheck_all
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.store.config_files import config_stamps
+from ullage.store.places import Places
 
 TRUST_OPTION = "isTrusted"
 """Of the initialization options: whether the user trusts the workspace."""
@@ -34,8 +36,9 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     trust = ls.editor.settings.pop(TRUST_OPTION, None)
     ls.editor.is_trusted, ls.editor.is_restricted = trust is True, trust is False
     ls.editor.shows_outcomes = ls.editor.settings.pop(OUTCOMES_OPTION, False) is True
-    paths = (path_of(folder.uri) for folder in params.workspace_folders or ())
-    ls.config_folder = next((path for path in paths if path is not None), None)
+    ls.root_folder = _root_folder(params, ls.places)
+    paths = [path_of(folder.uri) for folder in params.workspace_folders or ()]
+    ls.config_folder = next((path for path in paths if path is not None), ls.root_folder)
     await _load(ls)
 
 
@@ -93,6 +96,17 @@ async def _load(ls: UllageServer) -> None:
         ls.sessions.briefs.clear()
     for finding in config.findings:
         log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)
+
+
+def _root_folder(params: types.InitializeParams, places: Places) -> Path | None:
+    """Give what older clients call the workspace, else the folder that the server runs in."""
+    if params.workspace_folders:
+        return None
+    if params.root_uri is not None:
+        return path_of(params.root_uri)
+    root = Path(params.root_path) if params.root_path else places.cwd
+    # The root of a disk is where servers run that were started in no one's folder.
+    return None if root == Path(root.anchor) else root
 
 
 def _settings(value: object) -> dict[str, object]:

@@ -12,10 +12,8 @@ def document_at(ls: UllageServer, uri: str) -> tuple[Path, DocumentKind] | None:
     path = path_of(uri)
     if path is None:
         return None
-    folders = (path_of(folder) for folder in ls.workspace.folders)
-    workspaces = [folder for folder in folders if folder is not None]
     # A transcript under another name was recognized by what is in it.
-    kind = document_kind(path, ls.places, workspaces) or (
+    kind = document_kind(path, ls.places, ls.workspace_folders()) or (
         "transcript" if path in ls.sessions.followed else None
     )
     return None if kind is None else (path, kind)

@@ -7,7 +7,6 @@ from typing import Literal
 
 from lsprotocol.types import TextDocumentSyncKind
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 from ullage.app.filling import Filling
 from ullage.app.follow import Followed
@@ -19,6 +18,7 @@ from ullage.app.workspace import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
 from ullage.core.document_finding import DocumentFinding
 from ullage.lsp.boundary import plain_converter
+from ullage.lsp.convert import path_of
 from ullage.lsp.language_protocol import UllageProtocol
 from ullage.store.config_files import Stamp
 from ullage.store.places import Places
@@ -123,6 +123,8 @@ class UllageServer(LanguageServer):
         by another one count no more.
         """
         self.config_lock = asyncio.Lock()
+        self.root_folder: Path | None = None
+        """What stands for the workspace where the client names no folder of it."""
         self.config_folder: Path | None = None
         """The folder of the workspace whose `.ullage.yaml` counts."""
         self.config_stamps: tuple[Stamp, ...] = ()
@@ -163,8 +165,9 @@ class UllageServer(LanguageServer):
         return self._outline_locks.setdefault(path, asyncio.Lock())
 
     def workspace_folders(self) -> tuple[Path, ...]:
-        paths = (to_fs_path(uri) for uri in self.workspace.folders)
-        return tuple(Path(path) for path in paths if path is not None)
+        """List the folders that the client names, else the one that stands for them."""
+        paths = tuple(path_of(uri) for uri in self.workspace.folders) or (self.root_folder,)
+        return tuple(path for path in paths if path is not None)
 
     def followed_paths(self) -> tuple[Path, ...]:
         """List the transcripts that matter to someone: the open ones and the workspace's."""
