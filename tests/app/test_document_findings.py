@@ -196,6 +196,7 @@ def test_what_is_typed_counts_and_not_what_is_on_the_disk(around: Surroundings) 
 
 def test_a_dead_path_is_told_with_what_may_be_meant(around: Surroundings) -> None:
     write(around, "src/app/main.py", "")
+    write(around, "tests/conftest.py", "")
     text = "The entry is `src/main.py`, its test `tests/test_main.py`.\n"
     path = write(around, "AGENTS.md", text)
     near, gone = on_instructions(around, path)
@@ -209,12 +210,29 @@ def test_a_dead_path_is_told_with_what_may_be_meant(around: Surroundings) -> Non
 
 def test_paths_that_lead_somewhere_are_not_told(around: Surroundings) -> None:
     write(around, "src/app/main.py", "")
-    write(around, ".gitignore", ".local/\n")
+    write(around, ".gitignore", ".local/\n/data/*.json\n")
+    write(around, ".local/here.md", "")
+    write(around, "data/here.csv", "")
+    write(around, "packages/core/.gitignore", "*.snap.ts\n")
     text = (
         "`src/app/main.py`, `app/main.py`, [it](../../src/app/main.py), `src/app/`,"
-        " `.local/design/notes.md`\n"
+        " `.local/design/notes.md`, `data/last.json`, `src/app/one.snap.ts`\n"
     )
     assert on_instructions(around, write(around, "packages/core/AGENTS.md", text)) == []
+
+
+def test_what_begins_with_no_folder_of_the_workspace_is_no_path_of_it(around: Surroundings) -> None:
+    write(around, "src/app/main.py", "")
+    write(around, "api/main.py", "")
+    text = (
+        "`golang.org/x/tools.go`, `k8s.io/client-go/kubernetes/`, `Next.js/React.ts`,"
+        " `projects/agent-scripts/`, `api/v1/users/`, `../other-repo/README.md`,"
+        " `text/x-python.py`, `AGENTS.md/CLAUDE.md`,"
+        " @octocat/team.md and @src/gone.md, `nflverse/data.csv`\n"
+    )
+    assert on_instructions(around, write(around, "AGENTS.md", text)) == []
+    found = on_instructions(around, write(around, "CLAUDE.md", text))
+    assert [one.message for one in found] == ["src/gone.md does not exist in this workspace."]
 
 
 def test_outside_of_a_workspace_no_path_is_dead(around: Surroundings) -> None:
@@ -225,6 +243,7 @@ def test_outside_of_a_workspace_no_path_is_dead(around: Surroundings) -> None:
 
 
 def test_a_code_that_is_turned_off_is_not_found(around: Surroundings) -> None:
+    write(around, "src/main.py", "")
     path = write(around, "AGENTS.md", "See `src/gone/main.py`.\n")
     off = Config(diagnostics=DiagnosticsSettings(off=("instructions-dead-path",)))
     quiet = Surroundings(config=off, places=around.places, workspaces=around.workspaces, texts={})

@@ -107,6 +107,7 @@ def documents(editor) -> Documents:
 
 @pytest.fixture
 def rules(place) -> Path:
+    place.write("src/main.py", b"")
     return place.write("AGENTS.md", DEAD.encode())
 
 

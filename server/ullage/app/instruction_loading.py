@@ -110,3 +110,8 @@ def _present(
         text = around.text_of(one)
         if one == path or (text and text.strip()):
             yield one, text or ""
+
+
+def takes_imports(path: Path) -> bool:
+    """Whether `@docs/rules.md` in a file means that file: else it may be anybody's name."""
+    return path.name in ("CLAUDE.md", "CLAUDE.local.md", "GEMINI.md")

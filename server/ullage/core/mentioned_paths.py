@@ -23,13 +23,13 @@ _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-:]\d+)?|#[\w.-]*)\Z")
 _NAME = re.compile(r"\.{0,2}[\w@+-][\w.@+-]*|\.{1,2}")
 _ENDINGS = frozenset(
     "c cc cfg conf cpp cs css csv dart ex exs go gradle h hpp html ini java js json json5 jsonc"
-    " jsonl jsx kt less lock lua md mdc mdx mjs cjs mts cts php pl plist proto ps1 py pyi rb rs"
+    " jsonl jsx kt less lua md mdc mdx mjs cjs mts cts php pl plist proto ps1 py pyi rb rs"
     " rst scala scss sh sql svelte svg swift tf toml ts tsx txt vue xml yaml yml zig".split()
 )
 """Of names that are certainly files'."""
 _COMMON = frozenset(("and/or", "w/o", "n/a", "i/o", "tcp/ip", "ci/cd", "client/server", "y/n"))
 PASSING_FOLDERS = frozenset(
-    "node_modules dist build out target vendor coverage tmp temp logs log .git .venv venv"
+    "node_modules dist build out target vendor coverage tmp temp logs log .git .venv venv env"
     " __pycache__ .next .cache bin obj".split()
 )
 """Folders that come and go: made by a build, ignored by git. A path into them is not dead."""
@@ -44,11 +44,15 @@ _PLACEHOLDER = re.compile(
 _NOT_YET = re.compile(
     r"\b(?:creat(?:es?|ed|ing)|generat(?:es?|ed|ing)|writes?|written|outputs?|produces?|emits?"
     r"|sav(?:es?|ed)|e\.g\.|for example|such as|remov(?:es?|ed)|delet(?:es?|ed)|no longer"
-    r"|renam(?:e|ed)|do not|don't|never|avoid|gitignored?|ignored|optional|if (?:present|exists?"
-    r"|it exists|available)|copy|legacy|deprecated|formerly|instead of)\b",
+    r"|renam(?:e|ed)|do not|don't|never|avoid|git-?ignored?|ignored|optional(?:ly)?"
+    r"|if (?:any|present|exists?|it exists|available|needed)|missing|absent|copy|copies|legacy"
+    r"|deprecated|formerly|instead of|upstream|local|locally|cached?|one per|per-\w+"
+    r"|container|image|remote|sibling|runtime|stored|defaults? to"
+    r"|other repo(?:sitory)?|separate repo(?:sitory)?)\b",
     re.IGNORECASE,
 )
-"""A line with such words may speak of a file that is made later, is gone, or must not be."""
+"""Lines with such words may speak of a file that is made later, is gone, must not be, or is
+somewhere else."""
 
 
 class Mention(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,22 +83,20 @@ def _in_part(text: str, start: int, end: int) -> Iterator[Mention]:
     for kind, pattern in kinds:
         for match in pattern.finditer(text, start, end):
             path = _path(match["path"], kind)
-            if path is not None and not _NOT_YET.search(_line_around(text, match.start())):
+            if path is not None and not _NOT_YET.search(
+                _lines_around(text, match.start(), start, end)
+            ):
                 yield Mention(
                     kind=kind, path=path, start=match.start("path"), end=match.end("path")
                 )
 
 
-def ignored_names(gitignore: str) -> frozenset[str]:
-    """Give the names in a `.gitignore`: what they stand for need not be in a work tree."""
-    lines = (line.strip().strip("/") for line in gitignore.split("\n"))
-    names = (line.rpartition("/")[2] for line in lines if line and not line.startswith(("#", "!")))
-    return frozenset(name for name in names if "*" not in name)
-
-
-def _line_around(text: str, offset: int) -> str:
-    end = text.find("\n", offset)
-    return text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
+def _lines_around(text: str, offset: int, start: int, end: int) -> str:
+    """Give a line of a paragraph and those that it may be wrapped from and to, without code."""
+    first = max(text.rfind("\n", start, max(text.rfind("\n", start, offset), start)), start)
+    line_end = text.find("\n", offset, end)
+    last = text.find("\n", line_end + 1, end) if line_end >= 0 else -1
+    return _CODE.sub("", text[first : last if last >= 0 else end])
 
 
 def _path(raw: str, kind: MentionKind) -> str | None:

@@ -35,6 +35,13 @@ def exists(path: Path) -> bool:
     return True
 
 
+def is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def is_same_file(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
