@@ -3,14 +3,14 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { finish, interpreterIn, newEnvironment, remove, type OwnPlaces } from "./environments";
-import type { Interpreter } from "./model/interpreter";
+import { isServerCompatible, parseAnswer, QUESTION, type Interpreter } from "./model/interpreter";
 import { runProgram, type Ended } from "./processes";
 
 /** Chosen: a slow disk with a virus scanner, and a slow line; who has had enough before cancels. */
 const STEP_TIMEOUT_MS = 600_000;
 
 /** Why an environment was not made; each asks something else of the user. */
-export type InstallationProblem = "cancelled" | "package" | "environment" | "ensurepip" | "network" | "install";
+export type InstallationProblem = "cancelled" | "package" | "storage" | "environment" | "ensurepip" | "network" | "install";
 
 export class InstallationError extends Error {
   constructor(
@@ -35,9 +35,11 @@ export async function install(
   { report, signal }: { report: (step: InstallationStep, line: string) => void; signal: AbortSignal },
 ): Promise<void> {
   const wheel = await bundledWheel(own);
-  const folder = await newEnvironment(own);
+  const folder = await newEnvironment(own).catch((error: unknown) => {
+    throw new InstallationError("storage", error instanceof Error ? error.message : String(error));
+  });
   try {
-    const inFolder = { cwd: own.storageFolder, env: pythonEnvironment(), timeout_ms: STEP_TIMEOUT_MS, signal };
+    const inFolder = { cwd: own.storageFolder, env: privateEnvironment(), timeout_ms: STEP_TIMEOUT_MS, signal };
     report("environment", "");
     const made = await runProgram(base, ["-m", "venv", folder], inFolder);
     stopWhen(signal);
@@ -55,6 +57,13 @@ export async function install(
     if (!installed.succeeded) {
       throw new InstallationError(isNetworkProblem(installed.problem) ? "network" : "install", installed.problem);
     }
+    // Somebody's configuration of pip may have put it elsewhere.
+    const asked = await runProgram(interpreterIn(folder), ["-c", QUESTION], inFolder);
+    stopWhen(signal);
+    const answer = asked.succeeded ? parseAnswer(asked.output) : undefined;
+    if (typeof answer?.server !== "string" || !isServerCompatible(answer.server, own.version)) {
+      throw new InstallationError("install", answer?.problem ?? asked.problem);
+    }
     await finish(folder, own);
   } catch (error) {
     await remove(folder);
@@ -65,6 +74,15 @@ export async function install(
 /** Return the environment variables that Python is run with: the folder that it is run in holds no modules. */
 export function pythonEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, PYTHONSAFEPATH: "1" };
+}
+
+/** What would make pip or Python of an environment look elsewhere than into it. */
+const ELSEWHERE = ["PYTHONHOME", "PYTHONPATH", "PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PIP_USER"];
+
+/** Return the environment variables that the Python of our own environment is run with; Windows writes names as it likes. */
+export function privateEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(pythonEnvironment()).filter(([name]) => !ELSEWHERE.includes(name.toUpperCase()));
+  return Object.fromEntries(kept);
 }
 
 /** The package that `npm run package` has put into the extension. */

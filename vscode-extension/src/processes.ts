@@ -7,6 +7,9 @@ import type { Interpreter } from "./model/interpreter";
 /** Chosen: more than any traceback; what a program says beyond it at its start is not kept. */
 const MAX_OUTPUT_CHARS = 20_000;
 
+/** Chosen: what a program has written before its end arrives by then; a child that it leaves behind may hold on for ever. */
+const GRACE_MS = 500;
+
 export interface ProgramOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -73,8 +76,16 @@ export async function runProgram(
     child.on("error", (error) => {
       settle(false, error.message);
     });
-    child.on("close", (code) => {
-      settle(code === 0 && reason === "", reason || `${output}\n${errors}`.trim() || `exit code ${code ?? "unknown"}`);
+    // Its outputs close when nobody holds them any more, which may be a child that outlives it.
+    child.on("exit", (code) => {
+      const grace = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, GRACE_MS);
+      child.on("close", () => {
+        clearTimeout(grace);
+        settle(code === 0 && reason === "", reason || `${output}\n${errors}`.trim() || `exit code ${code ?? "unknown"}`);
+      });
     });
   });
 }

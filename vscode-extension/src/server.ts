@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Executable } from "vscode-languageclient/node";
 import { privateInterpreter, removeUnused, takeIntoUse, type OwnPlaces } from "./environments";
-import { pythonEnvironment } from "./installation";
+import { privateEnvironment, pythonEnvironment } from "./installation";
 import { errorMessage, type Logger } from "./logger";
 import {
   commandLine,
@@ -100,7 +100,7 @@ async function chosenServer(interpreter: Interpreter, own: OwnPlaces, logger: Lo
   if (typeof answer?.server !== "string") {
     throw new NoServerError(
       vscode.l10n.t(
-        "Ullage cannot start: the Python interpreter \"{0}\" of the setting ullage.interpreter does not run or does not have the package ullage. Install the package there (pip install ullage), or choose another interpreter.",
+        "Ullage cannot start: the Python interpreter \"{0}\" of the setting ullage.interpreter does not run or does not have the package ullage. Choose another interpreter; or empty the setting, and run \"Context: Install Server\".",
         interpreter.command,
       ),
     );
@@ -108,7 +108,7 @@ async function chosenServer(interpreter: Interpreter, own: OwnPlaces, logger: Lo
   if (!isServerCompatible(answer.server, own.version)) {
     throw new NoServerError(
       vscode.l10n.t(
-        "Ullage cannot start: the interpreter \"{0}\" of the setting ullage.interpreter has ullage {1}, and this extension needs {2}. Update the package there (pip install --upgrade ullage), or empty the setting.",
+        "Ullage cannot start: the interpreter \"{0}\" of the setting ullage.interpreter has ullage {1}, and this extension needs {2}. Update the package there; or empty the setting, and run \"Context: Install Server\".",
         interpreter.command,
         answer.server,
         own.version,
@@ -129,8 +129,13 @@ function executable(interpreter: Interpreter, own: OwnPlaces, logger: Logger): E
   return {
     command: interpreter.command,
     args: [...interpreter.args, "-m", "ullage", "lsp"],
-    options: { cwd: own.extensionFolder, env: pythonEnvironment() },
+    options: { cwd: own.extensionFolder, env: environmentFor(interpreter, own) },
   };
+}
+
+/** What the user has set for other Pythons would lead ours astray. */
+function environmentFor({ command }: Interpreter, own: OwnPlaces): NodeJS.ProcessEnv {
+  return command.startsWith(own.storageFolder) ? privateEnvironment() : pythonEnvironment();
 }
 
 function hasServer(answer: Answer | undefined, own: OwnPlaces): boolean {
@@ -141,7 +146,7 @@ function hasServer(answer: Answer | undefined, own: OwnPlaces): boolean {
 async function ask(interpreter: Interpreter, own: OwnPlaces, logger: Logger): Promise<Answer | undefined> {
   const { succeeded, output, problem } = await runProgram(interpreter, ["-c", QUESTION], {
     cwd: own.extensionFolder,
-    env: pythonEnvironment(),
+    env: environmentFor(interpreter, own),
     timeout_ms: PROBE_TIMEOUT_MS,
   });
   const answer = succeeded ? parseAnswer(output) : undefined;

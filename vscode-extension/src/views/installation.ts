@@ -151,7 +151,7 @@ export class ServerInstallation implements vscode.Disposable {
     this.logger.error(`The server was not installed: ${errorMessage(error)}`);
     const again = vscode.l10n.t("Try Again");
     const showLogs = vscode.l10n.t("Show Logs");
-    const choice = await vscode.window.showErrorMessage(problemMessage(error, base), again, showLogs);
+    const choice = await vscode.window.showErrorMessage(problemMessage(error, base, this.own), again, showLogs);
     if (choice === again) {
       await this.installWith(base);
     } else if (choice === showLogs) {
@@ -185,7 +185,7 @@ function stepMessage(step: InstallationStep, line: string): string {
   return library === undefined ? vscode.l10n.t("getting its libraries") : vscode.l10n.t("getting {0}", library);
 }
 
-function problemMessage(error: InstallationError, base: Base): string {
+function problemMessage(error: InstallationError, base: Base, own: OwnPlaces): string {
   switch (error.problem) {
     case "ensurepip":
       return vscode.l10n.t(
@@ -198,7 +198,13 @@ function problemMessage(error: InstallationError, base: Base): string {
       );
     case "package":
       return vscode.l10n.t(
-        "The Ullage server was not installed: this package of the extension does not carry it. Install it with \"pip install ullage\", or install the extension anew.",
+        "The Ullage server was not installed: this package of the extension does not carry it. Install the extension anew.",
+      );
+    case "storage":
+      return vscode.l10n.t(
+        "The Ullage server was not installed: nothing can be written into the folder {0} ({1}). Make it writable, then try again.",
+        own.storageFolder,
+        error.details,
       );
     case "environment":
       return vscode.l10n.t("The Ullage server was not installed: Python made no environment. {0}", lastLine(error.details));

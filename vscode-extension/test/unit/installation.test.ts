@@ -10,8 +10,11 @@ import type { Interpreter } from "../../src/model/interpreter";
 /** The interpreters are scripts that do what Python does in the one case that a test is about. */
 const skip = process.platform === "win32" ? "the interpreters of these tests are shell scripts" : false;
 
-const MAKES_ENVIRONMENT = (pip: string): string =>
-  `if [ "$2" = venv ]; then mkdir -p "$3/bin"; printf '%s\\n' '#!/bin/sh' '${pip}' >"$3/bin/python"; chmod +x "$3/bin/python"; fi`;
+const HAS_SERVER = '{"python": "3.12.1", "server": "1.2.9", "problem": ""}';
+
+/** The interpreter of the environment runs `pip`, and says `answer` of itself. */
+const MAKES_ENVIRONMENT = (pip: string, answer = "$ANSWER"): string =>
+  `if [ "$2" = venv ]; then mkdir -p "$3/bin"; printf '%s\\n' '#!/bin/sh' 'if [ "$1" = -c ]; then echo "${answer}"; exit; fi' '${pip}' >"$3/bin/python"; chmod +x "$3/bin/python"; fi`;
 
 function given(context: TestContext, script: string): { own: OwnPlaces; base: Interpreter; storage: () => string[] } {
   const root = mkdtempSync(path.join(tmpdir(), "ullage-install-"));
@@ -27,8 +30,10 @@ function given(context: TestContext, script: string): { own: OwnPlaces; base: In
   // So that the uv of the machine is not found.
   const variables = process.env["PATH"];
   process.env["PATH"] = "/usr/bin:/bin";
+  process.env["ANSWER"] = HAS_SERVER;
   context.after(() => {
     process.env["PATH"] = variables;
+    delete process.env["ANSWER"];
   });
   return {
     own,
@@ -92,6 +97,7 @@ test("an environment stays while any window's server runs in it, whatever its ve
   await takeIntoUse(own, old, process.pid);
   await takeIntoUse(own, old, NOBODY);
   const newer = { ...own, version: "1.3.0" };
+  process.env["ANSWER"] = HAS_SERVER.replace("1.2.9", "1.3.0");
   await removeUnused(newer);
   assert.equal(storage().length, 1);
 
@@ -139,6 +145,34 @@ test("an index that is not reached is told apart", { skip }, async (context) => 
     process.env["WHY"] = said;
     await assert.rejects(install(own, base, quiet()), fails("network"));
   }
+});
+
+test("an environment that cannot import the server is not used, whatever pip has said", { skip }, async (context) => {
+  for (const answer of ["{}", '{"python": "3.12.1", "server": null, "problem": "ModuleNotFoundError"}', HAS_SERVER.replace("1.2.9", "1.1.0")]) {
+    const { own, base, storage } = given(context, MAKES_ENVIRONMENT("exit 0"));
+    process.env["ANSWER"] = answer;
+    await assert.rejects(install(own, base, quiet()), fails("install"), answer);
+    assert.deepEqual(storage(), []);
+  }
+});
+
+test("what the user has set for other Pythons leads neither pip nor Python astray", { skip }, async (context) => {
+  const { own, base } = given(context, MAKES_ENVIRONMENT('env | grep -c -E "^(PIP_TARGET|PIP_USER|PYTHONHOME|PYTHONPATH|PIP_INDEX_URL)="'));
+  const set = { PIP_TARGET: "/t", PIP_USER: "1", PYTHONHOME: "/h", PYTHONPATH: "/p", PIP_INDEX_URL: "http://127.0.0.1:1/" };
+  Object.assign(process.env, set);
+  context.after(() => {
+    Object.keys(set).forEach((name) => Reflect.deleteProperty(process.env, name));
+  });
+  const lines: string[] = [];
+  await install(own, base, { ...quiet(), report: (_step, line) => lines.push(line) });
+  // The index alone is what pip is to be told.
+  assert.deepEqual(lines.filter((line) => line !== ""), ["1"]);
+});
+
+test("a folder that takes nothing is told apart", { skip }, async (context) => {
+  const { own, base } = given(context, MAKES_ENVIRONMENT("exit 0"));
+  writeFileSync(own.storageFolder, "a file where the folder should be");
+  await assert.rejects(install(own, base, quiet()), fails("storage"));
 });
 
 test("cancelling ends all that was started, and leaves nothing", { skip, timeout: 20_000 }, async (context) => {
