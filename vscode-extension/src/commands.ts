@@ -162,9 +162,10 @@ async function copyDebugInformation({ client, own }: Parts): Promise<void> {
       settings: serverOptions(),
     },
     homedir(),
+    process.platform === "linux",
   );
   await vscode.env.clipboard.writeText(text);
   void vscode.window.showInformationMessage(
-    vscode.l10n.t("Copied: versions, platform, interpreter and settings. Nothing of any session."),
+    vscode.l10n.t("Copied: versions, platform, interpreter and settings. Nothing of any session, no pins, no addresses."),
   );
 }
