@@ -1,15 +1,13 @@
 /** Whether there is anything for the server to do: without a sign of an agent it is not started. */
 
-import { access } from "node:fs/promises";
+import { access, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { sessionRoots } from "./model/agents";
-
-/** Files that the user opens because of what we have to say about them. */
-const OUR_FILES = /(?:\.jsonl|[/\\]\.ullage\.yaml)$/;
+import { beginsAsSession, HEAD_BYTES, isBelow } from "./model/sessionFile";
 
 /**
- * Call `start` as soon as there is a sign of an agent: a folder of its sessions, or one of our files in an editor.
+ * Call `start` as soon as there is a sign of an agent: a folder of its sessions, or in an editor a session or our configuration.
  *
  * Looked for at the start, when the window gets the focus (the user comes back from the agent's terminal), and when a
  * file is opened; after the first sign never again.
@@ -28,8 +26,8 @@ export function whenAgentsArePresent(start: () => void): vscode.Disposable {
       startOnce();
     }
   };
-  const lookAt = (document: vscode.TextDocument): void => {
-    if (document.uri.scheme === "file" && OUR_FILES.test(document.uri.fsPath)) {
+  const lookAt = async ({ uri }: vscode.TextDocument): Promise<void> => {
+    if (uri.scheme === "file" && (await isOurs(uri.fsPath))) {
       startOnce();
     }
   };
@@ -39,9 +37,9 @@ export function whenAgentsArePresent(start: () => void): vscode.Disposable {
         void look();
       }
     }),
-    vscode.workspace.onDidOpenTextDocument(lookAt),
+    vscode.workspace.onDidOpenTextDocument((document) => void lookAt(document)),
   );
-  vscode.workspace.textDocuments.forEach(lookAt);
+  vscode.workspace.textDocuments.forEach((document) => void lookAt(document));
   void look();
   return new vscode.Disposable(() => {
     isStarted = true;
@@ -50,9 +48,36 @@ export function whenAgentsArePresent(start: () => void): vscode.Disposable {
 }
 
 async function hasSessionFolder(): Promise<boolean> {
-  const looks = sessionRoots(process.env, homedir()).map(async (folder) => access(folder));
+  const looks = folders().map(async (folder) => access(folder));
   return Promise.any(looks).then(
     () => true,
     () => false,
   );
+}
+
+function folders(): readonly string[] {
+  return sessionRoots(process.env, homedir());
+}
+
+/** Return whether the user opens a file because of what we have to say about it. */
+async function isOurs(path: string): Promise<boolean> {
+  if (/[/\\]\.ullage\.yaml$/.test(path)) {
+    return true;
+  }
+  return path.endsWith(".jsonl") && (isBelow(path, folders()) || beginsAsSession(await headOf(path)));
+}
+
+async function headOf(path: string): Promise<string> {
+  try {
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+      return buffer.toString("utf8", 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    // It cannot be read, or is gone.
+    return "";
+  }
 }
