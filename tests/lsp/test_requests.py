@@ -114,6 +114,16 @@ async def test_a_call_is_named_by_its_command_in_the_window(editor, place: Place
     assert "bash rg -n window" in titles
 
 
+async def test_a_share_says_that_it_has_more_entries_than_are_listed(editor, place: Place) -> None:
+    pi = conversation(12, usage=84_000, cwd=str(place.cwd), model=MODEL)
+    path = place.write("s.jsonl", pi.data)
+    await editor.start()
+    found = await editor.request("ullage/window", {"session": str(path)})
+    users = next(row for row in found.rows if row.title == "User")
+    assert len(users.children) == 10
+    assert users.detail.endswith(" · the 10 largest of 12")
+
+
 async def test_secrets_are_masked_in_the_window(editor, place: Place) -> None:
     pi = conversation(1, usage=84_000, cwd=str(place.cwd), model=MODEL)
     pi.user("use sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")

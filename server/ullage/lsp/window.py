@@ -99,6 +99,8 @@ def _largest_of(found: Inspection, category: str) -> list[tuple[str, EntryTokens
 def _category(share: Share, entries: list[tuple[str, EntryTokens]], known: _Known) -> WindowRow:
     title = share.category.capitalize()
     detail = f"{share.n_tokens:,} · {share.ratio:.1%}"
+    if share.n_entries > len(entries) > 0:
+        detail += f" · the {len(entries)} largest of {share.n_entries:,}"
     count = f"{share.n_entries:,} entries" if share.n_entries else "sent beside the transcript"
     return WindowRow(
         key=f"category:{share.category}",
