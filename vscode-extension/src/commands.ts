@@ -26,7 +26,7 @@ import { pinMessage, pinText } from "./views/pin";
 import type { PlotPanel } from "./views/plot";
 import type { CompactionPreview } from "./views/preview";
 import { withPatience } from "./views/progress";
-import { pruneItem, pruneToolResults } from "./views/prune";
+import { pruneItem, pruneToolResults, sayWhyNotPruned } from "./views/prune";
 import { sessionOf, subjectOf } from "./views/sessionOf";
 import type { ShownSession } from "./views/shownSession";
 import type { Trees } from "./views/trees";
@@ -64,7 +64,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
   };
 
   return vscode.Disposable.from(
-    register("ullage.showMenu", (target) => showMenu(shown, target)),
+    register("ullage.showMenu", (target) => showMenu(client, shown, target)),
     register("ullage.showStatus", (target) => showStatus(sessionOf(target, shown))),
     register("ullage.showPlot", (target) => plot.show(sessionOf(target, shown))),
     register("ullage.showWindow", () => vscode.commands.executeCommand("ullage.window.focus")),
@@ -86,15 +86,17 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
       const subject = subjectOf(target) ?? trees.selectedEntry?.subject;
       if (subject?.kind === "window" && subject.row.item !== null) {
         await pruneItem(client, subject.session.session.path, subject.row.item);
+      } else {
+        sayWhyNotPruned(subject);
       }
     }),
     register("ullage.undoChange", (target) => execute(UNDO_COMMAND, target)),
 
     register("ullage.writeCheckpoint", (target) => execute(CHECKPOINT_COMMAND, target)),
-    register("ullage.restoreCheckpoint", (target) => {
+    register("ullage.restoreCheckpoint", async (target) => {
       const path = sessionOf(target, shown);
       const subject = subjectOf(target);
-      return restoreCheckpoint(client, path, shown.abilitiesOf(path), subject?.kind === "checkpoint" ? subject.row : undefined);
+      await restoreCheckpoint(client, path, await shown.abilitiesOf(path), subject?.kind === "checkpoint" ? subject.row : undefined);
     }),
     register("ullage.restoreIntoNewSession", async (target) => {
       const subject = subjectOf(target);

@@ -9,9 +9,12 @@ export interface Action {
 export type ActionCommand =
   | "ullage.compactSession"
   | "ullage.pruneToolResults"
+  | "ullage.undoChange"
   | "ullage.writeCheckpoint"
   | "ullage.restoreCheckpoint"
   | "ullage.showWindow"
+  | "ullage.showPlot"
+  | "ullage.showStatus"
   | "ullage.turnAutomaticOn"
   | "ullage.turnAutomaticOff";
 
@@ -22,16 +25,34 @@ export interface Abilities {
   readonly isAutomatic: boolean;
 }
 
-/** Return the entries of the gauge's menu, at most six. */
-export function menuActions({ isTrusted, canWrite, isAutomatic }: Abilities): readonly Action[] {
+/** Chosen: what is seen at a glance. */
+const MAX_ENTRIES = 6;
+
+export interface Menu {
+  readonly entries: readonly Action[];
+  /** What stands behind one more entry; empty where all have a place. */
+  readonly more: readonly Action[];
+}
+
+/** Return the gauge's menu: at most six entries, the last of which may lead to more. */
+export function menu(abilities: Abilities, hasCheckpoint: boolean): Menu {
+  const actions = offered(abilities).filter(({ command }) => command !== "ullage.restoreCheckpoint" || hasCheckpoint);
+  const nEntries = actions.length <= MAX_ENTRIES ? MAX_ENTRIES : MAX_ENTRIES - 1;
+  return { entries: actions.slice(0, nEntries), more: actions.slice(nEntries) };
+}
+
+function offered({ isTrusted, canWrite, isAutomatic }: Abilities): readonly Action[] {
   const canChange = isTrusted && canWrite;
   const all: readonly (Action & { readonly isOffered: boolean })[] = [
     { command: "ullage.compactSession", icon: "fold", isOffered: canChange },
     { command: "ullage.pruneToolResults", icon: "filter", isOffered: canChange },
+    { command: "ullage.undoChange", icon: "discard", isOffered: canChange },
     { command: "ullage.writeCheckpoint", icon: "bookmark", isOffered: isTrusted },
     // The text of a checkpoint can be copied wherever it can be read.
     { command: "ullage.restoreCheckpoint", icon: "history", isOffered: true },
     { command: "ullage.showWindow", icon: "list-tree", isOffered: true },
+    { command: "ullage.showPlot", icon: "graph-line", isOffered: true },
+    { command: "ullage.showStatus", icon: "info", isOffered: true },
     { command: "ullage.turnAutomaticOn", icon: "circle-large-outline", isOffered: canChange && !isAutomatic },
     { command: "ullage.turnAutomaticOff", icon: "pass", isOffered: canChange && isAutomatic },
   ];
@@ -47,8 +68,8 @@ const HOVER_COMMANDS: readonly ActionCommand[] = [
 ];
 
 export function hoverActions(abilities: Abilities): readonly ActionCommand[] {
-  const offered = menuActions(abilities).map(({ command }) => command);
-  return HOVER_COMMANDS.filter((command) => offered.includes(command));
+  const commands = offered(abilities).map(({ command }) => command);
+  return HOVER_COMMANDS.filter((command) => commands.includes(command));
 }
 
 /** Return a link that runs a command for a session, in Markdown. */

@@ -13,12 +13,18 @@ export function actionTitle(command: ActionCommand): string {
       return vscode.l10n.t("Write Checkpoint");
     case "ullage.restoreCheckpoint":
       return vscode.l10n.t("Restore…");
+    case "ullage.undoChange":
+      return vscode.l10n.t("Undo Last Change…");
     case "ullage.showWindow":
       return vscode.l10n.t("Open View");
+    case "ullage.showPlot":
+      return vscode.l10n.t("Plot Window");
+    case "ullage.showStatus":
+      return vscode.l10n.t("Show Status");
     case "ullage.turnAutomaticOn":
-      return vscode.l10n.t("Turn Automatic Compaction On");
+      return vscode.l10n.t("Automatic Compaction: Off");
     case "ullage.turnAutomaticOff":
-      return vscode.l10n.t("Turn Automatic Compaction Off");
+      return vscode.l10n.t("Automatic Compaction: On");
   }
 }
 
@@ -35,9 +41,15 @@ export function actionDetail(command: ActionCommand): string {
       return vscode.l10n.t("Make the working state of a checkpoint current again");
     case "ullage.showWindow":
       return vscode.l10n.t("What fills the window, and what could go");
+    case "ullage.undoChange":
+      return vscode.l10n.t("Take back the last compaction, prune or restore, after a question");
+    case "ullage.showPlot":
+      return vscode.l10n.t("How the window filled, with its compactions");
+    case "ullage.showStatus":
+      return vscode.l10n.t("The session's figures as text, kept up to date");
     case "ullage.turnAutomaticOn":
-      return vscode.l10n.t("For this session; you are asked first, unless the configuration says otherwise");
+      return vscode.l10n.t("Turn it on for this session: it asks first, unless the configuration says otherwise");
     case "ullage.turnAutomaticOff":
-      return vscode.l10n.t("For this session");
+      return vscode.l10n.t("It asks first, unless the configuration says otherwise. Turn it off for this session");
   }
 }

@@ -75,7 +75,7 @@ export async function compareCheckpoints(
   }
 }
 
-async function readableCheckpoints(client: Client, session: string | null): Promise<readonly CheckpointRow[]> {
+export async function readableCheckpoints(client: Client, session: string | null): Promise<readonly CheckpointRow[]> {
   const { rows } = await client.request(CHECKPOINTS_REQUEST, { session });
   return rows.filter((row) => row.isReadable);
 }

@@ -1,32 +1,54 @@
 /** The menu of the gauge: what can be done with the session that it shows. */
 
 import * as vscode from "vscode";
-import { menuActions, type ActionCommand } from "../model/actions";
+import type { Client } from "../client";
+import { menu, type Action, type ActionCommand } from "../model/actions";
 import { actionDetail, actionTitle } from "./actionTitles";
+import { readableCheckpoints } from "./checkpoints";
 import { sessionOf } from "./sessionOf";
 import type { ShownSession } from "./shownSession";
 
 interface Entry extends vscode.QuickPickItem {
-  readonly command: ActionCommand;
+  /** Undefined leads to what else there is. */
+  readonly command: ActionCommand | undefined;
 }
 
-export async function showMenu(shown: ShownSession, target: unknown): Promise<void> {
+export async function showMenu(client: Client, shown: ShownSession, target: unknown): Promise<void> {
   const path = sessionOf(target, shown);
   if (path === null) {
     throw new Error(vscode.l10n.t("This workspace has no session of a coding agent."));
   }
-  const entries: Entry[] = menuActions(shown.abilitiesOf(path)).map(({ command, icon }) => ({
-    command,
-    iconPath: new vscode.ThemeIcon(icon),
-    label: actionTitle(command),
-    detail: actionDetail(command),
-  }));
-  const choice = await vscode.window.showQuickPick(entries, {
-    title: vscode.l10n.t("Context of {0}", shown.nameOf(path)),
+  const found = Promise.all([shown.abilitiesOf(path), readableCheckpoints(client, path)]).then(([abilities, checkpoints]) =>
+    menu(abilities, checkpoints.length > 0),
+  );
+  const first = found.then(({ entries, more }) => [...entries.map(entryOf), ...(more.length === 0 ? [] : [moreEntry(more)])]);
+  const name = shown.nameOf(path);
+  let choice = await choose(first, name);
+  if (choice !== undefined && choice.command === undefined) {
+    choice = await choose(found.then(({ more }) => more.map(entryOf)), name);
+  }
+  if (choice?.command !== undefined) {
+    await vscode.commands.executeCommand(choice.command, path);
+  }
+}
+
+async function choose(entries: Promise<Entry[]>, name: string): Promise<Entry | undefined> {
+  return vscode.window.showQuickPick(entries, {
+    title: vscode.l10n.t("Context of {0}", name),
     placeHolder: vscode.l10n.t("What to do with this session"),
     matchOnDetail: true,
   });
-  if (choice !== undefined) {
-    await vscode.commands.executeCommand(choice.command, path);
-  }
+}
+
+function entryOf({ command, icon }: Action): Entry {
+  return { command, iconPath: new vscode.ThemeIcon(icon), label: actionTitle(command), detail: actionDetail(command) };
+}
+
+function moreEntry(more: readonly Action[]): Entry {
+  return {
+    command: undefined,
+    iconPath: new vscode.ThemeIcon("ellipsis"),
+    label: vscode.l10n.t("More…"),
+    detail: more.map(({ command }) => actionTitle(command)).join(", "),
+  };
 }

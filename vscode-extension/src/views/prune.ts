@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
+import type { Subject } from "../model/tree";
 import { PRUNABLE_REQUEST, PRUNE_COMMAND, type PrunableRow } from "../protocol";
 import { showOutcome } from "./outcome";
 
@@ -36,4 +37,18 @@ export async function pruneToolResults(client: Client, session: string | null): 
 export async function pruneItem(client: Client, session: string, item: string): Promise<void> {
   const argument = { session, items: [item], isEverything: false, isConfirmed: false };
   showOutcome(client, await client.execute(PRUNE_COMMAND, argument));
+}
+
+/** Say why a row is not pruned, to who has pressed Delete on it. */
+export function sayWhyNotPruned(subject: Subject | undefined): void {
+  void vscode.window.showInformationMessage(whyNotPruned(subject));
+}
+
+function whyNotPruned(subject: Subject | undefined): string {
+  if (subject?.kind !== "window" || subject.row.kind !== "entry") {
+    return vscode.l10n.t("Only a single tool result is pruned here. \"Context: Prune Tool Results…\" prunes several.");
+  }
+  return subject.session.canWrite
+    ? vscode.l10n.t("This entry cannot be pruned: it is no tool output, is protected, or would free nothing.")
+    : vscode.l10n.t("This entry cannot be pruned: its session is only read.");
 }

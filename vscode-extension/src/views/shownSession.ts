@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import type { Abilities } from "../model/actions";
-import type { GaugeParams, SessionRef, SessionRow } from "../protocol";
+import { withSubagents } from "../model/tree";
+import { SESSIONS_REQUEST, type GaugeParams, type SessionRef, type SessionRow } from "../protocol";
 
 /** Enough to tell sessions apart, as the server's texts have it. */
 const N_ID_CHARS = 8;
@@ -17,7 +18,7 @@ export class ShownSession implements vscode.Disposable {
   private rows: readonly SessionRow[] = [];
   private readonly subscription: vscode.Disposable;
 
-  constructor(client: Client) {
+  constructor(private readonly client: Client) {
     this.subscription = client.onGauge((gauge) => {
       const pathBefore = this.path;
       this.gauge = gauge;
@@ -43,12 +44,17 @@ export class ShownSession implements vscode.Disposable {
   }
 
   /** Return what can be done with a session; null is the shown one. */
-  abilitiesOf(path: string | null): Abilities {
+  async abilitiesOf(path: string | null): Promise<Abilities> {
     if (path === null || path === this.path) {
       return this.abilities;
     }
-    const known = this.gauge?.session?.path === path ? this.gauge : this.rows.find(({ session }) => session.path === path);
-    // What is not known is not hidden: the server refuses what cannot be, in words that say why.
+    let known = this.known(path);
+    if (known === undefined) {
+      const { sessions } = await this.client.request(SESSIONS_REQUEST, { session: null });
+      this.update(withSubagents(sessions));
+      known = this.known(path);
+    }
+    // One of elsewhere, opened as a file: the server refuses what cannot be, in words that say why.
     return abilities(known ?? { canWrite: true, isAutomatic: false });
   }
 
@@ -82,6 +88,10 @@ export class ShownSession implements vscode.Disposable {
   dispose(): void {
     this.subscription.dispose();
     this.emitter.dispose();
+  }
+
+  private known(path: string): Pick<SessionRow, "canWrite" | "isAutomatic"> | undefined {
+    return this.gauge?.session?.path === path ? this.gauge : this.rows.find(({ session }) => session.path === path);
   }
 
   private tell(pathBefore: string | null): void {

@@ -1,41 +1,48 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandLink, hoverActions, menuActions, restoreWays } from "../../src/model/actions";
+import { commandLink, hoverActions, menu, restoreWays, type Action } from "../../src/model/actions";
 
 const all = { isTrusted: true, canWrite: true, isAutomatic: false };
-const names = (abilities: typeof all): string[] => menuActions(abilities).map(({ command }) => command);
+const commands = (actions: readonly Action[]): string[] => actions.map(({ command }) => command.replace("ullage.", ""));
+const names = (abilities: typeof all, hasCheckpoint = true): string[] => {
+  const { entries, more } = menu(abilities, hasCheckpoint);
+  return commands([...entries, ...more]);
+};
 
-test("the menu has at most six entries, and all with an icon", () => {
+test("the menu has at most six entries, with the one that leads to more, and all have an icon", () => {
   for (const isTrusted of [true, false]) {
     for (const canWrite of [true, false]) {
-      for (const isAutomatic of [true, false]) {
-        const actions = menuActions({ isTrusted, canWrite, isAutomatic });
-        assert.ok(actions.length > 0 && actions.length <= 6);
-        assert.ok(actions.every(({ icon }) => icon !== ""));
+      for (const hasCheckpoint of [true, false]) {
+        const { entries, more } = menu({ ...all, isTrusted, canWrite }, hasCheckpoint);
+        assert.ok(entries.length > 0 && entries.length + Math.min(more.length, 1) <= 6);
+        assert.notEqual(more.length, 1);
+        assert.ok([...entries, ...more].every(({ icon }) => icon !== ""));
       }
     }
   }
-  assert.equal(names(all).length, 6);
+});
+
+test("what changes the session comes first, what shows it is behind one more entry", () => {
+  const { entries, more } = menu(all, true);
+  assert.deepEqual(commands(entries), ["compactSession", "pruneToolResults", "undoChange", "writeCheckpoint", "restoreCheckpoint"]);
+  assert.deepEqual(commands(more), ["showWindow", "showPlot", "showStatus", "turnAutomaticOn"]);
+});
+
+test("without a checkpoint none is offered to be restored", () => {
+  assert.equal(names(all, false).includes("restoreCheckpoint"), false);
 });
 
 test("an untrusted workspace is offered what reads, and nothing else", () => {
-  assert.deepEqual(names({ ...all, isTrusted: false }), ["ullage.restoreCheckpoint", "ullage.showWindow"]);
+  assert.deepEqual(names({ ...all, isTrusted: false }), ["restoreCheckpoint", "showWindow", "showPlot", "showStatus"]);
 });
 
 test("a session that is only read can still have checkpoints", () => {
-  assert.deepEqual(names({ ...all, canWrite: false }), [
-    "ullage.writeCheckpoint",
-    "ullage.restoreCheckpoint",
-    "ullage.showWindow",
-  ]);
+  assert.deepEqual(names({ ...all, canWrite: false }), ["writeCheckpoint", "restoreCheckpoint", "showWindow", "showPlot", "showStatus"]);
 });
 
 test("automatic compaction is offered the other way round than it is", () => {
-  assert.ok(names(all).includes("ullage.turnAutomaticOn"));
-  assert.deepEqual(
-    names({ ...all, isAutomatic: true }).filter((name) => name.includes("Automatic")),
-    ["ullage.turnAutomaticOff"],
-  );
+  assert.ok(names(all).includes("turnAutomaticOn"));
+  assert.deepEqual(names({ ...all, isAutomatic: true }).filter((name) => name.includes("Automatic")), ["turnAutomaticOff"]);
 });
 
 test("the hover offers nothing that the menu does not", () => {

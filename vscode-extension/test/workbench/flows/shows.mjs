@@ -22,7 +22,7 @@ export async function go(workbench, { say, shot }) {
   say(`window: ${(await page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row").allInnerTexts()).slice(0, 4).join(" | ").replaceAll(/\s+/g, " ")}`);
   await shot("window");
 
-  await workbench.command("Context: Show Window Plot");
+  await workbench.command("Context: Plot Window");
   const rows = await until("the table of the plot", async () => {
     for (const frame of page.frames()) {
       const found = await frame.locator("tbody tr").allInnerTexts().catch(() => []);
