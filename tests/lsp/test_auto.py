@@ -98,7 +98,7 @@ async def test_of_two_windows_one_tells_and_snoozing_holds_for_both(
     assert len(editor.questions + other_editor.questions) == 2
 
 
-def answered_later(editor) -> asyncio.Future[str]:
+def answered_later(editor, buttons: list[str] | None = None) -> asyncio.Future[str]:
     """Let the first question stand until its answer is given; others are closed."""
     answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     editor.client.protocol.fm._features.pop(types.WINDOW_SHOW_MESSAGE_REQUEST)
@@ -107,6 +107,8 @@ def answered_later(editor) -> asyncio.Future[str]:
     async def on_question(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
         editor.questions.append(params.message)
         editor._asked.put_nowait(params.message)
+        if buttons is not None:
+            buttons.extend(action.title for action in params.actions or ())
         return types.MessageActionItem(await answer) if len(editor.questions) == 1 else None
 
     return answer
@@ -326,10 +328,13 @@ async def test_an_old_message_takes_back_nothing_but_its_own_change(
 ) -> None:
     pi, path = long_session
     configure(UNASKED)
-    answer = answered_later(editor)
+    buttons: list[str] = []
+    answer = answered_later(editor, buttons)
     await started(editor)
     await grown(editor, pi, path, 178_000)
     await editor.asked(lambda text: text.startswith("Pruned "))
+    # No "View" where the client shows no documents.
+    assert buttons == ["Undo"]
     make_quiet(path)
     compacted = editor.place.run("compact", "--session", str(path), "--yes", "--json")
     assert compacted.returncode == 0, compacted.stderr
@@ -359,3 +364,31 @@ async def test_what_was_written_while_a_model_worked_is_considered_after_it(
         await grown(editor, pi, path, 180_000)
         await editor.asked(lambda text: text.startswith("Compacted "))
         assert len(server.asked) > 1
+
+
+async def test_what_nobody_answered_before_the_end_is_told_of_in_the_next_window(
+    editor, other_editor, workspace_session, configure
+) -> None:
+    pi, path = workspace_session
+    configure(AUTO_OFF)
+    answer = answered_later(editor)
+    await started(editor)
+    await grown(editor, pi, path, 164_000)
+    await editor.asked(lambda text: text.startswith(used(82)))
+    # pygls' client fails over a question that stands when its server ends.
+    editor.client.protocol._request_futures.clear()
+    assert await editor.exit_code() == 0
+    answer.cancel()
+    await other_editor.start(other_editor.place.cwd)
+    await other_editor.gauge(lambda gauge: gauge.text == "82%")
+    await grown(other_editor, pi, path, 166_000)
+    await other_editor.asked(lambda text: text.startswith(used(83)))
+
+
+async def test_a_client_without_buttons_is_told_in_words(editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED)
+    editor.client.protocol.fm._features.pop(types.WINDOW_SHOW_MESSAGE_REQUEST)
+    await started(editor)
+    await grown(editor, pi, path, 178_000)
+    await editor.said(lambda text: text.startswith(f"{used(89)}: pruning old tool output"))

@@ -13,8 +13,15 @@ from ullage.store.auto_state import AutoState, change_auto_state, read_auto_stat
 from ullage.store.places import Places
 
 
-def claim_nudge(loaded: Loaded, places: Places) -> NudgedBand | None:
-    """Give the band that is to be told of now; no other process is given the same.
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """The right to say something, which no other process has; given back where nobody hears it."""
+
+    before: Nudges
+    after: Nudges
+
+
+def claim_nudge(loaded: Loaded, places: Places) -> Claim | None:
+    """Claim to tell of the band that the context came into; None where there is nothing to tell.
 
     Raises:
         StorageError: the state folder does not take it; then nobody is told.
@@ -28,15 +35,7 @@ def claim_nudge(loaded: Loaded, places: Places) -> NudgedBand | None:
     known = read_auto_state(session_key(loaded.session), places).nudges
     if judged(known)[0] == known:
         return None
-    claimed: NudgedBand | None = None
-
-    def changed(nudges: Nudges) -> Nudges:
-        nonlocal claimed
-        after, claimed = judged(nudges)
-        return after
-
-    _change(loaded, changed, places)
-    return claimed
+    return _claim(loaded, judged, places)
 
 
 def is_question_open(loaded: Loaded, places: Places) -> bool:
@@ -49,21 +48,23 @@ def is_question_open(loaded: Loaded, places: Places) -> bool:
     return may_ask(nudges, strongest_layer(loaded), loaded.status.band, n_compactions)
 
 
-def claim_question(loaded: Loaded, layer: Layer, places: Places) -> bool:
-    """Tell whether the user is to be asked about a layer now, and by no other process.
+def claim_question(loaded: Loaded, layer: Layer, places: Places) -> Claim | None:
+    """Claim to ask about a layer; None where that was asked or is snoozed.
 
     Raises:
         StorageError: the state folder does not take it; then nobody is asked.
     """
-    is_claimed = False
+    band, n_compactions = loaded.status.band, len(loaded.context.compactions)
+    return _claim(loaded, lambda nudges: ask(nudges, layer, band, n_compactions), places)
 
-    def changed(nudges: Nudges) -> Nudges:
-        nonlocal is_claimed
-        after, is_claimed = ask(nudges, layer, loaded.status.band, len(loaded.context.compactions))
-        return after
 
-    _change(loaded, changed, places)
-    return is_claimed
+def give_back(loaded: Loaded, claim: Claim, places: Places) -> None:
+    """Let it be said again what nobody heard, unless something else was said since.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    _change(loaded, lambda now: claim.before if now == claim.after else now, places)
 
 
 def snooze_session(loaded: Loaded, places: Places) -> None:
@@ -99,6 +100,21 @@ def strongest_layer(loaded: Loaded) -> Layer:
     gauge = loaded.status.gauge
     used, window = gauge.used_tokens or 0, gauge.window.n_tokens
     return compaction_due(used, window, loaded.policy) or "prune"
+
+
+def _claim(
+    loaded: Loaded, judged: Callable[[Nudges], tuple[Nudges, object]], places: Places
+) -> Claim | None:
+    claim: Claim | None = None
+
+    def changed(before: Nudges) -> Nudges:
+        nonlocal claim
+        after, is_claimed = judged(before)
+        claim = Claim(before=before, after=after) if is_claimed else None
+        return after
+
+    _change(loaded, changed, places)
+    return claim
 
 
 def _change(loaded: Loaded, changed: Callable[[Nudges], Nudges], places: Places) -> None:

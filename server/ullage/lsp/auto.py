@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from ullage.app.activity import is_running
 from ullage.app.auto import make_due, plan_auto, remember_idle
@@ -94,6 +95,11 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
         except UllageError as error:
             # The user has asked for it: even that the agent is at work is worth telling.
             say(ls, types.MessageType.Warning, str(error))
+        except JsonRpcMethodNotFound:
+            # The client knows no messages with buttons: the same is told without.
+            consider_later(ls, loaded.path)
+        except JsonRpcException as error:
+            log.info("%s: the client did not ask its user", type(error).__name__)
 
 
 async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
@@ -110,8 +116,8 @@ async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
             return speak
     if not loaded.policy.shows_nudges:
         return None
-    band = await asyncio.to_thread(claim_nudge, loaded, ls.places)
-    return None if band is None else partial(nudge, ls, loaded, is_ours=is_ours)
+    claim = await asyncio.to_thread(claim_nudge, loaded, ls.places)
+    return None if claim is None else partial(nudge, ls, loaded, claim, is_ours=is_ours)
 
 
 async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
@@ -122,7 +128,7 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
     """
     asks = loaded.policy.notifies_before_auto
     is_open = await asyncio.to_thread(is_question_open, loaded, ls.places)
-    if asks and not is_open:
+    if asks and not (is_open and ls.sessions.can_ask):
         return None
     model = ModelUse()
     if not asks:
@@ -130,8 +136,8 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
     due = await plan_auto(loaded, ls.config, ls.places, model)
     action, plan, layer = due.action, due.plan, due.layer
     if isinstance(action, Ask) and plan is not None and layer is not None:
-        is_claimed = await asyncio.to_thread(claim_question, loaded, layer, ls.places)
-        return partial(ask_first, ls, action, plan, layer) if is_claimed else None
+        claim = await asyncio.to_thread(claim_question, loaded, layer, ls.places)
+        return None if claim is None else partial(ask_first, ls, action, plan, layer, claim)
     if plan is not None:
         made = await asyncio.to_thread(make_due, plan, ls.config, ls.places)
         return partial(tell_made, ls, plan, made)

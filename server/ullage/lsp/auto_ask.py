@@ -1,16 +1,18 @@
 """The messages of what happens by itself: what they ask, and what is done after the answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import cast
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from ullage.app.auto import decline, make_due
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
 from ullage.app.load import Loaded, load
-from ullage.app.nudge import snooze_session
+from ullage.app.nudge import Claim, give_back, snooze_session
 from ullage.app.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.app.sessions import reopen
 from ullage.app.undo import plan_undo_of, undo
@@ -18,6 +20,7 @@ from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import ModelSettings
 from ullage.core.decision import Ask
 from ullage.core.policy import Layer
+from ullage.errors import StorageError
 from ullage.lsp import auto_text
 from ullage.lsp.auto_text import COMPACT, NOT_NOW, PREVIEW, PRUNE, SNOOZE, UNDO, VIEW
 from ullage.lsp.changed import notify_changed
@@ -27,11 +30,14 @@ from ullage.lsp.protocol import PREVIEW_COMMAND, PreviewArgument
 from ullage.lsp.state import UllageServer
 
 
-async def ask_first(ls: UllageServer, action: Ask, plan: Plan | Pruning, layer: Layer) -> None:
+async def ask_first(
+    ls: UllageServer, action: Ask, plan: Plan | Pruning, layer: Layer, claim: Claim
+) -> None:
     """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
     question = auto_text.question(plan, action, has_model=ls.config.model != ModelSettings())
     buttons = (question.button, NOT_NOW, SNOOZE)
-    answer = await _answer(ls, types.MessageType.Info, question.message, *buttons)
+    with _heard(ls, plan.loaded, claim):
+        answer = await _answer(ls, types.MessageType.Info, question.message, *buttons)
     if answer == question.button:
         await _make_asked(ls, plan)
     elif answer == NOT_NOW:
@@ -49,13 +55,17 @@ async def _make_asked(ls: UllageServer, asked: Plan | Pruning) -> None:
         await tell_made(ls, plan, await asyncio.to_thread(make_due, plan, ls.config, ls.places))
 
 
-async def nudge(ls: UllageServer, loaded: Loaded, *, is_ours: bool) -> None:
+async def nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: bool) -> None:
     """Tell of a band that the context came into, and do what the user then chooses."""
     pruning = await asyncio.to_thread(_pruning, loaded) if is_ours else None
     told = auto_text.nudge(loaded, pruning, is_ours=is_ours)
     preview = _preview_command(ls)
     buttons = [one for one in told.buttons if one != PREVIEW or preview is not None]
-    answer = await _answer(ls, types.MessageType.Warning, told.message, *buttons)
+    if not ls.sessions.can_ask:
+        say(ls, types.MessageType.Warning, told.message)
+        return
+    with _heard(ls, loaded, claim):
+        answer = await _answer(ls, types.MessageType.Warning, told.message, *buttons)
     if answer == SNOOZE:
         await asyncio.to_thread(snooze_session, loaded, ls.places)
     elif answer == PREVIEW and preview is not None:
@@ -105,7 +115,12 @@ async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
     """Tell of a change by one message, from which it can be taken back."""
     notify_changed(ls, "sessions", "checkpoints", "memory")
     text = auto_text.done(plan, made)
-    answer = await _answer(ls, types.MessageType.Info, text, UNDO, VIEW)
+    buttons = (UNDO, VIEW) if _shows_documents(ls) else (UNDO,)
+    try:
+        answer = await _answer(ls, types.MessageType.Info, text, *buttons)
+    except JsonRpcException:
+        say(ls, types.MessageType.Info, text)
+        return
     if answer == UNDO:
         await asyncio.to_thread(_undo, ls, made)
         notify_changed(ls, "sessions", "checkpoints")
@@ -119,6 +134,12 @@ def _undo(ls: UllageServer, made: Made) -> None:
     undo(plan_undo_of(made, ls.config, ls.places), ls.config, ls.places)
 
 
+def _shows_documents(ls: UllageServer) -> bool:
+    window = ls.client_capabilities.window
+    shown = None if window is None else window.show_document
+    return shown is not None and shown.support
+
+
 def _preview_command(ls: UllageServer) -> Callable[[PreviewArgument], Awaitable[object]] | None:
     """Give the command as a client calls it: its module builds on the following of files."""
     commands = cast(
@@ -127,16 +148,33 @@ def _preview_command(ls: UllageServer) -> Callable[[PreviewArgument], Awaitable[
     return commands.get(PREVIEW_COMMAND)
 
 
+@contextmanager
+def _heard(ls: UllageServer, loaded: Loaded, claim: Claim) -> Generator[None]:
+    """Give a claim back where the client does not know such messages, or is gone before an answer.
+
+    On the loop: once the connection has ended, no thread is waited for.
+    """
+    try:
+        yield
+    except (JsonRpcException, asyncio.CancelledError):
+        with suppress(StorageError):
+            give_back(loaded, claim, ls.places)
+        raise
+
+
 async def _answer(
     ls: UllageServer, kind: types.MessageType, text: str, *buttons: str
 ) -> str | None:
-    answer = await ls.window_show_message_request_async(
-        types.ShowMessageRequestParams(
-            type=kind,
-            message=text,
-            actions=[types.MessageActionItem(title=title) for title in buttons],
-        )
+    params = types.ShowMessageRequestParams(
+        type=kind,
+        message=text,
+        actions=[types.MessageActionItem(title=title) for title in buttons],
     )
+    try:
+        answer = await ls.window_show_message_request_async(params)
+    except JsonRpcMethodNotFound:
+        ls.sessions.can_ask = False
+        raise
     return None if answer is None else answer.title
 
 

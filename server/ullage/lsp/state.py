@@ -97,6 +97,8 @@ class Sessions:
     """Those that were written to, and are to be considered when they are quiet."""
     warned: set[tuple[Path, str]] = field(default_factory=set)
     """What was warned of by itself, and why: once for each; nothing of that is kept."""
+    can_ask: bool = True
+    """Whether the client knows messages with buttons, as far as was seen."""
     at_work: set[Path] = field(default_factory=set)
     """Those that something is worked out for or done to by itself just now."""
 
