@@ -208,7 +208,7 @@ async def test_an_automatic_compaction_is_asked_about_and_made(
     editor, long_session, configure
 ) -> None:
     pi, path = long_session
-    configure(UNFLUSHED + b"  prune:\n    enabled: false\n")
+    configure(b"compaction:\n  memoryFlush:\n    enabled: true\n  prune:\n    enabled: false\n")
     editor.answer = "Compact Now"
     await started(editor)
     await grown(editor, pi, path, 178_000)
@@ -216,6 +216,7 @@ async def test_an_automatic_compaction_is_asked_about_and_made(
     question, told = editor.questions
     assert question.startswith(f"{used(89)}. Ullage would compact it now: ")
     assert "Checkpoint cp_001 written." in told
+    assert " of memory in " in told
     assert b'"type":"compaction"' in path.read_bytes()
 
 

@@ -159,16 +159,24 @@ def done_text(plan: Plan, made: Made) -> str:
 def made_text(plan: Plan, made: Made) -> str:
     """Tell in one line what a compaction did: to the context, to memory, and what it left out."""
     n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
-    parts = [
-        "Context compacted",
-        f"{tokens_text(plan.n_tokens_before, plan.n_tokens_after)} tokens",
-        f"{n_before:,} → {n_kept:,} messages",
-    ]
+    return " · ".join(
+        (
+            "Context compacted",
+            f"{tokens_text(plan.n_tokens_before, plan.n_tokens_after)} tokens",
+            f"{n_before:,} → {n_kept:,} messages",
+            *made_notes(plan, made),
+        )
+    )
+
+
+def made_notes(plan: Plan, made: Made) -> tuple[str, ...]:
+    """Tell which log of memory a compaction wrote, and what it left out."""
+    notes: list[str] = []
     if plan.flush is not None and made.flushed is not None and made.flushed.log_path is not None:
-        parts.append(f"{lines_text(made.flushed)} of memory in {plan.flush.log_name}")
+        notes.append(f"{lines_text(made.flushed)} of memory in {plan.flush.log_name}")
     if plan.summary.loss.n_lost:
-        parts.append(_left_out(plan.summary))
-    return " · ".join(parts)
+        notes.append(_left_out(plan.summary))
+    return tuple(notes)
 
 
 def _left_out(summary: WrittenSummary) -> str:

@@ -4,6 +4,7 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan
+from ullage.app.compact_report import made_notes
 from ullage.app.load import Loaded
 from ullage.app.prune import Pruning
 from ullage.app.status_text import AGENT_NAMES
@@ -58,7 +59,8 @@ def question(plan: Plan | Pruning, action: Ask, *, has_model: bool) -> Question:
 def done(plan: Plan | Pruning, made: Made) -> str:
     what = "Pruned" if isinstance(plan, Pruning) else "Compacted"
     checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
-    return f"{what} {_name(plan.loaded)}: {_sizes(plan)}.{checkpoint}"
+    notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
+    return f"{what} {_name(plan.loaded)}: {' · '.join((_sizes(plan), *notes))}.{checkpoint}"
 
 
 def compacted_since(loaded: Loaded) -> str:
