@@ -567,6 +567,23 @@ async def test_a_proposal_of_a_session_that_went_on_is_outdated(editor, full_ses
     assert (finding.code, finding.severity) == ("preview-outdated", types.DiagnosticSeverity.Error)
     (action,) = await fixes(editor, preview, [finding])
     assert action.title == "Regenerate the proposal"
+    assert await lens_titles(editor, preview) == ["Regenerate…", "Discard", "the session went on"]
+
+
+async def test_a_proposal_is_only_looked_at_where_nothing_may_be_written(
+    editor, other_editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    await other_editor.start(options={"isTrusted": False})
+    assert await lens_titles(other_editor, preview) == ["keeps 9 of 9 facts"]
+
+
+async def lens_titles(editor, preview: SimpleNamespace) -> list[str]:
+    found = await editor.client.text_document_code_lens_async(
+        types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
+    )
+    return [one.command.title for one in found]
 
 
 async def test_a_marker_that_is_missing_can_be_put_back(editor, full_session: Path) -> None:

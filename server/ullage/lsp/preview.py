@@ -1,6 +1,7 @@
 """The preview of a compaction: made, shown, applied, made anew, discarded."""
 
 import asyncio
+from pathlib import Path
 
 from lsprotocol import types
 
@@ -161,5 +162,5 @@ async def _show(ls: UllageServer, result: PreviewResult) -> None:
     if result.preview is None:
         return
     if window is not None and window.show_document is not None and window.show_document.support:
-        uri = uri_of(find_preview(result.preview.preview, ls.places).proposed_path)
+        uri = uri_of(Path(result.preview.proposedPath))
         await ls.window_show_document_async(types.ShowDocumentParams(uri=uri, take_focus=True))

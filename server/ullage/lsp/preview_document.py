@@ -13,6 +13,7 @@ from ullage.core.positions import Positions
 from ullage.core.preview_check import LOST_CODES, OUTDATED
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.edit import workspace_edit
+from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer
 
@@ -27,23 +28,27 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
     found = await checked_at(ls, path)
     if found is None:
         return []
-    note, checked = found.preview.note, found.checked
-    argument = {"preview": found.preview.preview_id}
-    state = checked.kept_text if checked.n_found else "the session went on"
-    is_typing_known = ls.documents.is_typing_sent or path in ls.documents.texts
-    apply = APPLY if is_typing_known else APPLY_SAVED
+    is_outdated = any(one.code == OUTDATED for one in found.checked.findings)
+    state = "the session went on" if is_outdated else found.checked.kept_text
     commands = [
-        types.Command(
-            title=f"{apply} ({saved_text(note.n_tokens_before, note.n_tokens_after)})",
-            command=APPLY_COMMAND,
-            arguments=[argument],
-        ),
-        types.Command(title=REGENERATE, command=REGENERATE_COMMAND, arguments=[argument]),
-        types.Command(title=DISCARD, command=DISCARD_COMMAND, arguments=[argument]),
+        *(_offers(ls, found, path, is_outdated=is_outdated) if may_write(ls) else ()),
         types.Command(title=state, command=""),
     ]
     start = types.Position(0, 0)
     return [types.CodeLens(range=types.Range(start, start), command=one) for one in commands]
+
+
+def _offers(
+    ls: UllageServer, found: CheckedProposal, path: Path, *, is_outdated: bool
+) -> Iterator[types.Command]:
+    note, argument = found.preview.note, {"preview": found.preview.preview_id}
+    is_typing_known = ls.documents.is_typing_sent or path in ls.documents.texts
+    apply = APPLY if is_typing_known else APPLY_SAVED
+    saved = saved_text(note.n_tokens_before, note.n_tokens_after)
+    if not is_outdated:
+        yield types.Command(f"{apply} ({saved})", APPLY_COMMAND, arguments=[argument])
+    yield types.Command(REGENERATE, REGENERATE_COMMAND, arguments=[argument])
+    yield types.Command(DISCARD, DISCARD_COMMAND, arguments=[argument])
 
 
 async def proposal_actions(
@@ -57,10 +62,8 @@ async def proposal_actions(
     found = await checked_at(ls, path)
     if found is None:
         return []
-    return [
-        *_insertions(ls, found, uri, diagnostics, version),
-        *_regenerations(found, diagnostics),
-    ]
+    insertions = list(_insertions(ls, found, uri, diagnostics, version))
+    return [*insertions, *_regenerations(found, diagnostics)] if may_write(ls) else insertions
 
 
 async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
