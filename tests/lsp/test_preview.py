@@ -259,6 +259,18 @@ async def test_an_edited_proposal_is_given_back_until_its_session_goes_on(
     assert [one.name for one in path.parent.iterdir()] == [aside.name]
 
 
+async def test_a_proposal_whose_note_is_damaged_is_kept_beside_the_next(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    path = Path((await previewed(editor, full_session)).proposedPath)
+    path.with_name("preview.json").write_bytes(b"{")
+    path.write_text("## Goal\n- Mine.", "utf-8")
+    await previewed(editor, full_session)
+    assert "- Mine." not in path.read_text("utf-8")
+    assert "- Mine." in path.with_name("proposed.1.md").read_text("utf-8")
+
+
 async def test_an_edited_proposal_is_kept_when_another_is_regenerated(
     editor, full_session: Path
 ) -> None:

@@ -29,6 +29,7 @@ from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, Preview
 from ullage.store.places import Places
 from ullage.store.previews import (
     preview_id_of,
+    proposed_path,
     read_preview,
     read_proposed,
     remove_preview,
@@ -303,8 +304,10 @@ def _write(plan: Plan, request: Request, config: Config, places: Places) -> Comp
 
 def _set_aside_edited(preview_id: str, places: Places) -> Path | None:
     """Move a proposal that its user edited beside the next one; where it is, None if none is."""
+    path = proposed_path(preview_id, places)
     try:
-        earlier = find_preview(preview_id, places)
+        is_edited = _is_edited(find_preview(preview_id, places))
     except PreviewNotFound:
-        return None
-    return set_aside(earlier.proposed_path) if _is_edited(earlier) else None
+        # Without a note that can be read, nobody knows who wrote it.
+        is_edited = path.exists()
+    return set_aside(path) if is_edited else None

@@ -53,6 +53,10 @@ def previews_folder(places: Places) -> Path:
     return places.state_folder / "previews"
 
 
+def proposed_path(preview_id: str, places: Places) -> Path:
+    return previews_folder(places) / preview_id / PROPOSED_NAME
+
+
 def write_preview(
     preview_id: str, before: str, proposed: str, note: msgspec.Struct, places: Places
 ) -> None:
