@@ -277,6 +277,22 @@ async def test_a_wrong_argument_is_refused_and_the_server_lives(editor) -> None:
         await editor.command("ullage.compact")
 
 
+@pytest.mark.parametrize("arguments", [None, [], [None], [{}]], ids=str)
+async def test_a_command_without_arguments_takes_the_session_of_the_gauge(
+    editor, workspace_session: tuple[PiFile, Path], arguments: list | None
+) -> None:
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    result = await editor.client.workspace_execute_command_async(
+        types.ExecuteCommandParams(command="ullage.checkpoint", arguments=arguments)
+    )
+    assert result["outcome"] == "done"
+    with pytest.raises(JsonRpcException):
+        await editor.client.workspace_execute_command_async(
+            types.ExecuteCommandParams(command="ullage.apply", arguments=arguments)
+        )
+
+
 async def test_a_document_that_is_no_transcript_gets_no_diagnostics(editor, place) -> None:
     path = place.write("notes.md", b"# Notes\n")
     await editor.start()

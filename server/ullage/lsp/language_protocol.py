@@ -1,11 +1,11 @@
 """The protocol as pygls speaks it, but for what does not fit us.
 
 pygls runs a command under an id of its own, so that cancelling the request ends nothing, and it
-keeps the request's progress token to itself. It knows no `workspace/textDocumentContent` among
-the capabilities of a server. It keeps the text of every open document: we read transcripts from
-disk and the texts of small documents from `lsp/state.py`, so that nothing is held twice. And it
-counts columns as the client likes best; all of our positions are in UTF-16 units, which every
-client must understand.
+keeps the request's progress token to itself; it wants an argument for each parameter. It knows no
+`workspace/textDocumentContent` among the capabilities of a server. It keeps the text of every
+open document: we read transcripts from disk and the texts of small documents from
+`lsp/state.py`, so that nothing is held twice. And it counts columns as the client likes best; all
+of our positions are in UTF-16 units, which every client must understand.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -37,6 +37,8 @@ class UllageProtocol(LanguageServerProtocol):
     async def lsp_workspace__execute_command(  # pyright: ignore[reportIncompatibleMethodOverride]: pygls awaits what is no generator
         self, params: types.ExecuteCommandParams
     ) -> object:
+        # As with requests, no argument stands for the defaults.
+        params.arguments = [{} if one is None else one for one in params.arguments or (None,)]
         token = client_token.set(params.work_done_token)
         try:
             handler, args, named = cast(
