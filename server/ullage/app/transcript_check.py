@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from ullage.app.doctor import check_lines
 from ullage.app.document_check import Surroundings
 from ullage.core.diagnostic_codes import BY_CODE
@@ -10,22 +12,42 @@ from ullage.core.document_finding import DocumentFinding
 from ullage.core.positions import Extent, Position
 from ullage.core.secrets import known_secrets, mask
 from ullage.errors import UllageError
+from ullage.store.reader import Fingerprint, look_at
 
 MAX_CHECKED_BYTES = 64 * 1024 * 1024
 """A larger transcript is examined by the command alone: it is read whole (chosen)."""
 MAX_FOLLOWED_BYTES = 4 * 1024 * 1024
-"""Up to here it is examined again when it grows, which takes 0.1 s (chosen)."""
+"""Up to here it is examined again when it grows, which takes 0.1 s; a larger one once (chosen)."""
 MAX_FINDINGS = 500
 MARKED_CHARS = 120
 
 
-def check_transcript(path: Path, around: Surroundings) -> tuple[DocumentFinding, ...]:
-    """Examine a transcript whole; nothing is found in one that is too large or unknown."""
-    off = around.config.diagnostics.off
+class CheckedTranscript(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found in a transcript, and the file as it was before that."""
+
+    fingerprint: Fingerprint
+    findings: tuple[DocumentFinding, ...]
+
+
+def check_transcript(
+    path: Path, around: Surroundings, before: CheckedTranscript | None
+) -> CheckedTranscript | None:
+    """Examine a transcript whole, unless what was found before will do.
+
+    None where there is none, or one that is too large or unknown.
+    """
     try:
-        return tuple(one for one in _findings(path, around) if one.code not in off)
+        now = look_at(path)
+        if before is not None and _will_do(before.fingerprint, now):
+            return before
+        return CheckedTranscript(fingerprint=now, findings=tuple(_findings(path, around)))
     except UllageError:
-        return ()
+        return None
+
+
+def _will_do(then: Fingerprint, now: Fingerprint) -> bool:
+    is_same_file = (then.device, then.inode) == (now.device, now.inode)
+    return then == now or (is_same_file and now.size_bytes > MAX_FOLLOWED_BYTES)
 
 
 def _findings(path: Path, around: Surroundings) -> Iterator[DocumentFinding]:

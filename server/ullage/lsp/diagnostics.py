@@ -18,7 +18,7 @@ from ullage.app.document_check import Check, Surroundings, run_check
 from ullage.app.document_kind import DocumentKind, document_kind
 from ullage.app.instructions import check_instructions, check_memory
 from ullage.app.proposal import check_proposal
-from ullage.app.transcript_check import MAX_FOLLOWED_BYTES, check_transcript
+from ullage.app.transcript_check import check_transcript
 from ullage.core.document_finding import DocumentFinding
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of, utilization
@@ -85,15 +85,11 @@ def check_proposals(ls: UllageServer) -> None:
 
 
 def check_followed(ls: UllageServer, path: Path) -> None:
-    """Look at the lines of an open transcript: once if it is large, else whenever it grows."""
-    followed = ls.sessions.followed.get(path)
-    if followed is None:
+    """Look at the lines of an open transcript that may have changed."""
+    if path not in ls.sessions.followed:
         ls.documents.findings.pop(path, None)
+        ls.documents.checked.pop(path, None)
         return
-    n_bytes = followed.loaded.session.lines.size_bytes
-    if path in ls.documents.findings and n_bytes > MAX_FOLLOWED_BYTES:
-        return
-    ls.documents.findings.setdefault(path, ())
     if ls.pulls_diagnostics:
         return
     if path not in ls.documents.checks or ls.documents.checks[path].done():
@@ -121,6 +117,7 @@ def forget(ls: UllageServer, path: Path, uri: str) -> None:
     if task is not None:
         task.cancel()
     ls.documents.findings.pop(path, None)
+    ls.documents.checked.pop(path, None)
     if not ls.pulls_diagnostics:
         ls.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=uri, diagnostics=[])
@@ -172,9 +169,21 @@ async def pull_diagnostics(
 async def _find(ls: UllageServer, path: Path, kind: DocumentKind) -> tuple[DocumentFinding, ...]:
     around = surroundings(ls)
     if kind == "transcript":
-        return await asyncio.to_thread(check_transcript, path, around)
+        return await _find_in_transcript(ls, path, around)
     check = CHECKS.get(kind)
     return () if check is None else await asyncio.to_thread(run_check, check, path, around)
+
+
+async def _find_in_transcript(
+    ls: UllageServer, path: Path, around: Surroundings
+) -> tuple[DocumentFinding, ...]:
+    # One after the other: a client may pull again and again while a large one is examined.
+    async with ls.check_lock_of(path):
+        before = ls.documents.checked.get(path)
+        found = await asyncio.to_thread(check_transcript, path, around, before)
+        if found is not None and path in ls.documents.open_uris:
+            ls.documents.checked[path] = found
+    return () if found is None else found.findings
 
 
 @unattended

@@ -13,6 +13,7 @@ from ullage.app.follow import Followed
 from ullage.app.load import Loaded
 from ullage.app.outline import Outlined
 from ullage.app.preview_check import KeptMaterials
+from ullage.app.transcript_check import CheckedTranscript
 from ullage.app.window_history import Past
 from ullage.app.workspace import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
@@ -57,6 +58,8 @@ class Documents:
     registering: asyncio.Task[None] | None = None
     findings: dict[Path, tuple[DocumentFinding, ...]] = field(default_factory=dict)
     """What the last check found in the open documents."""
+    checked: dict[Path, CheckedTranscript] = field(default_factory=dict)
+    """Open transcripts as they were examined last: that takes seconds for a large one."""
     checks: dict[Path, asyncio.Task[None]] = field(default_factory=dict)
     """The newest check of each document, waiting or under way."""
     refreshing: asyncio.Task[None] | None = None
@@ -139,6 +142,7 @@ class UllageServer(LanguageServer):
         """Whether the client said goodbye; without that, the end is a failure."""
         self._locks: dict[Path, asyncio.Lock] = {}
         self._outline_locks: dict[Path, asyncio.Lock] = {}
+        self._check_locks: dict[Path, asyncio.Lock] = {}
 
     @property
     def pulls_diagnostics(self) -> bool:
@@ -165,6 +169,10 @@ class UllageServer(LanguageServer):
     def outline_lock_of(self, path: Path) -> asyncio.Lock:
         """Give the lock of an outline: while it is read, the gauge of its transcript goes on."""
         return self._outline_locks.setdefault(path, asyncio.Lock())
+
+    def check_lock_of(self, path: Path) -> asyncio.Lock:
+        """Give the lock of a transcript's examination."""
+        return self._check_locks.setdefault(path, asyncio.Lock())
 
     def workspace_folders(self) -> tuple[Path, ...]:
         """List the folders that the client names, else the one that stands for them."""
