@@ -94,14 +94,6 @@ def test_a_session_id_cannot_leave_its_code_span(place: Place) -> None:
     assert "`[x](y)" not in gauge_params(loaded(place, pi)).tooltip
 
 
-def test_the_marked_range_is_never_longer_than_the_first_line(place: Place) -> None:
-    path = place.write("s.jsonl", used(182_000).data)
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
-    (finding,) = utilization(load(open_session(path), Config(), places))
-    first = path.read_bytes().split(b"\n")[0].decode()
-    assert 0 < finding.range.end.character <= len(first)
-
-
 @pytest.mark.parametrize("name", ["s.jsonl", "a b.jsonl", "ü#?.jsonl", "100%.jsonl"])
 def test_a_path_comes_back_from_its_uri(tmp_path: Path, name: str) -> None:
     assert path_of(uri_of(tmp_path / name)) == tmp_path / name

@@ -12,6 +12,7 @@ from pi_files import PiFile, conversation
 from running import Place
 from ullage.lsp.config import reload_config
 from ullage.lsp.follow import follow, refresh
+from ullage.lsp.server import shut_down
 from ullage.lsp.state import UllageServer
 from ullage.store.places import Places
 from ullage.store.token_worker import TokenWorker
@@ -135,3 +136,16 @@ async def test_a_file_that_becomes_a_session_is_followed(editor, full_session: P
     notes.write_bytes(full_session.read_bytes())
     gauge = await editor.gauge(lambda gauge: gauge.session is not None)
     assert gauge.session.path == str(notes)
+
+
+async def test_nothing_is_under_way_any_more_after_a_shutdown(place: Place) -> None:
+    server = initialized(place, TokenWorker())
+    pi = conversation(2, usage=84_000)
+    path = place.write("s.jsonl", pi.data)
+    server.documents.open_uris[path] = path.as_uri()
+    following = server.begin(follow(server))
+    await refresh(server, path)
+    assert server.tasks > {following}
+    await shut_down(server, None)
+    assert not server.tasks
+    assert following.cancelled()

@@ -18,8 +18,8 @@ from ullage.lsp.tooltip import gauge_tooltip
 
 SOURCE = "ullage"
 UTILIZATION_CODE = "context-utilization"
-MAX_MARKED_CHARS = 120
-"""How much of the first line is underlined; it may be very long."""
+MARKED_CHARS = 120
+"""How much of the first line is underlined; a shorter one is to its end (LSP 3.18, Position)."""
 
 _SEVERITIES: dict[Band, types.DiagnosticSeverity] = {
     "notice": types.DiagnosticSeverity.Information,
@@ -74,12 +74,11 @@ def utilization(loaded: Loaded) -> list[types.Diagnostic]:
     severity = _SEVERITIES.get(status.band)
     if severity is None:
         return []
-    first = next(loaded.session.lines.forward()).raw.decode("utf-8", "replace")
     return [
         types.Diagnostic(
             range=types.Range(
                 start=types.Position(line=0, character=0),
-                end=types.Position(line=0, character=min(len(first.rstrip()), MAX_MARKED_CHARS)),
+                end=types.Position(line=0, character=MARKED_CHARS),
             ),
             severity=severity,
             code=UTILIZATION_CODE,

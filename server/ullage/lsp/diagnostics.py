@@ -62,7 +62,7 @@ def check_soon(
     earlier = ls.documents.checks.pop(path, None)
     if earlier is not None:
         earlier.cancel()
-    ls.documents.checks[path] = asyncio.create_task(_check_later(ls, path, kind, delay_s))
+    ls.documents.checks[path] = ls.begin(_check_later(ls, path, kind, delay_s))
 
 
 def check_dependents(ls: UllageServer, changed: Path) -> None:
@@ -93,9 +93,7 @@ def check_followed(ls: UllageServer, path: Path) -> None:
     if ls.pulls_diagnostics:
         return
     if path not in ls.documents.checks or ls.documents.checks[path].done():
-        ls.documents.checks[path] = asyncio.create_task(
-            _check_later(ls, path, "transcript", TYPING_DELAY_S)
-        )
+        ls.documents.checks[path] = ls.begin(_check_later(ls, path, "transcript", TYPING_DELAY_S))
 
 
 def publish_known(ls: UllageServer, path: Path) -> None:
@@ -131,7 +129,7 @@ def refresh_pulled(ls: UllageServer) -> None:
     if known is None or not known.refresh_support:
         return
     if ls.documents.refreshing is None or ls.documents.refreshing.done():
-        ls.documents.refreshing = asyncio.create_task(_refresh(ls))
+        ls.documents.refreshing = ls.begin(_refresh(ls))
 
 
 def recheck_all(ls: UllageServer) -> None:

@@ -5,7 +5,6 @@ configuration, checkpoints, previews) clients that can are asked to send what is
 findings follow it; with others, findings follow what is saved.
 """
 
-import asyncio
 import logging
 from pathlib import Path
 
@@ -53,7 +52,7 @@ def ask_for_typing(ls: UllageServer) -> None:
         return
     # Set before the answer: a document that opens meanwhile must not lose its text.
     ls.documents.is_typing_sent = True
-    ls.documents.registering = asyncio.create_task(_register(ls))
+    ls.begin(_register(ls))
 
 
 @unattended

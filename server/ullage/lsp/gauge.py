@@ -4,12 +4,13 @@ import asyncio
 
 from ullage.app.auto import is_automatic
 from ullage.app.change import can_change
-from ullage.app.filling import fill
+from ullage.app.filling import Filling, fill
 from ullage.app.load import Loaded
 from ullage.lsp.boundary import unattended
 from ullage.lsp.convert import NO_GAUGE, gauge_params
-from ullage.lsp.protocol import GAUGE_NOTIFICATION
+from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams
 from ullage.lsp.state import UllageServer
+from ullage.store.places import Places
 
 PAUSE_S = 1.0
 """An agent writes many lines a second; nobody reads shares that change more often (chosen)."""
@@ -17,14 +18,27 @@ PAUSE_S = 1.0
 
 def show_gauge(ls: UllageServer) -> None:
     """Publish the gauge with the shares that are known; new ones follow within a second or so."""
-    ls.sessions.shown = ls.gauge_path()
-    loaded = _shown(ls)
-    if loaded is None:
-        ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
-        return
-    _publish(ls, loaded)
-    if _is_new(ls, loaded) and (ls.sessions.filling is None or ls.sessions.filling.done()):
-        ls.sessions.filling = asyncio.create_task(_fill(ls))
+    sessions = ls.sessions
+    sessions.shown, sessions.is_gauge_old = ls.gauge_path(), True
+    if sessions.showing is None or sessions.showing.done():
+        sessions.showing = ls.begin(_show(ls))
+
+
+@unattended
+async def _show(ls: UllageServer) -> None:
+    """Publish, again where something changed meanwhile; what is sent last is the newest."""
+    while ls.sessions.is_gauge_old:
+        ls.sessions.is_gauge_old = False
+        loaded = _shown(ls)
+        if loaded is None:
+            ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
+            continue
+        params = await asyncio.to_thread(_params, loaded, ls.sessions.filled, ls.places)
+        if _shown(ls) is not loaded:
+            continue
+        ls.protocol.notify(GAUGE_NOTIFICATION, params)
+        if _is_new(ls, loaded) and (ls.sessions.filling is None or ls.sessions.filling.done()):
+            ls.sessions.filling = ls.begin(_fill(ls))
 
 
 @unattended
@@ -32,23 +46,19 @@ async def _fill(ls: UllageServer) -> None:
     """Work out what fills the window, until that is known of the session as it is."""
     while (loaded := _shown(ls)) is not None and _is_new(ls, loaded):
         ls.sessions.filled = (loaded, await asyncio.to_thread(fill, loaded))
-        if _shown(ls) is loaded:
-            _publish(ls, loaded)
+        show_gauge(ls)
         await asyncio.sleep(PAUSE_S)
 
 
-def _publish(ls: UllageServer, loaded: Loaded) -> None:
-    filled = ls.sessions.filled
-    # The switch is a file of some bytes: a thread would cost more than to read it.
+def _params(loaded: Loaded, filled: tuple[Loaded, Filling] | None, places: Places) -> GaugeParams:
     is_on = can_change(loaded) and is_automatic(
-        loaded.session, is_configured=loaded.policy.is_auto_enabled, places=ls.places
+        loaded.session, is_configured=loaded.policy.is_auto_enabled, places=places
     )
-    params = gauge_params(
+    return gauge_params(
         loaded,
         None if filled is None or filled[0].path != loaded.path else filled[1],
         is_automatic=is_on,
     )
-    ls.protocol.notify(GAUGE_NOTIFICATION, params)
 
 
 def _shown(ls: UllageServer) -> Loaded | None:

@@ -17,7 +17,7 @@ def views_changed(ls: UllageServer) -> None:
     """Have lenses and hints asked for anew, at once or when the pause since the last time ends."""
     ls.documents.are_views_old = True
     if ls.documents.renewal is None or ls.documents.renewal.done():
-        ls.documents.renewal = asyncio.create_task(_renew(ls))
+        ls.documents.renewal = ls.begin(_renew(ls))
 
 
 async def _renew(ls: UllageServer) -> None:

@@ -144,7 +144,7 @@ def make_server() -> UllageServer:
         server.feature(name)(handler)
     server.feature(types.INITIALIZE)(on_initialize)
     server.feature(types.INITIALIZED)(_on_initialized)
-    server.feature(types.SHUTDOWN)(_on_shutdown)
+    server.feature(types.SHUTDOWN)(shut_down)
     return server
 
 
@@ -162,19 +162,18 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
     exit_with_parent(ls.process_id)
     if not may_write(ls):
         ls.places = msgspec.structs.replace(ls.places, keeps_caches=False)
-    ls.following = asyncio.create_task(follow(ls))
+    ls.begin(follow(ls))
     documents.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
     if may_write(ls):
         await asyncio.to_thread(remove_old_previews, ls.places)
 
 
-async def _on_shutdown(ls: UllageServer, params: None) -> None:
+async def shut_down(ls: UllageServer, params: None) -> None:
     ls.is_shut_down = True
     for timer in ls.sessions.considering.values():
         timer.cancel()
-    tasks = [task for task in (ls.following, ls.sessions.filling, *ls.tasks) if task is not None]
-    for task in tasks:
+    for task in tuple(ls.tasks):
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*ls.tasks, return_exceptions=True)
     await asyncio.to_thread(ls.worker.close)

@@ -1,6 +1,7 @@
 """What the server knows: the folders of the workspace and the transcripts that it follows."""
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -55,7 +56,6 @@ class Documents:
     materials: KeptMaterials = field(default_factory=KeptMaterials)
     """What the open proposals are checked against."""
     is_typing_sent: bool = False
-    registering: asyncio.Task[None] | None = None
     findings: dict[Path, tuple[DocumentFinding, ...]] = field(default_factory=dict)
     """What the last check found in the open documents."""
     checked: dict[Path, CheckedTranscript] = field(default_factory=dict)
@@ -94,6 +94,9 @@ class Sessions:
     filled: tuple[Loaded, Filling] | None = None
     """What fills the window that the gauge shows, worked out last, and from what."""
     filling: asyncio.Task[None] | None = None
+    is_gauge_old: bool = False
+    showing: asyncio.Task[None] | None = None
+    """Publishes the gauge until it is not old."""
     changed: set[Literal["sessions", "checkpoints", "memory"]] = field(default_factory=set)
     """What the client is to be told of soon."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
@@ -137,12 +140,18 @@ class UllageServer(LanguageServer):
         self.worker = TokenWorker()
         self.tasks: set[asyncio.Task[None]] = set()
         """What is done by itself, or waits for its user's answer."""
-        self.following: asyncio.Task[None] | None = None
         self.is_shut_down = False
         """Whether the client said goodbye; without that, the end is a failure."""
         self._locks: dict[Path, asyncio.Lock] = {}
         self._outline_locks: dict[Path, asyncio.Lock] = {}
         self._check_locks: dict[Path, asyncio.Lock] = {}
+
+    def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Begin what no request waits for; it ends with the server at the latest."""
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
 
     @property
     def pulls_diagnostics(self) -> bool:

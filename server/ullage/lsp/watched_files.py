@@ -4,7 +4,6 @@ Clients that let themselves be asked tell of changes. With others, findings foll
 in the editor, and the configuration is looked at every other second all the same.
 """
 
-import asyncio
 import logging
 
 from lsprotocol import types
@@ -42,9 +41,7 @@ def ask_for_changes(ls: UllageServer) -> None:
         # Checkpoints and previews are in no folder of the workspace.
         state = uri_of(ls.places.state_folder)
         patterns += [types.RelativePattern(base_uri=state, pattern=one) for one in TYPED_PATTERNS]
-    task = asyncio.create_task(_register(ls, patterns))
-    ls.tasks.add(task)
-    task.add_done_callback(ls.tasks.discard)
+    ls.begin(_register(ls, patterns))
 
 
 @unattended
