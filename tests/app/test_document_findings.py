@@ -2,13 +2,20 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from checkpoint_files import made_checkpoint
 from ullage.app.checkpoint_check import check_checkpoint_file
 from ullage.app.config_check import check_config_file
 from ullage.app.document_check import Surroundings, run_check
-from ullage.app.instructions import check_instructions, check_memory
+from ullage.app.instructions import (
+    check_instructions,
+    check_memory,
+    instruction_cuts,
+    memory_cuts,
+    size_text,
+)
 from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
 from ullage.core.document_finding import DocumentFinding, TextFix
 from ullage.core.positions import Positions
@@ -79,6 +86,27 @@ def test_the_limit_is_the_configured_one(around: Surroundings) -> None:
     )
     assert on_instructions(around, path) == []
     assert codes(on_instructions(small, path)) == ["instructions-cut"] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("AGENTS.md", "2,000 of 20,000 characters"),
+        ("SOUL.md", "2,000 of 20,000 characters"),
+        ("MEMORY.md", "2,000 of 20,000 characters"),
+        ("GEMINI.md", "2,000 characters"),
+        ("CLAUDE.local.md", "2,000 characters"),
+        ("docs/AGENTS.md", "2,000 characters"),
+        (".claude/CLAUDE.md", "2,000 characters"),
+    ],
+)
+def test_a_limit_is_told_of_what_it_cuts(around: Surroundings, name: str, told: str) -> None:
+    config = Config(bootstrap=BootstrapSettings(max_chars=500))
+    small = msgspec.structs.replace(around, config=config)
+    path = write(around, name, "😀" * 1000)
+    assert size_text(path, "😀" * 1000, around) == told
+    cuts = memory_cuts if name == "MEMORY.md" else instruction_cuts
+    assert bool(cuts(path, "😀" * 1000, small)) == (" of " in told)
 
 
 def test_openclaw_reads_no_file_further_down_and_codex_counts_those_above(

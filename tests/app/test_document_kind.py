@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.app.document_kind import DocumentKind, document_kind
+from ullage.app.document_kind import DocumentKind, document_kind, loaded_name
 from ullage.store.places import Places
 
 ROOT = Path(Path.cwd().anchor)
@@ -24,10 +24,18 @@ PLACES = Places(cwd=WORKSPACE, home=ROOT / "home" / "me", env={}, state_folder=S
         (WORKSPACE / "AGENTS.md", "instructions"),
         (WORKSPACE / "packages/core/CLAUDE.md", "instructions"),
         (ROOT / "home/me/.codex/AGENTS.override.md", "instructions"),
+        (WORKSPACE / "SOUL.md", "instructions"),
+        (WORKSPACE / "docs/USER.md", None),
+        (WORKSPACE / ".openclaw/workspace/USER.md", "instructions"),
+        (ROOT / "elsewhere/USER.md", "instructions"),
         (WORKSPACE / "README.md", None),
         (WORKSPACE / "MEMORY.md", "memory"),
         (WORKSPACE / "memory/2026-02-03.md", "memory"),
         (WORKSPACE / "memory/deep/note.md", None),
+        (WORKSPACE / "docs/memory/paging.md", None),
+        (WORKSPACE / "docs/MEMORY.md", None),
+        (WORKSPACE / ".claude/agent-memory/tester/MEMORY.md", "memory"),
+        (ROOT / "home/me/.claude/projects/-work-shop/memory/MEMORY.md", "memory"),
         (STATE / "context/checkpoints/agent_s/cp_012.yaml", "checkpoint"),
         (STATE / "context/checkpoints/agent_s/other.yaml", None),
         (WORKSPACE / "cp_012.yaml", None),
@@ -47,3 +55,9 @@ def test_a_file_is_what_its_path_says(path: Path, kind: DocumentKind | None) -> 
 
 def test_a_workspace_file_is_one_only_in_a_workspace_that_is_open() -> None:
     assert document_kind(WORKSPACE / ".ullage.yaml", PLACES, ()) is None
+
+
+def test_where_the_system_ignores_case_so_does_a_name() -> None:
+    assert loaded_name("agents.MD", is_case_kept=False) == "AGENTS.md"
+    assert loaded_name("agents.MD", is_case_kept=True) == "agents.MD"
+    assert loaded_name("readme.md", is_case_kept=False) == "readme.md"

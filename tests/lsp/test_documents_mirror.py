@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from ullage.app.document_kind import INSTRUCTION_NAMES, document_kind
+from ullage.app.document_kind import ANYWHERE_NAMES, INSTRUCTION_NAMES, document_kind
 from ullage.lsp.documents import TYPED_PATTERNS
 from ullage.store.config_files import config_paths
 from ullage.store.places import Places
@@ -25,7 +25,8 @@ TRANSCRIPTS = (
     HOME / ".gemini" / "tmp" / "shop" / "chats" / "session-2026-01-02T03-04.json",
 )
 SMALL: Final = (
-    *(WORKSPACE / "sub" / name for name in INSTRUCTION_NAMES),
+    *(WORKSPACE / name for name in INSTRUCTION_NAMES),
+    *(WORKSPACE / "sub" / name for name in ANYWHERE_NAMES),
     WORKSPACE / "MEMORY.md",
     WORKSPACE / "memory" / "2026-02-03.md",
     STATE / "context" / "checkpoints" / "agent_s" / "cp_012.yaml",

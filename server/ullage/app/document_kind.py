@@ -1,6 +1,7 @@
 """What a file is to us, told by its path alone: nothing is read."""
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -12,12 +13,16 @@ DocumentKind: TypeAlias = Literal[
     "transcript", "instructions", "memory", "checkpoint", "config", "preview"
 ]
 
-INSTRUCTION_NAMES: Final = (
+ANYWHERE_NAMES: Final = (
     "AGENTS.md",
     "AGENTS.override.md",
     "CLAUDE.md",
     "CLAUDE.local.md",
     "GEMINI.md",
+)
+"""What agents load from any folder: Codex and pi AGENTS.md, Claude Code CLAUDE.md, Gemini
+GEMINI.md."""
+TOP_NAMES: Final = (
     "SOUL.md",
     "IDENTITY.md",
     "USER.md",
@@ -25,12 +30,17 @@ INSTRUCTION_NAMES: Final = (
     "BOOTSTRAP.md",
     "HEARTBEAT.md",
 )
-"""What agents load by its name: Codex and pi AGENTS.md, Claude Code CLAUDE.md, Gemini GEMINI.md,
-OpenClaw all the others too (research/openclaw-pi.md; S3 §Bootstrap File Priority)."""
+"""What OpenClaw loads too, from the top of its workspace; a docs/USER.md is a page of a manual
+(research/openclaw-pi.md; S3 §Bootstrap File Priority)."""
+INSTRUCTION_NAMES: Final = (*ANYWHERE_NAMES, *TOP_NAMES)
 MEMORY_NAME: Final = "MEMORY.md"
 MEMORY_FOLDER: Final = "memory"
 PREVIEW_NAME: Final = "proposed.md"
 PREVIEW_FOLDER: Final = "previews"
+AGENT_FOLDERS: Final = (".openclaw", ".codex", ".claude", ".gemini")
+"""Of a user or of a workspace: what lies in one is for that agent alone."""
+_IS_CASE_KEPT = sys.platform not in ("win32", "darwin")
+"""Elsewhere the system gives an agent that asks for AGENTS.md an agents.md too."""
 _TRANSCRIPT_ENDINGS = (".jsonl", ".jsonl.zst")
 _GEMINI_DOCUMENT = re.compile(r"session-.*\.json")
 """One JSON document, as versions of the Gemini CLI before its JSON Lines wrote; in `chats`."""
@@ -40,8 +50,8 @@ _CHECKPOINT_NAME = re.compile(r"cp_[0-9]{3,}\.yaml")
 def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> DocumentKind | None:
     """Tell what a file is; None for one that is not ours to look at.
 
-    What agents load by its name is so in any folder. A configuration is one only where it
-    counts: in a user's folder, or at the top of a workspace.
+    What agents load by its name from any folder is so in any. All else is what it is only where
+    it counts: in an agent's folder, or at the top of a workspace.
     """
     if path.name.endswith(_TRANSCRIPT_ENDINGS) or _is_gemini_document(path):
         return "transcript"
@@ -50,13 +60,26 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
     if _CHECKPOINT_NAME.fullmatch(path.name):
         is_ours = path.is_relative_to(places.state_folder / "context" / "checkpoints")
         return "checkpoint" if is_ours else None
-    if path.name in INSTRUCTION_NAMES:
+    name = loaded_name(path.name)
+    if name in ANYWHERE_NAMES:
         return "instructions"
-    if path.name == MEMORY_NAME:
-        return "memory"
-    if path.suffix == ".md" and path.parent.name == MEMORY_FOLDER:
-        return "memory"
+    is_in_agents = not set(AGENT_FOLDERS).isdisjoint(path.parts)
+    is_in_memory = path.suffix == ".md" and path.parent.name == MEMORY_FOLDER
+    folder = path.parent.parent if is_in_memory else path.parent
+    if is_in_agents or is_at_top(folder, workspaces):
+        if name in TOP_NAMES:
+            return "instructions"
+        if name == MEMORY_NAME or is_in_memory:
+            return "memory"
     return "config" if _is_config(path, places, workspaces) else None
+
+
+def loaded_name(name: str, *, is_case_kept: bool = _IS_CASE_KEPT) -> str:
+    """Give the name by which an agent asks for a file."""
+    if is_case_kept:
+        return name
+    known = (*INSTRUCTION_NAMES, MEMORY_NAME)
+    return next((one for one in known if one.casefold() == name.casefold()), name)
 
 
 def is_at_top(folder: Path, workspaces: Sequence[Path]) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.document_check import Surroundings
-from ullage.app.document_kind import is_at_top
+from ullage.app.document_kind import is_at_top, loaded_name
 from ullage.core.instructions import Reader
 from ullage.core.mentioned_paths import mentions
 from ullage.store.text_files import is_same_file
@@ -57,13 +57,14 @@ def loaders_of(path: Path, around: Surroundings) -> tuple[Loader, ...]:
     return tuple(
         loader
         for loader in own or LOADERS
-        if any(path.name in names for names in loader.choices)
-        and (at_top or not loader.is_top_only)
+        if any(loaded_name(path.name) in names for names in loader.choices)
+        and (own or at_top or not loader.is_top_only)
     )
 
 
 def loaded_above(loader: Loader, path: Path, around: Surroundings) -> dict[Path, str]:
     """Give what a loader has loaded when it comes to a file; nothing where it never does."""
+    path = path.with_name(loaded_name(path.name))
     found: dict[Path, str] = {}
     for folder in _folders(loader, path, around):
         for names in loader.choices:
@@ -114,4 +115,4 @@ def _present(
 
 def takes_imports(path: Path) -> bool:
     """Whether `@docs/rules.md` in a file means that file: else it may be anybody's name."""
-    return path.name in ("CLAUDE.md", "CLAUDE.local.md", "GEMINI.md")
+    return loaded_name(path.name) in ("CLAUDE.md", "CLAUDE.local.md", "GEMINI.md")

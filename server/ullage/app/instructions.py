@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ullage.app.dead_paths import dead_paths
 from ullage.app.document_check import Surroundings
-from ullage.app.document_kind import MEMORY_NAME
+from ullage.app.document_kind import MEMORY_FOLDER, MEMORY_NAME, loaded_name
 from ullage.app.instruction_loading import (
     CLAUDE_CODE,
     CODEX,
@@ -51,11 +51,24 @@ def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[
     yield from dead_paths(path, text, around)
 
 
+def is_index(path: Path) -> bool:
+    """Whether a file of memory is in every request; other notes are read when they are wanted."""
+    return loaded_name(path.name) == MEMORY_NAME
+
+
+def size_text(path: Path, text: str, around: Surroundings) -> str:
+    """Say how long a file is, against the limit of the agent that has one."""
+    n_chars = utf16_length(text)
+    limit = around.config.bootstrap.max_chars
+    of_limit = f" of {limit:,}" if OPENCLAW in loaders_of(path, around) else ""
+    return f"{n_chars:,}{of_limit} characters"
+
+
 def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
     for cut in memory_cuts(path, text, around):
         yield from _cut_findings("memory-cut", cut, text, positions)
-    if path.name == MEMORY_NAME:
+    if is_index(path):
         yield from duplicate_findings(path, text, around, positions)
         yield from dead_paths(path, text, around)
 
@@ -75,14 +88,13 @@ def instruction_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, 
 
 def memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, ...]:
     """Give what is not loaded of MEMORY.md; other notes are read when an agent asks for them."""
-    if path.name != MEMORY_NAME:
+    if not is_index(path):
         return ()
-    is_claudes = ".claude" in path.parts or path.parent.name == "memory"
-    cut = (
-        claude_memory_cut(text)
-        if is_claudes
-        else openclaw_cut(text, around.config.bootstrap.max_chars)
-    )
+    cut: Cut | None = None
+    if CLAUDE_CODE.folder in path.parts or path.parent.name == MEMORY_FOLDER:
+        cut = claude_memory_cut(text)
+    elif OPENCLAW in loaders_of(path, around):
+        cut = openclaw_cut(text, around.config.bootstrap.max_chars)
     return () if cut is None else (cut,)
 
 
@@ -135,7 +147,7 @@ def duplicate_findings(
         if one.statement.part.start >= told_up_to:
             told_up_to = one.statement.end
             yield _duplicate_finding(one, text, positions, sources[one.source], path)
-    if path.name == "CLAUDE.md" and path.with_name(TWIN_NAME) not in dict(others):
+    if loaded_name(path.name) == "CLAUDE.md" and path.with_name(TWIN_NAME) not in dict(others):
         yield from _twin_findings(path, own, positions, around)
 
 

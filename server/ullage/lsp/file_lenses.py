@@ -7,8 +7,7 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.document_check import Surroundings
-from ullage.app.document_kind import MEMORY_NAME
-from ullage.core.positions import utf16_length
+from ullage.app.instructions import is_index, size_text
 from ullage.core.token_estimate import estimate_tokens
 from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
@@ -52,15 +51,13 @@ def instruction_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]
     text = around.text_of(path)
     if not text:
         return []
-    n_chars, n_tokens = utf16_length(text), estimate_tokens(text)
-    limit = around.config.bootstrap.max_chars
-    title = f"{n_chars:,} of {limit:,} characters · ~{n_tokens:,} tokens in every request"
-    return [_lens(title, "", {})]
+    size = size_text(path, text, around)
+    return [_lens(f"{size} · ~{estimate_tokens(text):,} tokens in every request", "", {})]
 
 
 def memory_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
     """Say what memory costs: the index in every request, other notes when they are read."""
-    if path.name == MEMORY_NAME:
+    if is_index(path):
         return instruction_lenses(path, around)
     text = around.text_of(path)
     if not text:
