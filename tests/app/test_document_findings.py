@@ -29,6 +29,8 @@ RULE = "Run the whole test suite before you commit anything to the main branch."
 def around(tmp_path: Path) -> Surroundings:
     workspace = tmp_path / "shop"
     workspace.mkdir()
+    for sign in (".openclaw/agents", ".codex/sessions"):
+        (tmp_path / sign).mkdir(parents=True)
     places = Places(cwd=workspace, home=tmp_path, env={}, state_folder=tmp_path / "state")
     return Surroundings(config=Config(), places=places, workspaces=(workspace,), texts={})
 
@@ -76,6 +78,20 @@ def test_the_part_that_openclaw_cuts_is_warned_of_and_marked(around: Surrounding
     assert text_at(text, mark) == text.removeprefix(before).removesuffix(after)
     assert "OpenClaw does not see" in warning.message
     assert "tokens" in warning.message
+
+
+def test_what_an_agent_cuts_that_is_not_used_here_is_only_said(around: Surroundings) -> None:
+    text = "word " * 10_000
+    path, memory = write(around, "AGENTS.md", text), write(around, "MEMORY.md", "x" * 30_000)
+    for sign in (".openclaw/agents", ".codex/sessions"):
+        (around.places.home / sign).rmdir()
+    openclaw, codex = on_instructions(around, path)
+    assert openclaw.message.startswith("OpenClaw, if you use it, does not see 32,000 characters")
+    assert codex.message.startswith("Codex, if you use it, does not see")
+    (index,) = run_check(check_memory, memory, around)
+    assert all(one.is_notice and not one.is_unseen for one in (openclaw, codex, index))
+    write(around, ".codex/config.toml", "")
+    assert [one.is_notice for one in on_instructions(around, path)] == [True, False, False]
 
 
 def test_the_limit_is_the_configured_one(around: Surroundings) -> None:

@@ -9,13 +9,17 @@ from ullage.app.document_check import Surroundings
 from ullage.app.document_kind import is_at_top, loaded_name
 from ullage.core.instructions import Reader
 from ullage.core.mentioned_paths import mentions
-from ullage.store.text_files import is_same_file
+from ullage.core.transcript import Agent
+from ullage.formats.openclaw.places import database_patterns
+from ullage.formats.registry import format_of
+from ullage.store.text_files import is_folder, is_same_file
 
 
 class Loader(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent finds its instructions."""
 
     reader: Reader
+    agent: Agent
     choices: tuple[tuple[str, ...], ...]
     """In the order of their loading; of alternatives, the first that is there."""
     folder: str
@@ -26,6 +30,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
 
 OPENCLAW = Loader(
     reader="OpenClaw",
+    agent="openclaw",
     choices=(
         ("AGENTS.md", "CLAUDE.md"),
         ("SOUL.md",),
@@ -40,11 +45,19 @@ OPENCLAW = Loader(
     is_top_only=True,
 )
 """S3 §Bootstrap File Priority; the identity files as research/openclaw-pi.md lists them."""
-CODEX = Loader(reader="Codex", choices=(("AGENTS.override.md", "AGENTS.md"),), folder=".codex")
-CLAUDE_CODE = Loader(
-    reader="Claude Code", choices=(("CLAUDE.md",), ("CLAUDE.local.md",)), folder=".claude"
+CODEX = Loader(
+    reader="Codex",
+    agent="codex",
+    choices=(("AGENTS.override.md", "AGENTS.md"),),
+    folder=".codex",
 )
-GEMINI = Loader(reader="Gemini CLI", choices=(("GEMINI.md",),), folder=".gemini")
+CLAUDE_CODE = Loader(
+    reader="Claude Code",
+    agent="claude-code",
+    choices=(("CLAUDE.md",), ("CLAUDE.local.md",)),
+    folder=".claude",
+)
+GEMINI = Loader(reader="Gemini CLI", agent="gemini", choices=(("GEMINI.md",),), folder=".gemini")
 LOADERS = (OPENCLAW, CODEX, CLAUDE_CODE, GEMINI)
 
 
@@ -60,6 +73,18 @@ def loaders_of(path: Path, around: Surroundings) -> tuple[Loader, ...]:
         if any(loaded_name(path.name) in names for names in loader.choices)
         and (own or at_top or not loader.is_top_only)
     )
+
+
+def is_in_sight(reader: Reader, path: Path, around: Surroundings) -> bool:
+    """Whether an agent has a folder where a file is, or sessions of its workspace."""
+    loader = next(one for one in LOADERS if one.reader == reader)
+    workspace = around.workspace_of(path) or path.parent
+    env, home = around.places.env, around.places.home
+    sessions = format_of(loader.agent).session_folders(workspace, env, home)
+    # Sessions of pi count for OpenClaw, which runs it; its own are below its folder.
+    databases = database_patterns(env, home) if loader is OPENCLAW else ()
+    signs = (workspace / loader.folder, *sessions, *(folder for folder, _ in databases))
+    return loader.folder in path.parts or any(is_folder(sign) for sign in signs)
 
 
 def loaded_above(loader: Loader, path: Path, around: Surroundings) -> dict[Path, str]:

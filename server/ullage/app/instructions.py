@@ -10,6 +10,7 @@ from ullage.app.instruction_loading import (
     CLAUDE_CODE,
     CODEX,
     OPENCLAW,
+    is_in_sight,
     loaded_above,
     loaded_before,
     loaders_of,
@@ -37,7 +38,8 @@ COPY_MIN_STATEMENTS = 4
 def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
     for cut in instruction_cuts(path, text, around):
-        yield from _cut_findings("instructions-cut", cut, text, positions)
+        is_used = is_in_sight(cut.reader, path, around)
+        yield from _cut_findings("instructions-cut", cut, text, positions, is_used=is_used)
     if CLAUDE_CODE in loaders_of(path, around) and is_large_for_claude(text):
         yield DocumentFinding(
             code="instructions-large",
@@ -67,7 +69,8 @@ def size_text(path: Path, text: str, around: Surroundings) -> str:
 def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
     for cut in memory_cuts(path, text, around):
-        yield from _cut_findings("memory-cut", cut, text, positions)
+        is_used = is_in_sight(cut.reader, path, around)
+        yield from _cut_findings("memory-cut", cut, text, positions, is_used=is_used)
     if is_index(path):
         yield from duplicate_findings(path, text, around, positions)
         yield from dead_paths(path, text, around)
@@ -99,9 +102,10 @@ def memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, ...]:
 
 
 def _cut_findings(
-    code: str, cut: Cut, text: str, positions: Positions
+    code: str, cut: Cut, text: str, positions: Positions, *, is_used: bool
 ) -> Iterator[DocumentFinding]:
-    """Warn where the cut begins, and mark all of it as unseen."""
+    """Warn where the cut begins, and mark all of it as unseen; of an agent that is not used here,
+    only say so."""
     unseen = text[cut.start : cut.end]
     start = positions.position(cut.start)
     line_end = positions.line_start(start.line) + len(positions.line_text(start.line))
@@ -110,21 +114,24 @@ def _cut_findings(
         if cut.end == len(text)
         else f" It sees the text again from line {positions.position(cut.end).line + 1} on."
     )
+    reader = cut.reader if is_used else f"{cut.reader}, if you use it,"
     message = (
-        f"{cut.reader} does not see {utf16_length(unseen):,} characters from here on,"
+        f"{reader} does not see {utf16_length(unseen):,} characters from here on,"
         f" about {estimate_tokens(unseen):,} tokens: it {cut.rule}.{end}"
     )
     yield DocumentFinding(
         code=code,
         extent=positions.extent(cut.start, max(min(line_end, cut.end), cut.start)),
         message=message,
+        is_notice=not is_used,
     )
-    yield DocumentFinding(
-        code=code,
-        extent=positions.extent(cut.start, cut.end),
-        message=f"{cut.reader} does not see this.",
-        is_unseen=True,
-    )
+    if is_used:
+        yield DocumentFinding(
+            code=code,
+            extent=positions.extent(cut.start, cut.end),
+            message=f"{cut.reader} does not see this.",
+            is_unseen=True,
+        )
 
 
 def duplicate_findings(

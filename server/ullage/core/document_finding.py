@@ -28,6 +28,8 @@ class DocumentFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One of `core.diagnostic_codes`."""
     extent: Extent
     message: str
+    is_notice: bool = False
+    """Whether it is only worth knowing here, whatever the level of its code."""
     is_unseen: bool = False
     """Whether the place is text that no agent sees, which editors gray out."""
     related: tuple[Related, ...] = ()

@@ -23,10 +23,10 @@ SEVERITIES: dict[Level, types.DiagnosticSeverity] = {
 
 def diagnostic(finding: DocumentFinding, open_uris: Mapping[Path, str]) -> types.Diagnostic:
     """Make a diagnostic; what no agent sees is a hint, which editors gray out instead of mark."""
-    level = "hint" if finding.is_unseen else BY_CODE[finding.code].level
+    level: Level = "information" if finding.is_notice else BY_CODE[finding.code].level
     return types.Diagnostic(
         range=range_of(finding.extent),
-        severity=SEVERITIES[level],
+        severity=SEVERITIES["hint" if finding.is_unseen else level],
         code=finding.code,
         code_description=code_link(finding.code),
         source=SOURCE,
