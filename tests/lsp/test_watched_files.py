@@ -32,6 +32,7 @@ async def test_findings_follow_a_file_that_another_program_changes(editor, place
     assert "jsonl" not in str(one.register_options)
     editor.open(path)
     await editor.diagnostics(path, count=0)
+    place.write(str(place.home / ".openclaw/agents/main/sessions/sessions.json"), b"{}")
     place.write("AGENTS.md", b"x" * 30_000)
     editor.client.workspace_did_change_watched_files(
         types.DidChangeWatchedFilesParams(
