@@ -39,7 +39,8 @@ _OWN: tuple[DiagnosticCode, ...] = (
         "instructions-cut", "instructions", "warning",
         "The agent does not see a part of the file: OpenClaw gives a file of more than"
         " `bootstrap.maxChars` characters (20,000) as its first 70 % and its last 20 %, and Codex"
-        " stops after 32 KiB of all AGENTS.md files together",
+        " stops after 32 KiB of all AGENTS.md files together. An information where nothing shows"
+        " that the agent is used in this workspace",
         "Shorten the file, or move what is needed seldom to a file that it names",
     ),
     _code(
@@ -50,20 +51,23 @@ _OWN: tuple[DiagnosticCode, ...] = (
     ),
     _code(
         "instructions-duplicate", "instructions", "information",
-        "The same is said in another place that the agent is given too, and is paid for twice",
-        "Remove one of the two",
+        "The same is said in a place that the same agent is given before, and is paid for twice:"
+        " it is told at the later one. A CLAUDE.md that is a copy of AGENTS.md is told too",
+        "Remove one of the two, or let CLAUDE.md name the other file: `@AGENTS.md`",
     ),
     _code(
         "instructions-dead-path", "instructions", "warning",
         "The file names a file or a folder of the workspace that does not exist: an agent that"
-        " follows it looks in vain",
+        " follows it looks in vain. Paths that git ignores, that begin with no folder of the"
+        " workspace, or of which the text says that they may be missing are left out",
         "Name the file that is meant, or remove the mention",
     ),
     _code(
         "memory-cut", "memory", "warning",
         "The agent does not load a part of MEMORY.md: Claude Code gives its first 200 lines or"
         " 25 KB, OpenClaw its first 70 % and last 20 % where it has more than"
-        " `bootstrap.maxChars` characters (20,000)",
+        " `bootstrap.maxChars` characters (20,000). An information where nothing shows that the"
+        " agent is used in this workspace",
         "Keep an index here, and what it points to in files of their own",
     ),
     _code(
