@@ -115,6 +115,12 @@ async def test_an_instruction_file_says_what_it_costs(editor, place) -> None:
     told = await hover_text(editor, path, 4, 3)
     assert told is not None
     assert "tokens with all below it" in told
+    (cost,) = re.findall(r"~\d+ tokens", lens.command.title)
+    assert f"about {cost[1:-7]}." in told
+    memory = await editor.request("ullage/memory")
+    assert [row.detail for row in memory.rows] == [f"{len(RULES)} characters, {cost}"]
+    n_sections = [int(re.sub(r"\D", "", hint.label)) for hint in hints]
+    assert n_sections[0] + n_sections[2] == int(cost[1:-7])
     assert await hover_text(editor, path, 6, 3) is None
 
 

@@ -26,6 +26,7 @@ from ullage.core.instructions import (
     openclaw_cut,
 )
 from ullage.core.positions import Positions, utf16_length
+from ullage.core.text_sections import text_tokens
 from ullage.core.token_estimate import estimate_tokens
 from ullage.store.text_files import is_same_file
 
@@ -45,7 +46,7 @@ def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[
             code="instructions-large",
             extent=positions.extent(0, len(positions.line_text(0))),
             message=(
-                f"{utf16_length(text):,} characters, about {estimate_tokens(text):,} tokens in"
+                f"{utf16_length(text):,} characters, about {text_tokens(text):,} tokens in"
                 f" every request: Claude Code warns of more than {CLAUDE_LARGE_CHARS:,}."
             ),
         )

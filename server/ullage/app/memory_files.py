@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.document_kind import INSTRUCTION_NAMES
+from ullage.core.positions import utf16_length
+from ullage.core.text_sections import text_tokens
 from ullage.errors import Unreadable
 from ullage.store.daily_log import MEMORY
 from ullage.store.memory_files import DREAMS, list_logs, read_text
-from ullage.store.token_counts import CountText
-from ullage.store.tokenizer import DEFAULT_ENCODING
 
 MemoryKind: TypeAlias = Literal["memory", "log", "instructions"]
 
@@ -22,15 +22,16 @@ class MemoryFile(msgspec.Struct, frozen=True, kw_only=True):
     workspace: Path
     n_chars: int
     n_tokens: int
+    """Estimated, as everywhere where a file's cost is shown."""
 
 
-def memory_files(workspaces: Sequence[Path], count_text: CountText) -> tuple[MemoryFile, ...]:
+def memory_files(workspaces: Sequence[Path]) -> tuple[MemoryFile, ...]:
     """List what is there, in the order that a user looks: memory, logs newest first, the rest."""
     return tuple(
         found
         for workspace in workspaces
         for kind, path in _paths(workspace)
-        if (found := _measured(path, kind, workspace, count_text)) is not None
+        if (found := _measured(path, kind, workspace)) is not None
     )
 
 
@@ -43,9 +44,7 @@ def _paths(workspace: Path) -> Iterator[tuple[MemoryKind, Path]]:
         yield "instructions", workspace / name
 
 
-def _measured(
-    path: Path, kind: MemoryKind, workspace: Path, count_text: CountText
-) -> MemoryFile | None:
+def _measured(path: Path, kind: MemoryKind, workspace: Path) -> MemoryFile | None:
     try:
         text = read_text(path)
     except Unreadable:
@@ -54,6 +53,6 @@ def _measured(
         path=path,
         kind=kind,
         workspace=workspace,
-        n_chars=len(text),
-        n_tokens=count_text(text, DEFAULT_ENCODING),
+        n_chars=utf16_length(text),
+        n_tokens=text_tokens(text),
     )

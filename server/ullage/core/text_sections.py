@@ -1,8 +1,11 @@
 """The sections of an instruction file, and what each costs in every request."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import msgspec
 
-from ullage.core.markdown_parts import read_parts
+from ullage.core.markdown_parts import Part, read_parts
 from ullage.core.token_estimate import estimate_tokens
 
 
@@ -16,11 +19,18 @@ class TextSection(msgspec.Struct, frozen=True, kw_only=True):
     """Estimated."""
 
 
+def text_tokens(text: str) -> int:
+    """Estimate what a file costs: as much as its sections and what stands before them.
+
+    Every place that shows a file's cost takes it from here, so that they add up.
+    """
+    return sum(_stretches(text, _headings(text)))
+
+
 def text_sections(text: str) -> tuple[TextSection, ...]:
-    headings = [part for part in read_parts(text) if part.kind == "heading"]
+    headings = _headings(text)
     starts = [*(part.start for part in headings), len(text)]
-    # Each stretch between two headings is counted once, however deep it is nested.
-    own = [estimate_tokens(text[starts[at] : starts[at + 1]]) for at in range(len(headings))]
+    own = _stretches(text, headings)[1:]
     found: list[TextSection] = []
     for at, heading in enumerate(headings):
         after = range(at + 1, len(headings))
@@ -34,3 +44,14 @@ def text_sections(text: str) -> tuple[TextSection, ...]:
             )
         )
     return tuple(found)
+
+
+def _headings(text: str) -> list[Part]:
+    return [part for part in read_parts(text) if part.kind == "heading"]
+
+
+def _stretches(text: str, headings: Sequence[Part]) -> list[int]:
+    """Estimate the text before the first heading, and from each one to the next."""
+    # Each stretch is counted once, however deep it is nested.
+    starts = [0, *(part.start for part in headings), len(text)]
+    return [estimate_tokens(text[start:end]) for start, end in pairwise(starts)]

@@ -13,8 +13,7 @@ from ullage.core.config.keys import Key
 from ullage.core.config.lookup import key_at
 from ullage.core.positions import Position, Positions
 from ullage.core.secrets import known_secrets, mask
-from ullage.core.text_sections import text_sections
-from ullage.core.token_estimate import estimate_tokens
+from ullage.core.text_sections import text_sections, text_tokens
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.finding import range_of
 from ullage.lsp.markdown import escaped
@@ -119,7 +118,7 @@ def section_hover(path: Path, at: types.Position, around: Surroundings) -> types
     section = next(sections, None)
     if section is None:
         return None
-    n_all = max(estimate_tokens(text), 1)
+    n_all = max(text_tokens(text), 1)
     share = min(section.n_tokens / n_all, 1.0)
     told = (
         f"About {section.n_tokens:,} tokens with all below it: {share:.0%} of this file,"

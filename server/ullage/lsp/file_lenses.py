@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from ullage.app.document_check import Surroundings
 from ullage.app.instructions import is_index, size_text
-from ullage.core.token_estimate import estimate_tokens
+from ullage.core.text_sections import text_tokens
 from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.protocol import RESTORE_COMMAND, SHOW_COMMAND
@@ -52,7 +52,7 @@ def instruction_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]
     if not text:
         return []
     size = size_text(path, text, around)
-    return [_lens(f"{size} · ~{estimate_tokens(text):,} tokens in every request", "", {})]
+    return [_lens(f"{size} · ~{text_tokens(text):,} tokens in every request", "", {})]
 
 
 def memory_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
@@ -62,7 +62,7 @@ def memory_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
     text = around.text_of(path)
     if not text:
         return []
-    return [_lens(f"~{estimate_tokens(text):,} tokens when it is read", "", {})]
+    return [_lens(f"~{text_tokens(text):,} tokens when it is read", "", {})]
 
 
 def _lens(title: str, command: str, argument: dict[str, str]) -> types.CodeLens:

@@ -15,7 +15,7 @@ _KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"
 @request(SessionArgument)
 async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResult:
     folders = ls.workspace_folders()
-    found = await asyncio.to_thread(memory_files, folders, ls.worker.count_tokens)
+    found = await asyncio.to_thread(memory_files, folders)
     is_single = len(folders) <= 1
     path = session_path(ls, argument.session)
     return MemoryResult(
@@ -27,7 +27,7 @@ async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResul
 def _row(one: MemoryFile, *, is_single: bool) -> MemoryRow:
     relative = one.path.relative_to(one.workspace)
     title = str(relative) if is_single else str(one.workspace.name / relative)
-    size = f"{one.n_chars:,} characters, {one.n_tokens:,} tokens"
+    size = f"{one.n_chars:,} characters, ~{one.n_tokens:,} tokens"
     return MemoryRow(
         path=str(one.path),
         kind=one.kind,
