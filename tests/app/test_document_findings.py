@@ -304,6 +304,8 @@ def test_a_finding_on_a_configuration_stands_at_its_key(around: Surroundings) ->
     path = write(around, ".ullage.yaml", text)
     unknown, wrong = check_config_file(path, text, around)
     assert (unknown.code, text_at(text, unknown)) == ("config-unknown", "triger")
+    assert unknown.message.startswith("There is no setting `gauge.triger`. Did you mean `")
+    assert wrong.message.startswith("`compaction.autoEnabled` must be ")
     assert (wrong.code, text_at(text, wrong)) == ("config-type", "perhaps")
     (fix,) = unknown.fixes
     assert applied(text, fix).startswith("gauge:\n  trigger: 60\n")

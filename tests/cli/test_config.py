@@ -69,10 +69,10 @@ def test_check_prints_a_line_for_each_finding_and_exits_with_3(place) -> None:
     assert (done.returncode, done.stderr) == (3, "")
     file = Path("~/.openclaw/config.yaml")
     assert done.stdout.splitlines() == [
-        f"{file}:3:23: compaction.prune.protectRecentTokens must be a whole number of tokens from"
+        f"{file}:3:23: `compaction.prune.protectRecentTokens` must be a whole number of tokens from"
         " 0 to 100,000,000, not a text; it is ignored until then (config-type)",
-        f"{file}:4:3: there is no setting compaction.keepRecentToken;"
-        " did you mean compaction.keepRecentTokens? (config-unknown)",
+        f"{file}:4:3: there is no setting `compaction.keepRecentToken`;"
+        " did you mean `compaction.keepRecentTokens`? (config-unknown)",
     ]
 
 

@@ -212,7 +212,7 @@ def test_a_wrong_value_is_a_finding_and_does_not_count(key: Key) -> None:
         codes = {finding.code for finding in findings}
         assert codes <= {"config-type", "config-range"}, value
         (finding,) = findings
-        assert finding.message.startswith(f"{key.name} must be ")
+        assert finding.message.startswith(f"`{key.name}` must be ")
         assert "\n" not in finding.message + finding.fix
         assert not finding.is_used
 

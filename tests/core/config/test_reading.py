@@ -243,10 +243,13 @@ def test_the_stronger_place_counts_and_lists_add_up() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ({"gauge": {"trigger": 85}}, "gauge.trigger (85%) lies above checkpoint.trigger (80%)"),
-        ({"compaction": {"autoThresholdPercent": 97}}, "lies above compaction.layers.full.trigger"),
+        ({"gauge": {"trigger": 85}}, "`gauge.trigger` (85%) lies above `checkpoint.trigger` (80%)"),
+        (
+            {"compaction": {"autoThresholdPercent": 97}},
+            "lies above `compaction.layers.full.trigger`",
+        ),
         ({"compaction": {"autoThresholdPercent": 199_000}}, "199,000 tokens"),
-        ({"compaction": {"autoThresholdPercent": 70}}, "layers.prune.trigger (80%) lies above"),
+        ({"compaction": {"autoThresholdPercent": 70}}, "layers.prune.trigger` (80%) lies above"),
         ({"compaction": {"preserveRecentTokens": 100_001}}, "more than half the window"),
         ({"contextWindow": 29_000}, "more than half the window"),
         ({"compaction": {"reserveTokens": 196_000}}, "fill the window"),

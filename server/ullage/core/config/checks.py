@@ -66,7 +66,7 @@ class _Checks:
             if self._number(first) > self._number(second):
                 yield from self._finding(
                     (second, first),
-                    f"{first} ({self._text(first)}) lies above {second} ({self._text(second)})",
+                    f"`{first}` ({self._text(first)}) lies above `{second}` ({self._text(second)})",
                     "lower the first or raise the second",
                 )
 
@@ -75,7 +75,7 @@ class _Checks:
             if self._number(name) > self._window / 2:
                 yield from self._finding(
                     (name, "contextWindow"),
-                    f"{name} ({self._text(name)}) is more than half the window of"
+                    f"`{name}` ({self._text(name)}) is more than half the window of"
                     f" {self._window:,} tokens, and counts as half of it",
                     "lower it",
                 )
@@ -88,7 +88,7 @@ class _Checks:
                 (*names, "contextWindow"),
                 f"the reserve and the soft threshold fill the window of {self._window:,} tokens,"
                 " so they start nothing",
-                f"lower {_RESERVE[0]}",
+                f"lower `{_RESERVE[0]}`",
             )
 
     def _limits(self) -> Iterator[Finding]:
@@ -96,14 +96,14 @@ class _Checks:
         if self._number(warn) > self._number(most) > 0:
             yield from self._finding(
                 (warn, most),
-                f"{warn} ({self._text(warn)}) lies above {most} ({self._text(most)}):"
+                f"`{warn}` ({self._text(warn)}) lies above `{most}` ({self._text(most)}):"
                 " automatic compactions stop without a warning",
                 "lower the first or raise the second",
             )
         if self._number(_WARN) >= self._window:
             yield from self._finding(
                 (_WARN, "contextWindow"),
-                f"{_WARN} ({self._text(_WARN)}) is not inside the window of"
+                f"`{_WARN}` ({self._text(_WARN)}) is not inside the window of"
                 f" {self._window:,} tokens",
                 "lower it",
             )

@@ -91,7 +91,7 @@ def read_environment(env: Mapping[str, str]) -> tuple[list[Setting], list[Findin
                     code="config-unknown",
                     origin=origin,
                     message="no setting has this variable",
-                    fix=f"did you mean {near}?" if near else "remove it",
+                    fix=f"did you mean `{near}`?" if near else "remove it",
                     replacement=near,
                 )
             )
@@ -255,15 +255,15 @@ class _Reader:
             self._find(
                 "config-unknown",
                 entry.key_span,
-                f"{key.name} is not set for one model",
-                f"move it out of {OVERRIDES}",
+                f"`{key.name}` is not set for one model",
+                f"move it out of `{OVERRIDES}`",
             )
         elif not self._may_set(key):
             reason, way_out = _UNTRUSTED[key.scope]
             self._find(
                 "config-untrusted",
                 entry.key_span,
-                f"{key.name} is ignored: {reason}",
+                f"`{key.name}` is ignored: {reason}",
                 f"set it in {USER_FILE}{way_out}",
             )
         else:
@@ -277,7 +277,7 @@ class _Reader:
             self._find(
                 "config-conflict",
                 entry.key_span,
-                f"{setting.name} is set twice here, and the last one counts",
+                f"`{setting.name}` is set twice here, and the last one counts",
                 f"remove one of them{_at_line(before.origins[0])}",
                 is_used=True,
             )
@@ -297,7 +297,7 @@ class _Reader:
         self._find(
             "config-type",
             entry.node.span,
-            f"{_named(path)} must be a mapping",
+            f"`{_named(path)}` must be a mapping",
             "put its keys below it, indented",
         )
 
@@ -322,8 +322,8 @@ class _Reader:
         self._find(
             "config-unknown",
             entry.key_span,
-            f"there is no setting {_named(path)}",
-            f"did you mean {near}?" if near else "remove it, or see `ullage config show --all`",
+            f"there is no setting `{_named(path)}`",
+            f"did you mean `{near}`?" if near else "remove it, or see `ullage config show --all`",
             replacement=near,
         )
 
@@ -379,7 +379,7 @@ def _fault_finding(name: str, fault: Fault, origin: Origin) -> Finding:
     return Finding(
         code=fault.code,
         origin=origin,
-        message=f"{name} must be {fault.wanted}, not {fault.got}",
+        message=f"`{name}` must be {fault.wanted}, not {fault.got}",
         fix="it is ignored until then",
     )
 
@@ -388,7 +388,7 @@ def _secret_finding(name: str, origin: Origin) -> Finding:
     return Finding(
         code="config-secret",
         origin=origin,
-        message=f"{name} holds what looks like a key, which never belongs into a configuration",
+        message=f"`{name}` holds what looks like a key, which never belongs into a configuration",
         fix="remove it, and make a new key if others can read this file",
     )
 
