@@ -22,13 +22,11 @@ export class CompactionPreview {
     private readonly kept: KeptPreviews,
   ) {}
 
-  /** Plan a compaction and show it; what the user has edited before is shown instead of being replaced. */
+  /** Plan a compaction and show it; the server gives back what the user has edited, or keeps it beside the new one. */
   async show(argument: PreviewArgument): Promise<void> {
     for (const kept of this.kept.all.filter(({ session }) => session === argument.session)) {
-      if ((await this.kept.isThere(kept)) && (await isEdited(kept))) {
-        await this.open(kept);
-        showQuietly(vscode.l10n.t("This is the summary that you have edited. \"Regenerate with Focus…\" proposes another."));
-        return;
+      if (await this.kept.isThere(kept)) {
+        await save(kept);
       }
     }
     const asked_ms = Date.now();
@@ -119,6 +117,9 @@ export class CompactionPreview {
   private async showResult(result: PreviewResult | undefined, asked_ms: number): Promise<void> {
     if (result === undefined) {
       return;
+    }
+    if (result.message !== "") {
+      void vscode.window.showInformationMessage(result.message);
     }
     if (result.message !== "") {
       void vscode.window.showInformationMessage(result.message);
