@@ -66,7 +66,7 @@ async function through({ options, settings, flows }) {
     counts.failed += 1;
     say(`FAILED: ${current.TITLE}`);
     console.error(error);
-    console.error(await workbench.report(path.join(SHOTS, "failed.png")));
+    console.error(await workbench.report(path.join(SHOTS, `failed-${current.NAME}.png`)));
   }
   await workbench.stop().catch((error) => {
     counts.failed += 1;

@@ -1,14 +1,17 @@
 // Makes a pi session as it looks after a long afternoon: 91 % of the window used, most of it by what tools printed.
-// Every byte is the same in every run, except for the workspace's path.
+// Every byte is the same in every run, except for the workspace's path and the time.
 
-export const SESSION_ID = "019b7663-1c00-7a5e-8d3c-5f0c2a9e4b71";
-/** Ids of further sessions, each known by its first digits. */
+/** The id of the nth session, known by its first digits. */
 export const sessionId = (n) => `${(0x019b7663 + n).toString(16).padStart(8, "0")}-1c00-7a5e-8d3c-5f0c2a9e4b71`;
-const START_MS = Date.UTC(2026, 0, 1);
+/** How long ago the session began; chosen: its turns take half of it. */
+const AGE_MS = 50 * 60_000;
+const STEP_MS = 20_000;
 const MODEL = { provider: "anthropic", model: "claude-sonnet-4-5" };
 
 /** What the system prompt and the tools of pi take up, in tokens; chosen. */
 const OVERHEAD_TOKENS = 3_000;
+/** So many make what tools printed most of what is used. */
+const CHARS_PER_TOKEN = 3.3;
 
 const TURNS = [
   {
@@ -52,20 +55,23 @@ const TURNS = [
     answer: "Unit and integration tests pass, lint is clean. Next: the changelog, and the message to support.",
   },
 ];
+const N_TOOL_OUTPUTS = TURNS.flatMap(({ calls }) => calls).filter(([name]) => name !== "edit").length;
 
-/** Return the lines of the transcript, without newlines. */
-export function sessionLines({ cwd, usedTokens, toolOutputChars = 23_000, id = SESSION_ID }) {
+/** Return the transcript: what its file is called, and its lines without newlines. */
+export function session({ cwd, usedTokens, id }) {
   const words = random(20260101);
+  const start_ms = Date.now() - AGE_MS;
+  const toolOutputChars = Math.round((usedTokens * CHARS_PER_TOKEN) / N_TOOL_OUTPUTS);
   const entries = [];
   let parentId = null;
   const add = (type, fields) => {
     const n = entries.length + 1;
     const id = (0x5eed0000 + n * 0x9e37).toString(16).padStart(8, "0").slice(-8);
-    entries.push({ type, id, parentId, timestamp: new Date(START_MS + n * 20_000).toISOString(), ...fields });
+    entries.push({ type, id, parentId, timestamp: new Date(start_ms + n * STEP_MS).toISOString(), ...fields });
     parentId = id;
   };
   const addMessage = (message) => {
-    add("message", { message: { ...message, timestamp: START_MS + (entries.length + 1) * 20_000 } });
+    add("message", { message: { ...message, timestamp: start_ms + (entries.length + 1) * STEP_MS } });
   };
   const addAnswer = (content, stopReason) => {
     addMessage({ role: "assistant", content, api: "anthropic-messages", ...MODEL, usage: null, stopReason });
@@ -85,23 +91,36 @@ export function sessionLines({ cwd, usedTokens, toolOutputChars = 23_000, id = S
   }
   reportUsage(entries, usedTokens);
 
-  const header = { type: "session", version: 3, id, timestamp: new Date(START_MS).toISOString(), cwd };
-  return [header, ...entries].map((entry) => JSON.stringify(entry));
+  const timestamp = new Date(start_ms).toISOString();
+  const header = { type: "session", version: 3, id, timestamp, cwd };
+  return { name: `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`, lines: [header, ...entries].map((entry) => JSON.stringify(entry)) };
 }
 
-/** Return the lines of one more turn after a transcript's last line; its answer reports `usedTokens`. */
+/** Return the lines of one more turn after a transcript's last line: a file is read, and the answer reports `usedTokens`. */
 export function nextTurn(lastLine, { ask, answer, usedTokens }) {
-  const { id, timestamp } = JSON.parse(lastLine);
-  const at_ms = Date.parse(timestamp) + 20_000;
-  const [askId, answerId] = [1, 2].map((n) => (Number.parseInt(id, 16) + n * 0x9e37).toString(16).padStart(8, "0").slice(-8));
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  const usage = { input: 0, output: 120, cacheRead: usedTokens - 120, cacheWrite: 0, totalTokens: usedTokens, cost };
-  const entry = (entryId, parentId, message) =>
-    JSON.stringify({ type: "message", id: entryId, parentId, timestamp: new Date(at_ms).toISOString(), message: { ...message, timestamp: at_ms } });
-  return [
-    entry(askId, id, { role: "user", content: [{ type: "text", text: ask }] }),
-    entry(answerId, askId, { role: "assistant", content: [{ type: "text", text: answer }], api: "anthropic-messages", ...MODEL, usage, stopReason: "stop" }),
-  ];
+  const last = JSON.parse(lastLine);
+  const lines = [];
+  let { id } = last;
+  let at_ms = Date.parse(last.timestamp);
+  const add = (message) => {
+    const parentId = id;
+    id = (Number.parseInt(id, 16) + 0x9e37).toString(16).padStart(8, "0").slice(-8);
+    at_ms += STEP_MS;
+    lines.push(JSON.stringify({ type: "message", id, parentId, timestamp: new Date(at_ms).toISOString(), message: { ...message, timestamp: at_ms } }));
+  };
+  const addAnswer = (content, totalTokens, stopReason) => {
+    const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+    const usage = { input: 0, output: 120, cacheRead: totalTokens - 120, cacheWrite: 0, totalTokens, cost };
+    add({ role: "assistant", content, api: "anthropic-messages", ...MODEL, usage, stopReason });
+  };
+  const used = last.message.usage.totalTokens;
+  const call = { type: "toolCall", id: `toolu_${id}`, name: "read", arguments: { path: `src/part-${id}.ts` } };
+  add({ role: "user", content: [{ type: "text", text: ask }] });
+  addAnswer([call], used + 200, "toolUse");
+  const text = toolOutput(random(usedTokens), call.arguments, (usedTokens - used) * CHARS_PER_TOKEN);
+  add({ role: "toolResult", toolCallId: call.id, toolName: "read", content: [{ type: "text", text }], isError: false });
+  addAnswer([{ type: "text", text: answer }], usedTokens, "stop");
+  return lines;
 }
 
 /** Give every answer the usage that its share of the text suggests; the last one reports `usedTokens`. */

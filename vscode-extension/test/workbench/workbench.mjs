@@ -21,6 +21,7 @@ const SETTINGS = {
   "editor.cursorBlinking": "solid",
   "editor.fontSize": 13,
   "editor.minimap.enabled": false,
+  "editor.occurrencesHighlight": "off",
   "editor.stickyScroll.enabled": false,
   "extensions.autoCheckUpdates": false,
   "extensions.autoUpdate": false,

@@ -1,6 +1,6 @@
 // A session grows through the bands: gauge, its background, its words, the one nudge, and its transcript.
 import assert from "node:assert/strict";
-import { SESSION_ID } from "../session.mjs";
+import { sessionId } from "../session.mjs";
 import { forget, GAUGE, gaugeShows, grow, textOf, tidy, writeSession } from "./flow.mjs";
 
 export const NAME = "bands";
@@ -9,7 +9,7 @@ export const TITLE = "the gauge goes through its bands as a session grows";
 let transcript;
 
 export function prepare(workbench) {
-  transcript = writeSession(workbench, { id: SESSION_ID, usedTokens: 84_000 });
+  transcript = writeSession(workbench, { id: sessionId(1), usedTokens: 84_000 });
 }
 
 export async function go(workbench, { say, shot }) {
@@ -40,11 +40,15 @@ export async function go(workbench, { say, shot }) {
   assert.equal(await page.locator(".notification-toast").count(), 1, "one nudge for each band");
   await shot("gauge-error");
   await workbench.byKeyboard(() => workbench.answer("96% used", "Not Now"));
+  await workbench.notification("96% used").waitFor({ state: "hidden" });
 
+  grow(transcript, 194_000);
+  await gaugeShows(workbench, "97%");
   await page.locator(GAUGE).hover();
-  await page.locator(".monaco-hover:visible", { hasText: "192,000" }).waitFor();
+  await page.locator(".monaco-hover:visible", { hasText: "194,000" }).waitFor();
   await shot("gauge-hover", { isHovering: true });
   await showsOnTranscript(workbench, { say, shot });
+  assert.equal(await page.locator(".notification-toast").count(), 0, "who said no is not asked again");
   await tidy(workbench);
   forget(transcript);
 }
@@ -59,7 +63,7 @@ async function showsOnTranscript(workbench, { say, shot }) {
   await hint.waitFor();
   say(`lenses: ${await textOf(lens)}; inlay hint: ${await textOf(hint)}`);
   await workbench.command("Problems: Focus on Problems View");
-  const problem = page.locator(".markers-panel .monaco-list-row", { hasText: "Context is 96% full" }).first();
+  const problem = page.locator(".markers-panel .monaco-list-row", { hasText: "Context is 97% full" }).first();
   await problem.waitFor();
   say(`problem: ${await textOf(problem)}`);
   await shot("transcript");

@@ -36,6 +36,7 @@ async function write(workbench, transcript, { say, shot }) {
   assert.ok(written.length >= 2, String(written));
   await workbench.command("Notifications: Clear All Notifications");
   await workbench.focusRow("Checkpoints", "cp_002");
+  await workbench.row("55%").waitFor();
   await shot("checkpoints");
 }
 

@@ -1,7 +1,7 @@
 // What the flows share: sessions as an agent leaves them, the gauge, and waiting for what it shows.
 import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { nextTurn, sessionFolderName, sessionLines } from "../session.mjs";
+import { nextTurn, session, sessionFolderName } from "../session.mjs";
 import { TIMEOUT_MS, until } from "../workbench.mjs";
 
 export const GAUGE = ".statusbar-item[id$='ullage.gauge']";
@@ -22,9 +22,8 @@ export function writeSession(workbench, { id, usedTokens }) {
   mkdirSync(path.join(workspace, "src/payments"), { recursive: true });
   writeFileSync(path.join(workspace, "src/payments/retry.ts"), "export const attempts = 3;\n");
   agentIsThere(workbench);
-  const transcript = path.join(sessionFolder(workbench), `2026-01-01T00-00-00-000Z_${id}.jsonl`);
-  // Six characters for each token: what tools printed is then most of what is used.
-  const lines = sessionLines({ cwd: workspace, usedTokens, id, toolOutputChars: Math.round(usedTokens / 6) });
+  const { name, lines } = session({ cwd: workspace, usedTokens, id });
+  const transcript = path.join(sessionFolder(workbench), name);
   writeFileSync(transcript, lines.map((line) => `${line}\n`).join(""));
   leaveQuiet(transcript);
   return transcript;

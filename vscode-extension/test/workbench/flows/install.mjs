@@ -1,6 +1,6 @@
 // The first gauge by one click: no interpreter has the server, so it is installed from what the package carries.
 import assert from "node:assert/strict";
-import { SESSION_ID } from "../session.mjs";
+import { sessionId } from "../session.mjs";
 import { gaugeShows, writeSession } from "./flow.mjs";
 
 export const NAME = "install";
@@ -10,7 +10,7 @@ export const TITLE = "the server is installed by one click";
 const INSTALL_TIMEOUT_MS = 240_000;
 
 export function prepare(workbench) {
-  writeSession(workbench, { id: SESSION_ID, usedTokens: 84_000 });
+  writeSession(workbench, { id: sessionId(1), usedTokens: 84_000 });
 }
 
 export async function go(workbench, { say, shot }) {

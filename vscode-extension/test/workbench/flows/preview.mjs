@@ -75,6 +75,8 @@ async function apply(workbench, transcript, before, { say, shot }) {
   await page.keyboard.press("Control+Home");
   await page.keyboard.press("End");
   await page.keyboard.type(`\n\n${EDIT}\n`);
+  await proposed(workbench).locator(".view-lines", { hasText: EDIT }).waitFor();
+  await page.locator(".codelens-decoration", { hasText: "Apply" }).first().waitFor();
   await shot("preview-edited");
   await workbench.command("Context: Apply Compaction");
   const told = await workbench.told(/compacted/i);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { SESSION_ID } from "../session.mjs";
+import { sessionId } from "../session.mjs";
 import { gaugeShows, writeSession } from "./flow.mjs";
 
 export const NAME = "restricted";
@@ -11,7 +11,7 @@ export const TITLE = "in Restricted Mode everything is shown and nothing is writ
 let transcript;
 
 export function prepare(workbench) {
-  transcript = writeSession(workbench, { id: SESSION_ID, usedTokens: 182_000 });
+  transcript = writeSession(workbench, { id: sessionId(1), usedTokens: 182_000 });
 }
 
 export async function go(workbench, { say, shot }) {

@@ -14,6 +14,12 @@ export async function go(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(5), usedTokens: 120_000 });
   await gaugeShows(workbench, "60%");
 
+  await page.keyboard.press("Control+Alt+U");
+  await page.locator(".quick-input-widget .monaco-list-row", { hasText: "Compact…" }).first().waitFor();
+  say(`menu: ${(await page.locator(".quick-input-list-row:first-child .label-name").allInnerTexts()).join(", ")}`);
+  await shot("menu");
+  await page.keyboard.press("Escape");
+
   await workbench.command("Context: Show Window");
   await workbench.row("Tool results").waitFor();
   await workbench.focusRow("Window", "Tool results");
@@ -44,10 +50,17 @@ export async function go(workbench, { say, shot }) {
   await page.locator(".monaco-hover:visible", { hasText: "Ullage: running" }).waitFor();
   await shot("language-status", { isHovering: true });
 
+  await tidy(workbench);
   await workbench.command("Welcome: Open Walkthrough...");
   await workbench.pick("Get Started with Ullage");
   await page.locator(".getting-started-step", { hasText: "Prune safely" }).first().waitFor();
+  await page.keyboard.press("Control+B");
+  await until("the picture beside the step", async () => {
+    const pictures = await Promise.all(page.frames().map((frame) => frame.locator("svg:visible").count().catch(() => 0)));
+    return pictures.slice(1).some((count) => count > 0);
+  });
   await shot("walkthrough");
+  await page.keyboard.press("Control+B");
   await tidy(workbench);
   forget(transcript);
 }
