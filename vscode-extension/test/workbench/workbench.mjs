@@ -310,15 +310,20 @@ export class Workbench {
     assert.equal(await this.page.evaluate(() => window.nPointed), 0, "the mouse was used");
   }
 
-  /** Return the command lines of what this window's processes have started that runs the server. */
+  /** Return the command lines of the servers that this window runs. */
   servers() {
+    return this.#processes().filter((words) => words.includes("ullage")).map((words) => words.join(" "));
+  }
+
+  /** Return what was started in this window's home, each as the words of its command line. */
+  #processes() {
     return readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
       .flatMap((id) => {
         try {
-          const words = readFileSync(`/proc/${id}/cmdline`, "utf8").split("\0");
           const isOurs = readFileSync(`/proc/${id}/environ`, "utf8").split("\0").includes(`HOME=${this.home}`);
-          return isOurs && words.includes("ullage") ? [words.join(" ").trim()] : [];
+          const words = readFileSync(`/proc/${id}/cmdline`, "utf8").split("\0").filter(Boolean);
+          return isOurs && words.length > 0 ? [words] : [];
         } catch {
           return []; // It has ended, or is not ours to look at.
         }
@@ -351,7 +356,11 @@ export class Workbench {
         await until("code-server to be killed", () => !signalGroup(group, 0), 10_000);
       }
     }
-    rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    try {
+      await until("everything that was started to end", () => this.#processes().length === 0, 10_000);
+    } finally {
+      rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    }
   }
 
   /** Remove everything at once, for a run that is interrupted. */

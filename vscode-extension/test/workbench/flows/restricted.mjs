@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { sessionId } from "../session.mjs";
-import { gaugeShows, writeSession } from "./flow.mjs";
+import { gaugeShows, grow, writeSession } from "./flow.mjs";
 
 export const NAME = "restricted";
 export const TITLE = "in Restricted Mode everything is shown and nothing is written";
@@ -16,7 +16,6 @@ export function prepare(workbench) {
 
 export async function go(workbench, { say, shot }) {
   const { page } = workbench;
-  const before = readFileSync(transcript);
   const gauge = await gaugeShows(workbench, "91%");
   await page.locator(".statusbar-item", { hasText: "Restricted Mode" }).waitFor();
   say(`gauge: ${gauge.text} (${gauge.label})`);
@@ -38,6 +37,18 @@ export async function go(workbench, { say, shot }) {
   assert.equal(await menu.count(), 0);
   await page.keyboard.press("Escape");
   await shot("restricted-window");
+
+  await workbench.openFile(transcript);
+  await page.locator(".codelens-decoration", { hasText: "91%" }).first().waitFor();
+  const lenses = await page.locator(".codelens-decoration a").allInnerTexts();
+  assert.ok(!lenses.some((lens) => /Compact|Prune|Write|Undo/.test(lens)), `offered in Restricted Mode: ${lenses.join(" | ")}`);
+  await shot("restricted-transcript");
+
+  // The agent goes on, through a threshold: the gauge follows, and that is all.
+  grow(transcript, 192_000);
+  const before = readFileSync(transcript);
+  await gaugeShows(workbench, "96%");
+  await workbench.row("96%").waitFor();
   assert.deepEqual(stateFiles(workbench), [], "nothing is kept of a session");
   assert.ok(readFileSync(transcript).equals(before), "nothing was written");
 }
