@@ -203,7 +203,7 @@ export class Client implements vscode.Disposable {
       const { Connection } = await import("./serverConnection");
       const connection = new Connection(executable, this.peer(), this.logger);
       if (!(await connection.start())) {
-        throw new Error(vscode.l10n.t("it ended at once. {0}", this.lastWords));
+        throw new Error(vscode.l10n.t("it ended at once"));
       }
       this.connection = connection;
       this.tellHealth("running");
@@ -218,8 +218,10 @@ export class Client implements vscode.Disposable {
         }
         void this.handlers.offerServer(error, isAskedFor);
       } else {
-        this.tellHealth("stopped", errorMessage(error));
-        void this.offerRestart(vscode.l10n.t("The Ullage server did not start: {0}", errorMessage(error)));
+        // What breaks may be the writing to a server that has said why it ended.
+        const reason = [errorMessage(error), this.lastWords].filter((words) => words !== "").join(" · ");
+        this.tellHealth("stopped", reason);
+        void this.offerRestart(vscode.l10n.t("The Ullage server did not start: {0}", reason));
       }
     }
   }

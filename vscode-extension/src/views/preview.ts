@@ -10,9 +10,10 @@ import {
   type PreviewArgument,
   type PreviewResult,
 } from "../protocol";
+import type { RequestOptions } from "../serverConnection";
 import type { KeptPreviews } from "./keptPreviews";
 import { showOutcome, showQuietly } from "./outcome";
-import { digestOf, isEdited, isOpen, isWrittenSince, save, type KeptPreview } from "./previewFile";
+import { digestOf, isEdited, isOpen, isSameFile, isWrittenSince, save, type KeptPreview } from "./previewFile";
 import { withPatience } from "./progress";
 
 /** Each preview is named by what the server calls it; without a name the one in the active editor is meant. */
@@ -29,11 +30,9 @@ export class CompactionPreview {
         await save(kept);
       }
     }
-    const asked_ms = Date.now();
-    const result = await withPatience(vscode.l10n.t("Planning the compaction…"), (options) =>
+    await this.propose(vscode.l10n.t("Planning the compaction…"), (options) =>
       this.client.request(PREVIEW_REQUEST, argument, options),
     );
-    await this.showResult(result, asked_ms);
   }
 
   /** Show a preview again, as the user has left it. */
@@ -89,11 +88,9 @@ export class CompactionPreview {
     }
     // The file is written anew: an editor with changes of its own would not show it. Undo brings them back there.
     await save(current);
-    const asked_ms = Date.now();
-    const result = await withPatience(vscode.l10n.t("Summarizing again…"), (options) =>
+    await this.propose(vscode.l10n.t("Summarizing again…"), (options) =>
       this.client.execute(REGENERATE_COMMAND, { preview: current.preview, focus: focus.trim() || null }, options),
     );
-    await this.showResult(result, asked_ms);
   }
 
   /** Remove the preview. The session stays as it is. */
@@ -114,12 +111,13 @@ export class CompactionPreview {
     showQuietly(outcome.message);
   }
 
-  private async showResult(result: PreviewResult | undefined, asked_ms: number): Promise<void> {
+  /** Have the server propose a text, and show it; it may be the one that the user has edited before. */
+  private async propose(title: string, task: (options: RequestOptions) => Promise<PreviewResult>): Promise<void> {
+    const asked_ms = Date.now();
+    const before = await Promise.all(this.kept.all.map(async (kept) => ({ kept, digest: await digestOf(kept.proposedPath) })));
+    const result = await withPatience(title, task);
     if (result === undefined) {
       return;
-    }
-    if (result.message !== "") {
-      void vscode.window.showInformationMessage(result.message);
     }
     if (result.message !== "") {
       void vscode.window.showInformationMessage(result.message);
@@ -127,11 +125,12 @@ export class CompactionPreview {
     if (result.preview === null) {
       return;
     }
-    const { preview, session, beforePath, proposedPath, title } = result.preview;
-    // The server gives back a text that was edited instead of writing another.
-    const isNew = await isWrittenSince(proposedPath, asked_ms);
-    const digest = isNew ? await digestOf(proposedPath) : (this.kept.at(proposedPath)?.digest ?? null);
-    await this.open({ preview, session: session.path, beforePath, proposedPath, title, digest });
+    const { preview, session, beforePath, proposedPath, title: name } = result.preview;
+    const known = before.find(({ kept }) => isSameFile(kept.proposedPath, proposedPath));
+    const now = await digestOf(proposedPath);
+    const isGivenBack = known === undefined ? !(await isWrittenSince(proposedPath, asked_ms)) : known.digest === now;
+    const digest = isGivenBack ? (known?.kept.digest ?? null) : now;
+    await this.open({ preview, session: session.path, beforePath, proposedPath, title: name, digest });
   }
 
   private async open(preview: KeptPreview): Promise<void> {

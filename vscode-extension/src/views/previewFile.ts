@@ -28,8 +28,12 @@ export function previewAt(proposedPath: string): KeptPreview | undefined {
   return { preview, session: null, beforePath, proposedPath, title: vscode.l10n.t("Compaction Preview"), digest: null };
 }
 
-export async function digestOf(filePath: string): Promise<string> {
-  return createHash("sha256").update(await vscode.workspace.fs.readFile(vscode.Uri.file(filePath))).digest("hex");
+/** Return the digest of a file; null where it cannot be read. */
+export async function digestOf(filePath: string): Promise<string | null> {
+  return vscode.workspace.fs.readFile(vscode.Uri.file(filePath)).then(
+    (data) => createHash("sha256").update(data).digest("hex"),
+    () => null,
+  );
 }
 
 export async function isEdited({ proposedPath, digest }: KeptPreview): Promise<boolean> {

@@ -60,11 +60,12 @@ export class ShownSession implements vscode.Disposable {
 
   /** Return how a session is called in titles. */
   nameOf(path: string): string {
-    const { gauge } = this;
-    if (gauge?.session?.path === path) {
-      return `${gauge.session.agent} ${gauge.session.sessionId.slice(0, N_ID_CHARS)} · ${gauge.text}`;
+    const row = this.rows.find(({ session }) => session.path === path);
+    if (this.gauge?.session?.path === path) {
+      const { session, text } = this.gauge;
+      return `${row?.title ?? `${session.agent} ${session.sessionId.slice(0, N_ID_CHARS)}`} · ${text}`;
     }
-    return this.chosen === undefined ? path : `${this.chosen.title} · ${this.chosen.gauge}`;
+    return row === undefined ? path : `${row.title} · ${row.gauge}`;
   }
 
   choose(row: SessionRow): void {
