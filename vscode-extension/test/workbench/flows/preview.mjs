@@ -76,6 +76,9 @@ async function apply(workbench, transcript, before, { say, shot }) {
   await page.keyboard.press("End");
   await page.keyboard.type(`\n\n${EDIT}\n`);
   await proposed(workbench).locator(".view-lines", { hasText: EDIT }).waitFor();
+  // The line of the lenses is above the first one.
+  await page.keyboard.press("Control+ArrowUp");
+  await page.keyboard.press("Control+ArrowUp");
   await page.locator(".codelens-decoration", { hasText: "Apply" }).first().waitFor();
   await shot("preview-edited");
   await workbench.command("Context: Apply Compaction");

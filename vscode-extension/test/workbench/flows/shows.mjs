@@ -11,8 +11,8 @@ export const TITLE = "the views, the plot, the status and the walkthrough show w
 
 export async function go(workbench, { say, shot }) {
   const { page } = workbench;
-  const transcript = writeSession(workbench, { id: sessionId(5), usedTokens: 120_000 });
-  await gaugeShows(workbench, "60%");
+  const transcript = writeSession(workbench, { id: sessionId(5), usedTokens: 166_000 });
+  await gaugeShows(workbench, "83%");
 
   await page.keyboard.press("Control+Alt+U");
   await page.locator(".quick-input-widget .monaco-list-row", { hasText: "Compact…" }).first().waitFor();
@@ -36,12 +36,12 @@ export async function go(workbench, { say, shot }) {
     }
     return undefined;
   });
-  assert.ok(rows.some((row) => row.includes("120,000") && row.includes("60%")), rows[0]);
+  assert.ok(rows.some((row) => row.includes("166,000") && row.includes("83%")), rows[0]);
   say(`plot: a table of ${rows.length} rows; the newest: ${rows[0].replaceAll(/\s+/g, " ")}`);
   await shot("plot");
 
   await workbench.command("Context: Show Status");
-  await page.locator(".view-lines", { hasText: "120,000" }).first().waitFor();
+  await page.locator(".view-lines", { hasText: "166,000" }).first().waitFor();
   await shot("status");
 
   await workbench.openFile(transcript);
