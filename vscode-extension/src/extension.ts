@@ -27,6 +27,10 @@ export function activate(context: vscode.ExtensionContext): void {
     try {
       await action();
     } catch (error) {
+      if (error instanceof vscode.CancellationError) {
+        // The user knows already.
+        return;
+      }
       logger.error(errorMessage(error));
       void vscode.window.showErrorMessage(errorMessage(error));
     }

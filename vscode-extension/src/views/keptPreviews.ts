@@ -30,7 +30,7 @@ export class KeptPreviews implements vscode.Disposable {
   /**
    * Return the preview of that name, else the one in the active editor, else the last one.
    *
-   * @throws Error in words for the user, when there is none
+   * @throws Error in words for the user, when there is none, and what `isThere` throws
    */
   async current(name?: string): Promise<KeptPreview> {
     const { activeTab } = vscode.window.tabGroups.activeTabGroup;
@@ -50,7 +50,7 @@ export class KeptPreviews implements vscode.Disposable {
   /**
    * Return whether the file of a preview is there; what is gone is known no more.
    *
-   * @throws Error in words for the user, when an editor holds the only copy of the text: nothing may take that away
+   * @throws CancellationError when an editor holds the only copy of the text: the user is told, and nothing takes it away
    */
   async isThere(preview: KeptPreview): Promise<boolean> {
     if (await exists(preview)) {
@@ -62,11 +62,8 @@ export class KeptPreviews implements vscode.Disposable {
       return false;
     }
     await vscode.window.showTextDocument(document, { preview: false });
-    throw new Error(
-      vscode.l10n.t(
-        "The file of this preview was removed: its text is only in this editor now. Save it elsewhere (Save As…), close the editor, and make a new preview.",
-      ),
-    );
+    void offerToSave(document);
+    throw new vscode.CancellationError();
   }
 
   /** Return the preview whose file that is. */
@@ -105,5 +102,17 @@ export class KeptPreviews implements vscode.Disposable {
     });
     void vscode.commands.executeCommand("setContext", "ullage.previews", paths);
     void vscode.commands.executeCommand("setContext", "ullage.hasPreview", paths.length > 0);
+  }
+}
+
+async function offerToSave(document: vscode.TextDocument): Promise<void> {
+  const saveAs = vscode.l10n.t("Save As…");
+  const message = vscode.l10n.t(
+    "The file of this preview was removed: its text is only in this editor now. Save it elsewhere, close the editor, and make a new preview.",
+  );
+  if ((await vscode.window.showErrorMessage(message, saveAs)) === saveAs) {
+    // The command is about the active editor, which may be another by now.
+    await vscode.window.showTextDocument(document, { preview: false });
+    await vscode.commands.executeCommand("workbench.action.files.saveAs");
   }
 }
