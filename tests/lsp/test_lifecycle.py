@@ -220,3 +220,19 @@ def test_the_text_of_a_transcript_never_reaches_the_log(server: Server, place) -
     server.send(frame(method="exit"))
     assert server.stderr is not None
     assert b"canary-7f3a" not in server.stderr.read()
+
+
+def test_a_refusal_is_an_answer_and_no_line_of_the_log(server: Server, place) -> None:
+    server.send(initialize(os.getpid()))
+    server.send(frame(id=2, method="ullage/status", params={"session": "gone.jsonl"}))
+    assert "does not exist" in server.answer(2)["error"]["message"]
+    server.send(frame(id=3, method="ullage/status", params={"a": 1}))
+    server.answer(3)
+    command = {"command": "ullage.apply", "arguments": []}
+    server.send(frame(id=4, method="workspace/executeCommand", params=command))
+    assert "error" in server.answer(4)
+    server.send(frame(id=5, method="shutdown"))
+    server.answer(5)
+    server.send(frame(method="exit"))
+    assert server.stderr is not None
+    assert server.stderr.read() == b""

@@ -26,6 +26,7 @@ OUTCOMES_OPTION = "showsOutcomes"
 log = logging.getLogger(__name__)
 
 
+@guarded
 async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> None:
     """Load what is configured. The initialization options are the editor's settings.
 

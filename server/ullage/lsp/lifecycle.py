@@ -6,6 +6,8 @@ import os
 import sys
 from typing import BinaryIO, NoReturn
 
+from pygls.exceptions import JsonRpcException
+
 from ullage.lsp.large_message import read_large
 from ullage.store.own_process import exit_soon
 
@@ -69,14 +71,17 @@ def start_log() -> None:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
     )
-    pygls_log = logging.getLogger("pygls")
-    pygls_log.setLevel(logging.WARNING)
+    for name in ("pygls", "httpx2", "openai"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     for handler in logging.getLogger().handlers:
-        handler.addFilter(_without_arguments)
+        handler.addFilter(_is_worth_a_line)
 
 
-def _without_arguments(record: logging.LogRecord) -> bool:
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Leave out what the client is told as the answer; a fault is logged where it happened."""
     if record.name.startswith("pygls"):
-        record.args = ()
+        error = record.exc_info[1] if record.exc_info else None
+        record.msg, record.args = str(record.msg).partition("%")[0].rstrip(), ()
         record.exc_info = None
+        return not isinstance(error, JsonRpcException)
     return True

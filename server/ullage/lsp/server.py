@@ -38,6 +38,7 @@ from ullage.lsp import (
     watched_files,
     window,
 )
+from ullage.lsp.boundary import guarded
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
@@ -158,6 +159,7 @@ def serve() -> int:
     return 0 if server.is_shut_down else 1
 
 
+@guarded
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
     if not may_write(ls):
@@ -169,6 +171,7 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
         await asyncio.to_thread(remove_old_previews, ls.places)
 
 
+@guarded
 async def shut_down(ls: UllageServer, params: None) -> None:
     ls.is_shut_down = True
     for timer in ls.sessions.considering.values():

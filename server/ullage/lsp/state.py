@@ -146,6 +146,9 @@ class UllageServer(LanguageServer):
         self._outline_locks: dict[Path, asyncio.Lock] = {}
         self._check_locks: dict[Path, asyncio.Lock] = {}
 
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Say nothing: refusals are answers, and faults are logged where they happen."""
+
     def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """Begin what no request waits for; it ends with the server at the latest."""
         task = asyncio.create_task(work)
