@@ -55,6 +55,14 @@ async def hover_at(editor, path: Path, line: int) -> str:
     return found.contents.value
 
 
+async def tooltip_at(editor, path: Path, line: int) -> str:
+    wanted = types.Range(types.Position(line, 0), types.Position(line, 0))
+    (found,) = await editor.client.text_document_inlay_hint_async(
+        types.InlayHintParams(identifier(path), wanted)
+    )
+    return found.tooltip
+
+
 async def hints_of(editor, path: Path, first: int = 0, last: int = 99) -> dict[int, str]:
     wanted = types.Range(types.Position(first, 0), types.Position(last, 0))
     found = await editor.client.text_document_inlay_hint_async(
@@ -111,7 +119,7 @@ async def test_a_hover_tells_what_an_entry_costs_and_whether_it_is_in_the_contex
     assert "replaced by the compaction on line 8" in replaced
     live = await hover_at(editor, transcript, 9)
     assert "In the context" in live
-    assert "Up to here 60,000 of 200,000 tokens (30%)" in live
+    assert "Up to here 60,000 of the window's 200,000 tokens (30%)" in live
     assert "1 token, 0.0% of the window" in live
     kept = await hover_at(editor, transcript, 3)
     assert "In the context" in kept
@@ -128,8 +136,14 @@ async def test_a_hover_tells_what_an_entry_costs_and_whether_it_is_in_the_contex
 
     # Hints stand before what is visible alone.
     hints = await hints_of(editor, transcript)
-    assert hints[9].endswith("tok · 30%")
+    assert hints[9].endswith("tok · 30% full")
+    assert await tooltip_at(editor, transcript, 9) == (
+        "This entry: 1 token. In the context."
+        " Up to here 60,000 of the window's 200,000 tokens (30%)."
+    )
     assert hints[1].endswith("tok · compacted away")
+    replaced = await tooltip_at(editor, transcript, 1)
+    assert replaced.endswith("Not in the context: replaced by the compaction on line 8.")
     assert 0 not in hints  # the header costs nothing
     assert set(await hints_of(editor, transcript, 3, 4)) == {3, 4}
 
@@ -264,7 +278,7 @@ async def test_a_session_of_claude_code_is_read_as_well(editor) -> None:
     for line in range(4):
         assert "replaced by the compaction on line 5" in await hover_at(editor, path, line)
     assert "900 → 60" in await hover_at(editor, path, 4)
-    assert (await hints_of(editor, path))[7].endswith("25%")
+    assert (await hints_of(editor, path))[7].endswith("25% full")
     assert (4, "900 → 60", "") in await lenses_of(editor, path)
 
 
@@ -284,7 +298,7 @@ async def test_a_rollout_of_codex_is_read_as_well(editor) -> None:
     assert [one.name for one in found] == ["first question", "Compaction", "second question"]
     assert "replaced by the compaction" in await hover_at(editor, path, 3)
     assert "Summary of the first" in await hover_at(editor, path, 9)
-    assert any(hint.endswith("50%") for hint in (await hints_of(editor, path)).values())
+    assert any(hint.endswith("50% full") for hint in (await hints_of(editor, path)).values())
 
 
 async def test_a_branch_that_was_left_is_told_from_what_was_compacted(editor) -> None:

@@ -66,11 +66,15 @@ def total_text(found: Outlined, row: Row) -> str:
     if live is None:
         return ""
     window = found.loaded.status.gauge.window.n_tokens
-    return f"Up to here {live.n_total:,} of {window:,} tokens ({_percent(found, live.n_total)})"
+    share = _percent(found, live.n_total)
+    return f"Up to here {live.n_total:,} of the window's {window:,} tokens ({share})"
 
 
 def hint_text(found: Outlined, row: Row) -> str:
-    """Write an entry's cost in few characters: `1,204 tok · 42%`; empty for what costs nothing."""
+    """Write an entry's cost, and how full the window was with it, in few characters.
+
+    `1,204 tok · 42% full`; empty for what costs nothing.
+    """
     items = items_of(found, row)
     if not items:
         return ""
@@ -78,9 +82,19 @@ def hint_text(found: Outlined, row: Row) -> str:
     parts = [f"{'~' if known.is_estimated else ''}{known.n_tokens:,} tok"]
     live = found.standing.live.get(row.entry_id) if row.entry_id else None
     if live is not None:
-        parts.append(_percent(found, live.n_total))
+        parts.append(f"{_percent(found, live.n_total)} full")
     hint = _HINTS.get(presence(row, found.standing))
     return " · ".join(parts if hint is None else [*parts, hint])
+
+
+def hint_tooltip(found: Outlined, row: Row) -> str:
+    """Say in whole sentences what a hint says in few characters."""
+    known = known_tokens(found, items_of(found, row))
+    about = "about " if known.is_estimated else ""
+    noun = "token" if known.n_tokens == 1 else "tokens"
+    total = total_text(found, row)
+    parts = [f"This entry: {about}{known.n_tokens:,} {noun}.", presence_text(found, row)]
+    return " ".join([*parts, f"{total}."] if total else parts)
 
 
 def presence_text(found: Outlined, row: Row) -> str:

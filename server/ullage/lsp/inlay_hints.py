@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from ullage.app.document_kind import DocumentKind
 from ullage.app.outline import Outlined
-from ullage.app.outline_text import hint_text
+from ullage.app.outline_text import hint_text, hint_tooltip
 from ullage.core.outline import rows_between
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings
@@ -60,7 +60,10 @@ def _hints(found: Outlined, wanted: types.Range) -> list[types.InlayHint]:
     # They stand before the line: an entry is longer than any screen is wide.
     return [
         types.InlayHint(
-            position=types.Position(line=row.line, character=0), label=text, padding_right=True
+            position=types.Position(line=row.line, character=0),
+            label=text,
+            tooltip=hint_tooltip(found, row),
+            padding_right=True,
         )
         for row in rows
         if (text := hint_text(found, row))
