@@ -14,7 +14,7 @@ test("the first line of a session says so, in each agent's words", () => {
 });
 
 test("other lines of JSON are no session, whatever follows them", () => {
-  for (const line of ['{"prompt":"x","completion":"y"}', '["type", "session"]', '"sessionId"', "", '{"type":"sessions"}', '{"sessionId":7}']) {
+  for (const line of ['{"prompt":"x","completion":"y"}', '["type", "session"]', '[{"type":"session"}]', '"sessionId"', "", '{"type":"sessions"}', '{"sessionId":7}']) {
     assert.equal(beginsAsSession(`${line}\n{"type":"session"}`), false, line);
   }
 });
