@@ -56,6 +56,9 @@ async function loseAndKeep(workbench, { say, shot }) {
     return (await proposed(workbench).locator(".find-widget.visible").count()) === 0;
   });
   await page.keyboard.press("Control+Shift+K");
+  const lens = page.locator(".codelens-decoration", { hasText: /keeps (\d+) of (?!\1 )\d+ facts/ }).first();
+  await lens.waitFor();
+  say(`lenses: ${await textOf(lens)}`);
   await workbench.command("Problems: Focus on Problems View");
   const lost = page.locator(".markers-panel .monaco-list-row", { hasText: RULE }).first();
   await lost.waitFor();
