@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.core.gitignore import ignore_rules, is_ignored
+from ullage.core.gitignore import ignore_spec, is_ignored
 
 RULES = """\
 # comment
@@ -20,6 +20,7 @@ data/[0-9]?.json
 \\#odd
 cache
 [z-a]
+!
 a/**/z.txt
 """
 PATHS = {
@@ -47,7 +48,7 @@ PATHS = {
 
 @pytest.mark.parametrize(("path", "ignored"), PATHS.items())
 def test_a_path_is_ignored_by_the_patterns(path: str, ignored: bool) -> None:
-    assert is_ignored(path, ignore_rules(RULES)) is ignored
+    assert is_ignored(path, ignore_spec(RULES)) is ignored
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git here")

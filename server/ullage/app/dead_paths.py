@@ -9,7 +9,7 @@ import msgspec
 from ullage.app.document_check import Surroundings
 from ullage.app.instruction_loading import takes_imports
 from ullage.core.document_finding import DocumentFinding, TextFix
-from ullage.core.gitignore import ignore_rules, is_ignored
+from ullage.core.gitignore import ignore_spec, is_ignored
 from ullage.core.mentioned_paths import PASSING_FOLDERS, Mention, mentions
 from ullage.core.positions import Positions
 from ullage.store.text_files import exists, is_folder, list_names, read_text_file
@@ -97,14 +97,14 @@ class _Ignored:
 
     def __init__(self, folders: list[Path]) -> None:
         self._folders = folders
-        self._rules = {at: ignore_rules(read_text_file(at / ".gitignore") or "") for at in folders}
+        self._specs = {at: ignore_spec(read_text_file(at / ".gitignore") or "") for at in folders}
 
     def __contains__(self, one: Mention) -> bool:
         end = "/" if one.path.endswith("/") else ""
         return any(
-            is_ignored(f"{place.end.relative_to(folder).as_posix()}{end}", rules)
+            is_ignored(f"{place.end.relative_to(folder).as_posix()}{end}", spec)
             for place in _places(one, self._folders)
-            for folder, rules in self._rules.items()
+            for folder, spec in self._specs.items()
             if place.end.is_relative_to(folder)
         )
 
