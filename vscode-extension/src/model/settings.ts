@@ -4,6 +4,7 @@
 export const SERVER_SETTINGS = [
   "contextWindow",
   "gauge.trigger",
+  "gauge.nudge",
   "compaction.autoEnabled",
   "compaction.notifyBeforeAuto",
   "compaction.maxAutoCompactions",
