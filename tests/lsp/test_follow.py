@@ -76,7 +76,7 @@ async def test_a_fault_with_one_session_does_not_stop_the_following_of_another(
     following = asyncio.create_task(follow(server))
     for _ in range(1000):
         await asyncio.sleep(0.01)
-        if paths[1] in server.sessions.followed:
+        if len(server.sessions.followed) + len(server.sessions.refused) == len(paths):
             break
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
