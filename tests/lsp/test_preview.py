@@ -534,6 +534,7 @@ async def test_what_would_be_lost_is_found_and_can_be_put_back(editor, full_sess
         types.Range(types.Position(1, 10), types.Position(1, 15)),
     )
     one, every = await fixes(editor, preview, [pin])
+    assert one.title == "Insert “Never touch production 😀.”"
     ((change,),) = one.edit.changes.values()
     assert change.range.start == types.Position(0, 0)
     assert change.new_text == "## Pinned\n- Never touch production 😀.\n\n"

@@ -59,8 +59,8 @@ def _old_results(items: Sequence[ContextItem], tokens: dict[str, int]) -> Advice
         if item.category == "tool results" and tokens[item.entry_id] >= LARGE_RESULT_TOKENS
     ]
     return Advice(
-        text=f"{len(old)} large tool results are older than the last"
-        f" {OLD_AFTER_USER_TURNS} user turns: a compaction replaces them",
+        text=f"Large tool results from before the last {OLD_AFTER_USER_TURNS} user turns:"
+        f" {len(old)}; a compaction replaces them",
         n_tokens=sum(old),
     )
 
@@ -78,7 +78,7 @@ def _repeated_reads(items: Sequence[ContextItem], tokens: dict[str, int]) -> Adv
     repeated = {key: sizes for key, sizes in results.items() if len(sizes) > 1}
     n_calls = sum(len(sizes) - 1 for sizes in repeated.values())
     return Advice(
-        text=f"{n_calls} results of calls that were repeated later",
+        text=f"Results of calls that were repeated later: {n_calls}",
         n_tokens=sum(sum(sizes[:-1]) for sizes in repeated.values()),
     )
 
@@ -93,6 +93,6 @@ def _images(items: Sequence[ContextItem]) -> Advice | None:
         for part in block.content
     )
     return Advice(
-        text=f"{n_images} images are sent again with every request",
+        text=f"Images that are sent again with every request: {n_images}",
         n_tokens=n_images * IMAGE_TOKENS,
     )

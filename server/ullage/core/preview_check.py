@@ -103,13 +103,14 @@ def insert_all(proposed: Proposed, missing: Iterable[Fact]) -> Change | None:
 def _lost(summary: str, missing: Iterable[Fact]) -> Iterator[PreviewFinding]:
     for fact in missing:
         start = _section_start(summary, section_of(fact.kind))
-        change = _insertion(summary, (fact,), "Insert")
-        told = gist(fact.needle if fact.kind in ("identifier", "file") else fact.text, 160)
+        lost = fact.needle if fact.kind in ("identifier", "file") else fact.text
+        # Several are found at one heading: only their words tell the fixes apart.
+        change = _insertion(summary, (fact,), f"Insert “{gist(lost, 60)}”")
         yield PreviewFinding(
             code=LOST_CODES[fact.kind],
             start=start,
             end=_line_end(summary, start),
-            message=f"{_NAMES[fact.kind]} would be lost: {told}",
+            message=f"{_NAMES[fact.kind]} would be lost: {gist(lost, 160)}",
             fixes=() if change is None else (change,),
         )
 
