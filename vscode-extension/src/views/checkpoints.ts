@@ -127,7 +127,7 @@ function wayItem(way: RestoreWay): vscode.QuickPickItem {
     case "session":
       return {
         label: vscode.l10n.t("Into This Session"),
-        detail: vscode.l10n.t("The working state takes the place of the context; it can be undone."),
+        detail: vscode.l10n.t("The working state follows what was said last; it can be undone."),
         iconPath: new vscode.ThemeIcon("history"),
       };
     case "text":

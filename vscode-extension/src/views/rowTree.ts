@@ -12,6 +12,8 @@ export class RowTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposa
   readonly onDidChangeTreeData = this.emitter.event;
   readonly view: vscode.TreeView<TreeRow>;
   private isStale = false;
+  /** How often the first rows were asked for. */
+  private nLoads = 0;
   private readonly subscription: vscode.Disposable;
 
   constructor(
@@ -55,6 +57,10 @@ export class RowTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposa
   }
 
   async getChildren(row?: TreeRow): Promise<TreeRow[]> {
+    if (row === undefined) {
+      this.nLoads += 1;
+    }
+    const load = this.nLoads;
     try {
       const rows = await this.load(row);
       // Not deleted: it is an accessor of the editor's, and the view would never show a message again.
@@ -62,7 +68,10 @@ export class RowTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposa
       return [...rows];
     } catch (error) {
       this.logger.warn(`${this.view.title ?? "The view"}: ${errorMessage(error)}`);
-      this.view.message = errorMessage(error);
+      // What was asked below a row that has been loaded anew since, or is gone, concerns nobody.
+      if (load === this.nLoads) {
+        this.view.message = errorMessage(error);
+      }
       return [];
     }
   }
