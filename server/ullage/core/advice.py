@@ -59,8 +59,8 @@ def _old_results(items: Sequence[ContextItem], tokens: dict[str, int]) -> Advice
         if item.category == "tool results" and tokens[item.entry_id] >= LARGE_RESULT_TOKENS
     ]
     return Advice(
-        text=f"Large tool results from before the last {OLD_AFTER_USER_TURNS} user turns:"
-        f" {len(old)}; a compaction replaces them",
+        text=f"{_count(len(old), 'large tool result')} from before the last"
+        f" {OLD_AFTER_USER_TURNS} user turns, which a compaction replaces",
         n_tokens=sum(old),
     )
 
@@ -78,7 +78,7 @@ def _repeated_reads(items: Sequence[ContextItem], tokens: dict[str, int]) -> Adv
     repeated = {key: sizes for key, sizes in results.items() if len(sizes) > 1}
     n_calls = sum(len(sizes) - 1 for sizes in repeated.values())
     return Advice(
-        text=f"Results of calls that were repeated later: {n_calls}",
+        text=f"{_count(n_calls, 'result')} of calls that were repeated later",
         n_tokens=sum(sum(sizes[:-1]) for sizes in repeated.values()),
     )
 
@@ -93,6 +93,10 @@ def _images(items: Sequence[ContextItem]) -> Advice | None:
         for part in block.content
     )
     return Advice(
-        text=f"Images that are sent again with every request: {n_images}",
+        text=f"{_count(n_images, 'image')} sent again with every request",
         n_tokens=n_images * IMAGE_TOKENS,
     )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
