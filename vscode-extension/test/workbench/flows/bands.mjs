@@ -59,7 +59,7 @@ async function showsOnTranscript(workbench, { say, shot }) {
   await page.locator(".monaco-editor [class*='squiggly-error']").first().waitFor({ state: "attached" });
   const lens = page.locator(".codelens-decoration", { hasText: "Compact…" }).first();
   await lens.waitFor();
-  const hint = page.locator(".view-line span", { hasText: /^\d[\d,]*\stok\s·\s\d+%$/ }).first();
+  const hint = page.locator(".view-line span", { hasText: /^\d[\d,]*\stok\s·\s\d+%\sfull$/ }).first();
   await hint.waitFor();
   say(`lenses: ${await textOf(lens)}; inlay hint: ${await textOf(hint)}`);
   await workbench.command("Problems: Focus on Problems View");
