@@ -56,7 +56,7 @@ SAYS = {
     "workspace file": lambda m, n: m.workspace_file.write_text(
         f"compaction:\n  reserveTokensFloor: {n}\n"
     ),
-    "editor": lambda m, n: {"editor": {"compaction.reserveTokensFloor": n}},
+    "editor": lambda m, n: {"editor": ({"compaction.reserveTokensFloor": n},)},
     "environment": lambda m, n: m.env.update(ULLAGE_COMPACTION_RESERVE_TOKENS_FLOOR=str(n)),
     "flag": lambda m, n: {"flags": {"--reserve": ("compaction.reserveTokensFloor", n)}},
 }
@@ -243,7 +243,7 @@ SECRETS = (
 def test_a_secret_in_a_file_is_never_shown(path: str, machine: Machine) -> None:
     getattr(machine, path).write_text(SECRETS.format(CANARY))
     for is_trusted in (False, True):
-        config = machine.load(is_trusted=is_trusted, editor={"pins": [CANARY], CANARY: CANARY})
+        config = machine.load(is_trusted=is_trusted, editor=({"pins": [CANARY], CANARY: CANARY},))
         shown = (
             check_text(config, machine.places)
             + config_text(config, machine.places, shows_all=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from running import Place
 from ullage.lsp.config import on_initialize
@@ -42,6 +43,7 @@ async def test_the_variable_sets_the_window(
         ({"contextWindow": 5}, None),
         ({"contextWindow": "many"}, None),
         ({"contextWindow": None}, None),
+        ({"contextWindow": 50_000, "ullage": {"contextWindow": 64_000}}, 64_000),
         ([1], None),
         ("text", None),
         (None, None),
@@ -126,3 +128,25 @@ async def test_nothing_stands_for_a_workspace_that_is_on_no_disk_or_a_whole_one(
         """The handler of ours is called below."""
     await on_initialize(server, params)
     assert (server.workspace_folders(), server.config_folder) == ((), None)
+
+
+SILENT = (None, {}, {"ullage": None}, {"python": {"x": 1}, "editor": {}})
+
+
+async def test_settings_that_say_nothing_of_ours_take_nothing_back(
+    editor, workspace_session: tuple[object, Path]
+) -> None:
+    _, path = workspace_session
+    await editor.start(editor.place.cwd, options={"sandbox": {"readOnly": True}})
+    for settings in (*SILENT, {"ullage": {"contextWindow": 100_000}}, *SILENT):
+        editor.client.workspace_did_change_configuration(
+            types.DidChangeConfigurationParams(settings=settings)
+        )
+    await editor.gauge(lambda gauge: gauge.text == "84%")
+    with pytest.raises(JsonRpcException, match="read-only"):
+        await editor.command("ullage.checkpoint", str(path))
+    # Below our name an empty section says that nothing is set any more.
+    editor.client.workspace_did_change_configuration(
+        types.DidChangeConfigurationParams(settings={"ullage": {}})
+    )
+    await editor.gauge(lambda gauge: gauge.text == "42%")

@@ -145,7 +145,8 @@ export class Connection {
   /** Tell the server the settings as they are now. */
   async configure(): Promise<void> {
     try {
-      await this.languageClient.sendNotification(DidChangeConfigurationNotification.type, { settings: serverSettings() });
+      const settings = { ullage: serverSettings() };
+      await this.languageClient.sendNotification(DidChangeConfigurationNotification.type, { settings });
     } catch (error) {
       // A server that is gone is told at its next start.
       this.logger.warn(`The server was not told the settings: ${errorMessage(error)}`);

@@ -30,13 +30,13 @@ export function interpreterSetting(): string {
 }
 
 /**
- * Return what the server is told at its start, beside the settings.
+ * Return what the server is told at its start. What stands below `ullage` is replaced by what `configure` sends later.
  *
  * `showsOutcomes` says that this client tells its user what became of a command, so that the server need not.
  * `isTrusted` lets the server listen to the workspace's own `.ullage.yaml` in more than thresholds.
  */
 export function serverOptions(): Record<string, unknown> {
-  return { ...serverSettings(), isTrusted: vscode.workspace.isTrusted, showsOutcomes: true };
+  return { ullage: serverSettings(), isTrusted: vscode.workspace.isTrusted, showsOutcomes: true };
 }
 
 /** Return what is set of the server's settings: by the user, and by the workspace where it is trusted. */

@@ -4,7 +4,7 @@ Most users have none: what reads one is imported where there is something to rea
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,7 +27,7 @@ def load_config(
     places: Places,
     *,
     workspace: Path | None = None,
-    editor: object = None,
+    editor: Sequence[object] = (),
     flags: Flags | None = None,
     is_trusted: bool = False,
 ) -> Config:
@@ -38,21 +38,20 @@ def load_config(
 
     Args:
         workspace: the folder that is worked in; None reads no file of a workspace.
-        editor: the editor's settings as JSON gives them: from the user's own, and from the
-            workspace's only where the editor trusts it.
+        editor: the editor's settings as JSON gives them, later ones winning: from the user's
+            own, and from the workspace's only where the editor trusts it.
         is_trusted: whether the editor says that the workspace is trusted.
     """
     found = (read_config_file(place, path) for place, path in config_paths(places, workspace))
     sources = [source for source in found if source is not None]
     has_variables = any(name.startswith(PREFIX) for name in places.env)
-    if not (sources or has_variables or flags or editor):
+    if not (sources or has_variables or flags or any(editor)):
         return Config()
 
     from ullage.core.config.reading import plain_node, read_environment, read_flags, read_source
 
     is_trusted = is_trusted or (workspace is not None and is_trusted_folder(workspace, places))
-    if editor is not None:
-        sources.append(Source(place="editor", name=EDITOR_NAME, root=plain_node(editor)))
+    sources += [Source(place="editor", name=EDITOR_NAME, root=plain_node(one)) for one in editor]
     said = [read_source(source, is_trusted=is_trusted) for source in sources]
     said.append(read_environment(places.env))
     said.append(read_flags(flags or {}))

@@ -8,6 +8,7 @@ from typing import cast
 from lsprotocol import types
 
 from ullage.app.config import load_config
+from ullage.core.config.keys import KNOWN_NAMES
 from ullage.core.config.tree import origin_text
 from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
@@ -18,6 +19,8 @@ from ullage.lsp.state import UllageServer
 from ullage.store.config_files import config_stamps
 from ullage.store.places import Places
 
+SECTION = "ullage"
+"""Where an editor that has settings of many servers keeps ours."""
 TRUST_OPTION = "isTrusted"
 """Of the initialization options: whether the user trusts the workspace."""
 OUTCOMES_OPTION = "showsOutcomes"
@@ -28,15 +31,18 @@ log = logging.getLogger(__name__)
 
 @guarded
 async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> None:
-    """Load what is configured. The initialization options are the editor's settings.
+    """Load what is configured. The initialization options are settings, and hold to the end.
 
-    An editor sends the user's own, and the workspace's only of a workspace that the user
-    trusts; `isTrusted` says whether that is so, which lets `.ullage.yaml` say more.
+    What stands below our name in them is the first of the settings that change. An editor sends
+    the user's own, and the workspace's only of a workspace that the user trusts; `isTrusted` says
+    whether that is so, which lets `.ullage.yaml` say more.
     """
-    ls.editor.settings = _settings(cast(object, params.initialization_options))
-    trust = ls.editor.settings.pop(TRUST_OPTION, None)
+    options = _settings(cast(object, params.initialization_options))
+    trust = options.pop(TRUST_OPTION, None)
     ls.editor.is_trusted, ls.editor.is_restricted = trust is True, trust is False
-    ls.editor.shows_outcomes = ls.editor.settings.pop(OUTCOMES_OPTION, False) is True
+    ls.editor.shows_outcomes = options.pop(OUTCOMES_OPTION, False) is True
+    ls.editor.settings = _settings(options.pop(SECTION, None))
+    ls.editor.options = options
     ls.root_folder = _root_folder(params, ls.places)
     paths = [path_of(folder.uri) for folder in params.workspace_folders or ()]
     ls.config_folder = next((path for path in paths if path is not None), ls.root_folder)
@@ -47,16 +53,16 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
 async def did_change_configuration(
     ls: UllageServer, params: types.DidChangeConfigurationParams
 ) -> None:
-    """Take the editor's new settings, by themselves or below our name.
+    """Take the editor's new settings, below our name or by themselves.
 
-    Trust is none of them: what changes it starts the server anew.
+    What says nothing of ours takes nothing back: some editors send an empty message at their
+    start, others the settings of all servers. Trust is none of the settings: what changes it
+    starts the server anew.
     """
-    settings = _settings(cast(object, params.settings))
-    settings = _settings(settings.get("ullage", settings))
-    for name in (TRUST_OPTION, OUTCOMES_OPTION):
-        settings.pop(name, None)
-    if settings != ls.editor.settings:
-        ls.editor.settings = settings
+    said = _settings(cast(object, params.settings))
+    ours = said.get(SECTION, _known(said) or None)
+    if isinstance(ours, dict) and ours != ls.editor.settings:
+        ls.editor.settings = _settings(cast(object, ours))
         await reload_config(ls)
 
 
@@ -87,7 +93,7 @@ async def _load(ls: UllageServer) -> None:
             load_config,
             ls.places,
             workspace=ls.config_folder,
-            editor=ls.editor.settings,
+            editor=(ls.editor.options, ls.editor.settings),
             is_trusted=ls.editor.is_trusted,
         )
         if config == ls.config:
@@ -112,3 +118,8 @@ def _root_folder(params: types.InitializeParams, places: Places) -> Path | None:
 
 def _settings(value: object) -> dict[str, object]:
     return dict(cast("dict[str, object]", value)) if isinstance(value, dict) else {}
+
+
+def _known(said: dict[str, object]) -> dict[str, object]:
+    """Give what may be ours of settings that do not stand below our name."""
+    return {name: value for name, value in said.items() if name in KNOWN_NAMES}

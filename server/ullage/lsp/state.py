@@ -32,7 +32,10 @@ from ullage.store.token_worker import TokenWorker
 class EditorSays:
     """What the client told of itself and of its user."""
 
+    options: dict[str, object] = field(default_factory=dict)
+    """Settings that hold from the start to the end."""
     settings: dict[str, object] = field(default_factory=dict)
+    """Those that change, and are stronger."""
     is_trusted: bool = False
     """Whether it says that the workspace is trusted."""
     is_restricted: bool = False

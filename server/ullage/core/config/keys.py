@@ -354,6 +354,7 @@ SECTIONS: frozenset[str] = frozenset(
     name[:at] for name in SPELLINGS for at, char in enumerate(name) if char == "."
 ) | {"agents.defaults.compaction", OVERRIDES}
 """Names below which keys stand."""
+KNOWN_NAMES: frozenset[str] = SECTIONS | SPELLINGS.keys()
 
 LISTED_SECTIONS = {"compaction.layers": "layer", "dreaming.triggers": "type"}
 """Sections that S0 and S4 write as lists, and the field that names each part."""

@@ -11,6 +11,7 @@ from typing import cast
 
 from ullage.core.config.keys import (
     KEYS,
+    KNOWN_NAMES,
     LISTED_SECTIONS,
     OPENCLAW_KEYS,
     OVERRIDES,
@@ -58,7 +59,6 @@ _OWN_SECTIONS = (
     "sandbox",
     "diagnostics",
 )
-_KNOWN = SPELLINGS.keys() | SECTIONS
 _OWN_VARIABLES = tuple(f"{PREFIX}{section.upper()}_" for section in _OWN_SECTIONS)
 
 
@@ -181,7 +181,7 @@ class _Reader:
     def _read_entry(self, entry: Entry, path: tuple[str, ...], model: str | None) -> None:
         if path == _COMPACTION:
             path = ("compaction",)
-        if model is not None and ".".join(path[1:]) in _KNOWN:
+        if model is not None and ".".join(path[1:]) in KNOWN_NAMES:
             # Below a model's name stand keys of `compaction`, and the few that are not.
             path = path[1:]
         name = ".".join(path)
@@ -316,7 +316,7 @@ class _Reader:
             return
         # Where OpenClaw has keys of its own, only what looks like a slip is worth a word.
         is_slip_only = not is_ours or self._source.place == "openclaw"
-        near = nearest_key(name, _KNOWN, is_strict=is_slip_only)
+        near = nearest_key(name, KNOWN_NAMES, is_strict=is_slip_only)
         if near is None and is_slip_only:
             return
         self._find(
