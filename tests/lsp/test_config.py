@@ -6,6 +6,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from pi_files import MODEL, conversation
 from running import Place
 from ullage.lsp.config import on_initialize
 from ullage.lsp.state import UllageServer
@@ -150,3 +151,21 @@ async def test_settings_that_say_nothing_of_ours_take_nothing_back(
         types.DidChangeConfigurationParams(settings={"ullage": {}})
     )
     await editor.gauge(lambda gauge: gauge.text == "42%")
+
+
+async def test_no_cache_is_written_once_the_workspace_became_read_only(
+    editor, workspace_session: tuple[object, Path]
+) -> None:
+    place, (_, path) = editor.place, workspace_session
+    await editor.start(place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    config = b"contextWindow: 100000\nsandbox:\n  readOnly: true\n"
+    place.write(str(place.home / ".openclaw/config.yaml"), config)
+    await editor.gauge(lambda gauge: gauge.text == "84%")
+    before = place.files()
+    large = conversation(60, chars=60_000, usage=75_000, cwd=str(place.cwd), model=MODEL)
+    path.write_bytes(large.data)
+    await editor.gauge(lambda gauge: gauge.text == "75%")
+    await editor.request("ullage/window", {"session": str(path)})
+    written = {name for name, data in place.files().items() if before.get(name) != data}
+    assert written == {str(path.relative_to(place.root))}

@@ -5,6 +5,7 @@ import logging
 from pathlib import Path
 from typing import cast
 
+import msgspec
 from lsprotocol import types
 
 from ullage.app.config import load_config
@@ -14,6 +15,7 @@ from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import path_of
 from ullage.lsp.diagnostics import recheck_all
+from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.store.config_files import config_stamps
@@ -96,13 +98,13 @@ async def _load(ls: UllageServer) -> None:
             editor=(ls.editor.options, ls.editor.settings),
             is_trusted=ls.editor.is_trusted,
         )
-        if config == ls.config:
-            return
-        ls.config = config
-        ls.sessions.followed.clear()
-        ls.sessions.briefs.clear()
-    for finding in config.findings:
-        log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)
+        if config != ls.config:
+            ls.config = config
+            ls.sessions.followed.clear()
+            ls.sessions.briefs.clear()
+            for finding in config.findings:
+                log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)
+        ls.places = msgspec.structs.replace(ls.places, keeps_caches=may_write(ls))
 
 
 def _root_folder(params: types.InitializeParams, places: Places) -> Path | None:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import BinaryIO, cast
 
-import msgspec
 from lsprotocol import types
 
 from ullage.lsp import (
@@ -162,8 +161,6 @@ def serve() -> int:
 @guarded
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
-    if not may_write(ls):
-        ls.places = msgspec.structs.replace(ls.places, keeps_caches=False)
     ls.begin(follow(ls))
     documents.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
