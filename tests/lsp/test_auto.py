@@ -13,6 +13,7 @@ from pi_files import MODEL, PiFile, conversation, grow
 from running import Place
 
 QUIET_AGE_S = 6
+READ_ONLY = b"sandbox:\n  readOnly: true\n"
 AUTO_OFF = b"compaction:\n  autoEnabled: false\n"
 UNFLUSHED = b"compaction:\n  memoryFlush:\n    enabled: false\n"
 UNASKED = UNFLUSHED + b"  notifyBeforeAuto: false\n"
@@ -151,7 +152,7 @@ async def test_read_only_is_warned_of_once_and_nothing_is_kept(
     threshold, growth, percent, editor, workspace_session, configure
 ) -> None:
     pi, path = workspace_session
-    configure(b"sandbox:\n  readOnly: true\n" + threshold)
+    configure(READ_ONLY + threshold)
     await started(editor)
     before = editor.place.files()
     for usage in growth:
@@ -344,6 +345,33 @@ async def test_an_old_message_takes_back_nothing_but_its_own_change(
     answer.set_result("Undo")
     await editor.said(lambda text: "only its last change can be taken back" in text)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("config", "button"),
+    [
+        (AUTO_OFF, "Prune"),
+        (AUTO_OFF, "Snooze"),
+        (UNFLUSHED, "Not Now"),
+        (UNFLUSHED, "Prune Now"),
+        (UNASKED, "Undo"),
+    ],
+)
+async def test_no_answer_writes_where_the_workspace_became_read_only(
+    config, button, editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(config)
+    await started(editor)
+    answer = answered_later(editor)
+    await grown(editor, pi, path, 178_000)
+    await editor.asked(lambda text: True)
+    configure(READ_ONLY + config)
+    await editor.gauge(lambda gauge: not gauge.canWrite)
+    before = editor.place.files()
+    answer.set_result(button)
+    await editor.said(lambda text: text.startswith("the workspace is read-only"))
+    assert editor.place.files() == before
 
 
 async def test_what_was_written_while_a_model_worked_is_considered_after_it(

@@ -103,6 +103,19 @@ def can_change(loaded: Loaded) -> bool:
     return not loaded.policy.is_read_only
 
 
+def refuse_read_only(loaded: Loaded, config: Config) -> None:
+    """Refuse to change a session, which may have been read by an earlier configuration.
+
+    Raises:
+        WriteNotSupported: with the setting that says so.
+    """
+    if loaded.policy.is_read_only or config.policy.is_read_only:
+        raise WriteNotSupported(
+            "the workspace is read-only (`sandbox.readOnly`): only what is sent can be pruned,"
+            " nothing is written"
+        )
+
+
 def plan_change(
     loaded: Loaded,
     render: Callable[[int | None], FileChange],
@@ -178,11 +191,7 @@ def make_change(
     session = plan.loaded.session
     target = changeable(session)
     refuse_running(session, places)
-    if plan.loaded.policy.is_read_only:
-        raise WriteNotSupported(
-            "the workspace is read-only (`sandbox.readOnly`): only what is sent can be pruned,"
-            " nothing is written"
-        )
+    refuse_read_only(plan.loaded, config)
     # Of any session: an agent may go on in one where a killed process left half a line of ours.
     recovered = recover(places)
     with session_lock(session.path, places):

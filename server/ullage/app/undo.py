@@ -14,6 +14,7 @@ from ullage.app.change import (
     new_entry_id,
     now_text,
     plan_change,
+    refuse_read_only,
     refuse_running,
 )
 from ullage.app.checkpoint import session_key
@@ -130,9 +131,12 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
         SessionLive: an agent or another Ullage is using the session.
         ChangedMeanwhile: the transcript changed while we looked.
         StorageError: the disk does not take it.
+        WriteNotSupported: the workspace is read-only.
     """
     undone = (
-        _withdraw(plan, places) if isinstance(plan, Withdrawal) else _reverse(plan, config, places)
+        _withdraw(plan, config, places)
+        if isinstance(plan, Withdrawal)
+        else _reverse(plan, config, places)
     )
     # Else the same compaction would be asked about or due again at once.
     remember_return(undone.after, places)
@@ -217,9 +221,10 @@ def _messages_since(loaded: Loaded) -> int:
     return sum(item.is_after_boundary and item.category in talk for item in items)
 
 
-def _withdraw(plan: Withdrawal, places: Places) -> Undone:
+def _withdraw(plan: Withdrawal, config: Config, places: Places) -> Undone:
     session, receipt = plan.loaded.session, plan.receipt
     refuse_running(session, places)
+    refuse_read_only(plan.loaded, config)
     key = receipt.occasion.session_key
     if not plan.n_left_behind:
         remove_new_session(

@@ -26,8 +26,11 @@ from ullage.app.summaries import ModelUse
 from ullage.core.decision import Ask, Warn
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
 from ullage.lsp import auto_text
-from ullage.lsp.auto_ask import ask_first, nudge, say, tell_made
+from ullage.lsp.auto_ask import ask_first, nudge
+from ullage.lsp.auto_make import tell_made
+from ullage.lsp.auto_message import say
 from ullage.lsp.boundary import unattended
+from ullage.lsp.permission import refuse_write
 from ullage.lsp.state import UllageServer
 from ullage.store.session_lock import QUIET_S
 
@@ -65,9 +68,7 @@ def _begin(ls: UllageServer, path: Path) -> None:
     if not _is_quiet(followed.loaded):
         consider_later(ls, path)
         return
-    task = asyncio.create_task(_consider(ls, followed.loaded))
-    ls.tasks.add(task)
-    task.add_done_callback(ls.tasks.discard)
+    ls.begin(_consider(ls, followed.loaded))
 
 
 @unattended
@@ -139,6 +140,8 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
         claim = await asyncio.to_thread(claim_question, loaded, layer, ls.places)
         return None if claim is None else partial(ask_first, ls, action, plan, layer, claim)
     if plan is not None:
+        # A model may have taken minutes.
+        refuse_write(ls)
         made = await asyncio.to_thread(make_due, plan, ls.config, ls.places)
         return partial(tell_made, ls, plan, made)
     is_warning = isinstance(action, Warn)

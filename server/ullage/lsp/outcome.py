@@ -59,7 +59,11 @@ async def ask(ls: UllageServer, question: str, button: str) -> bool:
             actions=[types.MessageActionItem(title=button)],
         )
     )
-    return choice is not None and choice.title == button
+    is_yes = choice is not None and choice.title == button
+    if is_yes:
+        # The question may have stood for hours.
+        refuse_write(ls)
+    return is_yes
 
 
 def meant_path(ls: UllageServer, session: str | None) -> Path:
