@@ -250,6 +250,7 @@ async def test_unasked_it_waits_until_the_agent_is_quiet_and_can_be_taken_back(
     await editor.asked(lambda text: text.startswith("Pruned "))
     await editor.gauge(lambda gauge: gauge.text.startswith("~"))
     await editor.gauge(lambda gauge: gauge.text == "89%")
+    await editor.said(lambda text: text.startswith("Undone: the prune · "))
     assert len(editor.questions) == 1
 
 

@@ -69,6 +69,24 @@ def undo_plan_text(report: UndoReport) -> str:
     return "\n".join(lines)
 
 
+def undo_question(plan: Withdrawal | Reversal) -> str:
+    """Ask whether to take a change back, with all that it leads to."""
+    told = undo_plan_text(report_undo_plan(plan)).replace("\n", ". ")
+    return f"Undo the last {_what(plan)}? {told}."
+
+
+def undone_line(plan: Withdrawal | Reversal, undone: Undone) -> str:
+    """Tell of an undo in one line; how to go on, where that is in another file."""
+    before, after = undone.before.status.gauge, undone.after.status.gauge
+    line = f"Undone: the {_what(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
+    is_elsewhere = undone.after.path != undone.before.path
+    return f"{line}. Go on with: {undone.resume_command}" if is_elsewhere else line
+
+
+def _what(plan: Withdrawal | Reversal) -> str:
+    return "change" if plan.receipt is None else plan.receipt.occasion.kind
+
+
 def undone_text(undone: Undone) -> str:
     before, after = undone.before.status.gauge, undone.after.status.gauge
     return "\n".join(

@@ -13,6 +13,7 @@ from ullage.app.load import Loaded, load
 from ullage.app.prune import PruneRequest, Pruning, plan_pruning
 from ullage.app.sessions import reopen
 from ullage.app.undo import plan_undo_of, undo
+from ullage.app.undo_report import undo_question, undone_line
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.lsp import auto_text
@@ -89,11 +90,15 @@ async def _planned_now(
 
 
 async def _take_back(ls: UllageServer, made: Made) -> None:
+    """Take a change back, asking first where messages that came since stay behind."""
+    plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
+    info = types.MessageType.Info
+    if plan.n_left_behind and await answer_to(ls, info, undo_question(plan), UNDO) != UNDO:
+        return
     refuse_write(ls)
-    await asyncio.to_thread(
-        lambda: undo(plan_undo_of(made, ls.config, ls.places), ls.config, ls.places)
-    )
+    undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     notify_changed(ls, "sessions", "checkpoints")
+    say(ls, info, undone_line(plan, undone))
 
 
 def _shows_documents(ls: UllageServer) -> bool:

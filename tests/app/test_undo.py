@@ -1,0 +1,58 @@
+"""Undo of a compaction that made a new session file, and what is told of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from claude_files import ClaudeFile, json_line, text
+from planning import SMALL, compacted
+from ullage.app.change import Made
+from ullage.app.undo import plan_undo_of, undo
+from ullage.app.undo_report import undo_question, undone_line
+from ullage.core.config.settings import Config
+from ullage.core.policy import Policy
+from ullage.errors import WriteNotSupported
+from ullage.store.demo import make_idle
+from ullage.store.places import Places
+
+
+@pytest.fixture
+def made(tmp_path: Path, places: Places) -> Made:
+    claude = ClaudeFile(cwd=str(tmp_path))
+    for number in range(8):
+        claude.user(f"please do number {number} " * 30)
+        claude.assistant(text(f"did {number} " * 40))
+    path = tmp_path / f"{claude.session_id}.jsonl"
+    path.write_bytes(claude.data)
+    make_idle(path)
+    return compacted(path, places)[1]
+
+
+def test_a_new_file_stays_where_nothing_may_be_written_any_more(made: Made, places: Places) -> None:
+    plan = plan_undo_of(made, SMALL, places)
+    with pytest.raises(WriteNotSupported, match="read-only"):
+        undo(plan, Config(policy=Policy(is_read_only=True)), places)
+    assert made.loaded.path.exists()
+
+
+def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
+    made: Made, places: Places
+) -> None:
+    new = made.loaded.path
+    old = Path(plan_undo_of(made, SMALL, places).receipt.path)
+    last = json.loads(new.read_bytes().splitlines()[-1])
+    later = {**last, "parentUuid": last["uuid"], "uuid": "00000000-0000-4000-8000-0000000000ff"}
+    later |= {"type": "user", "message": {"role": "user", "content": "Work that came since."}}
+    with new.open("ab") as file:
+        file.write(json_line(later))
+    make_idle(new)
+    plan = plan_undo_of(made, SMALL, places)
+    assert plan.n_left_behind == 1
+    question = undo_question(plan)
+    assert question.startswith("Undo the last compaction? Current context: ")
+    assert f"1 message that came since will not be in it, and stays in {new}." in question
+    line = undone_line(plan, undo(plan, SMALL, places))
+    assert line.startswith("Undone: the compaction · ")
+    assert line.endswith(f"Go on with: claude --resume {old.stem}")
+    assert new.exists()
