@@ -163,7 +163,7 @@ async def test_read_only_is_warned_of_once_and_nothing_is_kept(
     assert editor.questions == []
     assert len([text for text in editor.told if "readOnly" in text]) == 1
     written = {name for name, data in editor.place.files().items() if before.get(name) != data}
-    assert {name for name in written if not name.endswith((".jsonl", ".sqlite"))} == set()
+    assert {name for name in written if not name.endswith(".jsonl")} == set()
 
 
 async def test_what_cannot_be_kept_is_told_of_once(editor, workspace_session, configure) -> None:
