@@ -16,8 +16,9 @@ from ullage.core.preview_text import (
     split_proposed,
 )
 
+LINE = f"{MARKER} (0123456789ab) -->"
 summaries = st.lists(
-    st.sampled_from(["## Goal", "- a point", "", MARKER, f"- {MARKER}", "\u2028", "😀 grüße"])
+    st.sampled_from(["## Goal", "- a point", "", LINE, f"- {LINE}", "\u2028", "😀 grüße"])
     | st.text(st.characters(blacklist_characters="\r\n", blacklist_categories=["Cs"]), max_size=20),
     max_size=8,
 ).map("\n".join)
@@ -40,23 +41,36 @@ def age(_: int | None) -> str:
 
 @given(summaries, st.text(max_size=60), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_the_summary_is_what_stands_above_the_marker(summary: str, said: str, ending: str) -> None:
-    text = proposed_text(summary, [item(Text(text=f"{said}\n{MARKER}\n"))], age)
+    text = proposed_text(summary, [item(Text(text=f"{said}\n{LINE}\n"))], age)
     found = split_proposed(text.replace("\n", ending))
-    assert found.has_marker
+    assert found.marker is not None
+    assert not found.is_edited
     assert found.summary == summary.strip("\n")
     assert found.text == re.sub(r"\r\n?", "\n", text)
-    assert found.text[found.n_above :].startswith(MARKER)
+    assert found.text[found.n_above :].startswith(found.marker)
 
 
-@pytest.mark.parametrize("text", ["", "## Goal\n- x", f"- {MARKER}", MARKER[:-1]])
+@given(summaries, summaries)
+def test_a_proposal_is_edited_where_it_says_something_else(one: str, other: str) -> None:
+    text, kept = proposed_text(one, [], age), proposed_text(other, [], age)
+    edited = split_proposed(text.replace("## Kept", f"{other}\n## Kept"))
+    assert edited.is_edited
+    assert (split_proposed(text).marker == split_proposed(kept).marker) == (text == kept)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "## Goal\n- x", MARKER, f"- {LINE}", LINE[:-1], f"{MARKER} (0123456789aB) -->"],
+)
 def test_without_a_marker_all_is_summary(text: str) -> None:
     found = split_proposed(text)
-    assert (found.has_marker, found.summary, found.n_above) == (False, text, len(text))
+    assert (found.marker, found.summary, found.n_above) == (None, text, len(text))
+    assert found.is_edited
 
 
 @given(st.text(max_size=80))
 def test_no_line_of_a_message_can_be_taken_for_one_of_ours(said: str) -> None:
-    shown = messages_text([item(Text(text=f"x\n{MARKER}\n## 2. User\n{said}"))], age)
+    shown = messages_text([item(Text(text=f"x\n{LINE}\n## 2. User\n{said}"))], age)
     head, *lines = re.split(r"\r\n|\r|\n", shown)
     assert head == "## 1. User · 1 hour ago"
     assert all(line == "" or line.startswith(">") for line in lines)
@@ -67,7 +81,7 @@ def test_calls_and_outputs_are_lines_and_long_texts_are_cut() -> None:
     output = ToolResult(
         call_id="c", name="bash", content=(Text(text="ok\n" * 9000),), is_error=False
     )
-    shown = before_text([item(Text(text="y" * 5000), call), item(output)], [item(call)], age)
+    shown = before_text([item(Text(text="y" * 5000), call), item(output)], [item(call)], age, LINE)
     assert "> `bash` make test" in shown
     assert "> `bash` output, 27,000 characters: ok ok" in shown
     assert "(and 1,000 characters more)" in shown

@@ -14,6 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from model_server import ModelServer, head, serving
+from pi_files import conversation
 from running import idle
 from ullage.core.preview_text import MARKER
 
@@ -28,8 +29,12 @@ async def previewed(editor, path: Path, **wishes: object) -> SimpleNamespace:
 
 def edit(preview: SimpleNamespace, summary: str) -> None:
     path = Path(preview.proposedPath)
+    path.write_text(with_summary(path, summary), "utf-8")
+
+
+def with_summary(path: Path, summary: str) -> str:
     _, _, kept = path.read_text("utf-8").partition(MARKER)
-    path.write_text(f"{summary}\n\n{MARKER}{kept}", "utf-8")
+    return f"{summary}\n\n{MARKER}{kept}"
 
 
 async def refused(asked) -> str:
@@ -51,8 +56,7 @@ async def test_a_preview_is_two_files_and_nothing_else_changes(editor, full_sess
         for name, data in editor.place.files().items()
         if before.get(name, b"?") != data and not name.startswith("state/previews")
     }
-    assert all(name.startswith(("state/token", "state")) for name in added)
-    assert not any("locks" in name or "checkpoints" in name for name in added)
+    assert added == {"state", "state/index", "state/index/tokens.sqlite"}
     assert full_session.read_bytes() == before[str(full_session.relative_to(editor.place.root))]
     assert preview.title == "Compaction · 116k → 63k (−46%)"
     assert (preview.session.path, preview.tokensBefore) == (str(full_session), 116_480)
@@ -126,8 +130,6 @@ async def test_a_secret_in_the_edited_text_does_not_reach_the_session(
 
 
 async def test_secrets_of_the_session_are_in_no_file_of_its_preview(editor, place) -> None:
-    from pi_files import conversation
-
     data = conversation(12, chars=6000, usage=116_480, cwd=str(place.cwd)).data
     path = place.write("s.jsonl", data.replace(b"It matters. It", f"It {SECRET} it".encode()))
     await editor.start()
@@ -228,8 +230,6 @@ async def test_what_is_no_preview_is_refused(editor, name: str) -> None:
 
 
 async def test_a_session_that_is_small_has_no_preview_but_a_reason(editor, place) -> None:
-    from pi_files import conversation
-
     path = place.write("s.jsonl", conversation(1).data)
     await editor.start()
     result = await editor.request("ullage/preview", {"session": str(path)})
@@ -289,6 +289,106 @@ async def test_an_edited_proposal_is_kept_when_another_is_regenerated(
     assert not path.with_name("proposed.3.md").exists()
 
 
+TYPING = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(
+        synchronization=types.TextDocumentSyncClientCapabilities(dynamic_registration=True)
+    )
+)
+
+
+async def start_typing(editor) -> None:
+    """Start with a client that sends what is typed."""
+
+    @editor.client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def on_registration(params: types.RegistrationParams) -> None:
+        """Agree."""
+
+    await editor.start(capabilities=TYPING)
+
+
+def open_text(editor, path: Path) -> str:
+    text = path.read_text("utf-8")
+    opened = types.TextDocumentItem(uri=path.as_uri(), language_id="markdown", version=1, text=text)
+    editor.client.text_document_did_open(types.DidOpenTextDocumentParams(opened))
+    return text
+
+
+def type_text(editor, path: Path, text: str) -> None:
+    editor.client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(version=2, uri=path.as_uri()),
+            [types.TextDocumentContentChangeWholeDocument(text)],
+        )
+    )
+
+
+async def test_what_was_typed_for_an_earlier_proposal_is_kept_and_not_applied(
+    editor, full_session: Path
+) -> None:
+    await start_typing(editor)
+    preview = await previewed(editor, full_session)
+    path, named = Path(preview.proposedPath), {"preview": preview.preview}
+    open_text(editor, path)
+    type_text(editor, path, with_summary(path, "## Goal\n- Not saved."))
+    longer = conversation(30, chars=6000, usage=150_000, cwd=str(editor.place.cwd))
+    full_session.write_bytes(longer.data)
+    idle(full_session)
+    again = await editor.execute("ullage.regenerate", named)
+    aside = path.with_name("proposed.1.md")
+    assert again.message == f"The proposal that you edited is kept beside this one: {aside}"
+    assert "- Not saved." in aside.read_text("utf-8")
+    message = await refused(editor.execute("ullage.apply", named))
+    assert message.startswith("another summary was proposed since this one, nothing was applied")
+    assert full_session.read_bytes() == longer.data
+    assert await lens_titles(editor, preview) == [
+        "Regenerate…",
+        "Discard",
+        "another summary was proposed since",
+    ]
+    type_text(editor, path, path.read_text("utf-8"))
+    assert (await editor.execute("ullage.apply", named)).outcome == "done"
+    assert b"- Not saved." not in full_session.read_bytes()
+
+
+async def test_a_text_that_the_editor_has_not_reloaded_is_not_applied(
+    editor, full_session: Path
+) -> None:
+    await start_typing(editor)
+    preview = await previewed(editor, full_session)
+    path, named = Path(preview.proposedPath), {"preview": preview.preview}
+    before, old = full_session.read_bytes(), open_text(editor, path)
+    result = await editor.execute("ullage.regenerate", {**named, "focus": "file number 3"})
+    assert result.message == ""
+    assert path.read_text("utf-8") != old
+    assert "reload the document" in await refused(editor.execute("ullage.apply", named))
+    assert full_session.read_bytes() == before
+    (finding,) = (
+        await editor.client.text_document_diagnostic_async(
+            types.DocumentDiagnosticParams(types.TextDocumentIdentifier(path.as_uri()))
+        )
+    ).items
+    assert finding.code == "preview-replaced"
+
+
+async def test_an_edited_proposal_that_is_discarded_is_kept(editor, full_session: Path) -> None:
+    await start_typing(editor)
+    for number, is_saved in enumerate((True, False), 1):
+        preview = await previewed(editor, full_session)
+        path = Path(preview.proposedPath)
+        open_text(editor, path)
+        if is_saved:
+            edit(preview, "## Goal\n- Mine 1.")
+        else:
+            type_text(editor, path, with_summary(path, "## Goal\n- Mine 2."))
+        outcome = await editor.execute("ullage.discard", {"preview": preview.preview})
+        aside = path.with_name(f"proposed.{number}.md")
+        assert outcome.message.endswith(f" The proposal that you edited is kept: {aside}")
+        assert f"- Mine {number}." in aside.read_text("utf-8")
+        assert not path.exists()
+        editor.close(path)
+    assert not path.with_name("proposed.3.md").exists()
+
+
 async def test_previews_that_nobody_touched_for_a_week_go_at_the_start(
     editor, full_session: Path, place
 ) -> None:
@@ -302,7 +402,7 @@ async def test_previews_that_nobody_touched_for_a_week_go_at_the_start(
             "from ullage.core.config.settings import Config;"
             "from ullage.store.places import current_places; p = current_places(); c = Config();"
             "l = load(open_session(Path(sys.argv[1])), c, p);"
-            "print(asyncio.run(make_preview(l, None, None, c, p, ModelUse())).proposed_path)"
+            "print(asyncio.run(make_preview(l, None, None, c, p, ModelUse(), {})).proposed_path)"
         )
         ran = place.run(path, program=("-c", code))
         made.append(Path(ran.stdout.strip()))
@@ -503,7 +603,11 @@ async def test_what_is_typed_counts_even_where_the_client_was_not_asked_to_send_
     editor.client.text_document_did_change(
         types.DidChangeTextDocumentParams(
             types.VersionedTextDocumentIdentifier(version=2, uri=path.as_uri()),
-            [types.TextDocumentContentChangeWholeDocument(f"## Goal\n- Not saved.\n\n{MARKER}\n")],
+            [
+                types.TextDocumentContentChangeWholeDocument(
+                    with_summary(path, "## Goal\n- Not saved.")
+                )
+            ],
         )
     )
     found = await editor.client.text_document_code_lens_async(
@@ -604,7 +708,7 @@ async def test_a_marker_that_is_missing_can_be_put_back(editor, full_session: Pa
     preview = await previewed(editor, full_session)
     path = Path(preview.proposedPath)
     whole = path.read_text("utf-8")
-    path.write_text(whole.replace(f"{MARKER}\n\n", ""), "utf-8")
+    path.write_text(re.sub(f"{MARKER}.*\n\n", "", whole), "utf-8")
     findings = await opened(editor, preview, count=1)
     assert findings[0].code == "preview-marker-missing"
     (action,) = await fixes(editor, preview, findings)

@@ -5,7 +5,8 @@ with it, so that a proposal that the user left alone is noted as its author wrot
 """
 
 import asyncio
-from hashlib import sha256
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,23 +24,25 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge import tokens_text
 from ullage.core.masking import mask_items
 from ullage.core.policy import Layer
-from ullage.core.preview_text import before_text, proposed_text, split_proposed
+from ullage.core.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.core.secrets import mask
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
 from ullage.store.places import Places
 from ullage.store.previews import (
     preview_id_of,
+    previews_lock,
     proposed_path,
     read_preview,
     read_proposed,
     remove_preview,
     set_aside,
     write_preview,
+    write_proposed,
 )
 from ullage.store.reader import FileLines, Fingerprint, look_at
 from ullage.store.token_counts import CountText
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,8 +60,8 @@ class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
     n_kept: int
     n_tokens_before: int
     n_tokens_after: int
-    proposed_sha256: str
-    """Of the proposal as it was written; another one is its user's work."""
+    marker: str
+    """The line that ends the summary, by which a proposal is known from an earlier one."""
     agent: str
     session_id: str
 
@@ -91,6 +94,7 @@ async def make_preview(
     config: Config,
     places: Places,
     model: ModelUse,
+    texts: Mapping[Path, str],
     *,
     is_anew: bool = False,
 ) -> CompactionPreview | Unneeded:
@@ -98,14 +102,15 @@ async def make_preview(
 
     Without a layer it is the one that is due, else the gentlest one that helps. A proposal that
     the user edited is given back where it would be made again, unless that is asked for
-    (`is_anew`); where it would not, it is kept beside the new one.
+    (`is_anew`); where it would not, it is kept beside the new one. `texts` are those of the editor,
+    saved or not: they may change until the new one is written.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
         StateUnwritable: the state folder does not take it.
     """
     if not is_anew:
-        found = await asyncio.to_thread(_find_edited, loaded, layer, focus, places)
+        found = await asyncio.to_thread(_find_edited, loaded, layer, focus, places, texts)
         if found is not None:
             return found
     is_full_due = (loaded.status.gauge.utilization or 0.0) >= loaded.policy.full_ratio
@@ -117,7 +122,7 @@ async def make_preview(
         plan = plan if isinstance(found, Unneeded) else found
     if isinstance(plan, Unneeded):
         return plan
-    return await asyncio.to_thread(_write, plan, request, config, places)
+    return await asyncio.to_thread(_write, plan, request, config, places, texts)
 
 
 def find_preview(preview_id: str, places: Places) -> CompactionPreview:
@@ -166,27 +171,14 @@ async def plan_proposed(
     """Plan the compaction anew with what stands above the marker; `text` is what is not saved.
 
     Raises:
-        PreviewRefused: the marker is missing, so that nobody knows what is the summary.
+        PreviewRefused: the marker is missing, or another proposal's: nobody knows what is meant.
         ChangedMeanwhile: the session went on; the preview stays.
         PreviewNotFound: the proposal is gone.
     """
     if text is None:
         text = await asyncio.to_thread(read_proposed, preview.proposed_path)
-    proposed = split_proposed(text)
-    if not proposed.has_marker:
-        raise PreviewRefused(
-            "the line that ends the summary is missing, nothing was applied: put it back, or"
-            " regenerate the preview"
-        )
+    request, note = _request(preview.note, split_proposed(text)), preview.note
     loaded = await asyncio.to_thread(_load_again, preview, config, places, count_text)
-    note = preview.note
-    is_as_written = proposed.summary == note.summary.text.strip("\n")
-    request = Request(
-        layer=note.layer,
-        focus=note.focus,
-        summary=None if is_as_written else proposed.summary,
-        written=note.summary if is_as_written else None,
-    )
     plan = await plan_compaction(loaded, request, config, places, model)
     if isinstance(plan, Unneeded):
         return plan
@@ -207,12 +199,21 @@ def apply_proposed(preview: CompactionPreview, plan: Plan, config: Config, place
     """
     find_preview(preview.preview_id, places)
     made = compact(plan, config, places)
-    remove_preview(preview.preview_id, places)
+    with previews_lock(places), suppress(PreviewNotFound):
+        # Another window may have made another one meanwhile.
+        if find_preview(preview.preview_id, places).note == preview.note:
+            remove_preview(preview.preview_id, places)
     return made
 
 
-def discard_preview(preview: CompactionPreview, places: Places) -> None:
-    remove_preview(preview.preview_id, places)
+def discard_preview(
+    preview: CompactionPreview, places: Places, texts: Mapping[Path, str]
+) -> Path | None:
+    """Remove a preview; give where the proposal is kept if its user edited it."""
+    with previews_lock(places):
+        aside = _set_aside_edited(preview.proposed_path, texts)
+        remove_preview(preview.preview_id, places)
+    return aside
 
 
 def saved_text(n_before: int, n_after: int) -> str:
@@ -222,7 +223,11 @@ def saved_text(n_before: int, n_after: int) -> str:
 
 
 def _find_edited(
-    loaded: Loaded, layer: Layer | None, focus: str | None, places: Places
+    loaded: Loaded,
+    layer: Layer | None,
+    focus: str | None,
+    places: Places,
+    texts: Mapping[Path, str],
 ) -> CompactionPreview | None:
     """Find a proposal that its user edited, where the one that is asked for would be the same."""
     try:
@@ -230,21 +235,46 @@ def _find_edited(
     except PreviewNotFound:
         return None
     is_wished = layer in (None, found.note.layer) and focus in (None, found.note.focus)
-    if not is_wished or is_outdated(found) or not _is_edited(found):
+    if not is_wished or is_outdated(found) or not _is_in_hand(found, texts):
         return None
     return msgspec.structs.replace(found, is_edited=True)
 
 
-def _is_edited(preview: CompactionPreview) -> bool:
+def _is_in_hand(preview: CompactionPreview, texts: Mapping[Path, str]) -> bool:
+    """Tell whether its user has edited it; an editor may still hold the text of an earlier one."""
+    typed = texts.get(preview.proposed_path)
+    proposed = None if typed is None else split_proposed(typed)
+    if proposed is None or proposed.marker not in (None, preview.note.marker):
+        return _is_edited(preview.proposed_path)
+    return proposed.is_edited
+
+
+def _is_edited(path: Path) -> bool:
     try:
-        return _sha256(read_proposed(preview.proposed_path)) != preview.note.proposed_sha256
+        return split_proposed(read_proposed(path)).is_edited
     except PreviewNotFound:
-        return False
+        # What cannot be read is not ours alone.
+        return path.exists()
 
 
-def _sha256(proposed: str) -> str:
-    """Give a hash that is the same whatever line ends an editor writes."""
-    return sha256(split_proposed(proposed).text.encode("utf-8", "replace")).hexdigest()
+def _request(note: PreviewNote, proposed: Proposed) -> Request:
+    if proposed.marker is None:
+        raise PreviewRefused(
+            "the line that ends the summary is missing, nothing was applied: put it back, or"
+            " regenerate the preview"
+        )
+    if proposed.marker != note.marker:
+        raise PreviewRefused(
+            "another summary was proposed since this one, nothing was applied: reload the document"
+            " to see it; what you wrote is kept beside it"
+        )
+    is_as_written = proposed.summary == note.summary.text.strip("\n")
+    return Request(
+        layer=note.layer,
+        focus=note.focus,
+        summary=None if is_as_written else proposed.summary,
+        written=note.summary if is_as_written else None,
+    )
 
 
 def _load_again(
@@ -269,7 +299,9 @@ def _fingerprint(loaded: Loaded) -> Fingerprint | None:
     return lines.fingerprint if isinstance(lines, FileLines) else None
 
 
-def _write(plan: Plan, request: Request, config: Config, places: Places) -> CompactionPreview:
+def _write(
+    plan: Plan, request: Request, config: Config, places: Places, texts: Mapping[Path, str]
+) -> CompactionPreview:
     loaded, selection = plan.loaded, plan.selection
     fingerprint = _fingerprint(loaded)
     if fingerprint is None:
@@ -280,6 +312,9 @@ def _write(plan: Plan, request: Request, config: Config, places: Places) -> Comp
     header = loaded.session.header
     log_name = flush_log_name(loaded, config, places)
     proposed = proposed_text(plan.summary.text, kept, ago, log_name)
+    marker = split_proposed(proposed).marker
+    if marker is None:
+        raise AssertionError("a proposal has a marker")
     note = PreviewNote(
         version=VERSION,
         path=str(loaded.path),
@@ -292,22 +327,30 @@ def _write(plan: Plan, request: Request, config: Config, places: Places) -> Comp
         n_kept=len(kept),
         n_tokens_before=plan.n_tokens_before,
         n_tokens_after=plan.n_tokens_after,
-        proposed_sha256=_sha256(proposed),
+        marker=marker,
         agent=header.known_agent,
         session_id=header.session_id,
     )
     preview_id = preview_id_of(loaded.path)
-    aside = _set_aside_edited(preview_id, places)
-    write_preview(preview_id, before_text(replaced, kept, ago), proposed, note, places)
-    return msgspec.structs.replace(find_preview(preview_id, places), aside_path=aside)
+    before = before_text(replaced, kept, ago, marker)
+    with previews_lock(places):
+        aside = _set_aside_edited(proposed_path(preview_id, places), texts)
+        write_preview(preview_id, before, proposed, note, places)
+        return msgspec.structs.replace(find_preview(preview_id, places), aside_path=aside)
 
 
-def _set_aside_edited(preview_id: str, places: Places) -> Path | None:
-    """Move a proposal that its user edited beside the next one; where it is, None if none is."""
-    path = proposed_path(preview_id, places)
+def _set_aside_edited(path: Path, texts: Mapping[Path, str]) -> Path | None:
+    """Move what its user made of a proposal, saved or not, to where no other takes its place."""
+    typed = texts.get(path)
+    if typed is not None and split_proposed(typed).is_edited and not _holds(path, typed):
+        if _is_edited(path):
+            set_aside(path)
+        write_proposed(path, typed)
+    return set_aside(path) if _is_edited(path) else None
+
+
+def _holds(path: Path, text: str) -> bool:
     try:
-        is_edited = _is_edited(find_preview(preview_id, places))
+        return split_proposed(read_proposed(path)).text == split_proposed(text).text
     except PreviewNotFound:
-        # Without a note that can be read, nobody knows who wrote it.
-        is_edited = path.exists()
-    return set_aside(path) if is_edited else None
+        return False

@@ -17,6 +17,7 @@ from ullage.core.context import ContextItem
 from ullage.core.facts import Facts, gather
 from ullage.core.masking import mask_items
 from ullage.core.preview_check import (
+    HINDRANCES,
     Change,
     PreviewFinding,
     check_proposed,
@@ -75,14 +76,11 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """What the offsets of the findings are in."""
     findings: tuple[PreviewFinding, ...]
-    insert_all: Change | None
+    state: str
+    """What it keeps, or why it cannot be applied, in a few words."""
+    can_apply: bool
+    insert_all: Change | None = None
     """Puts in all that is lost."""
-    n_found: int
-    n_kept: int
-
-    @property
-    def kept_text(self) -> str:
-        return f"keeps {self.n_kept:,} of {self.n_found:,} facts"
 
 
 def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial | None:
@@ -115,11 +113,14 @@ def check_preview(
         PinRefused: there are pins that cannot be read.
     """
     proposed = split_proposed(text)
+    marker = marker_finding(proposed, preview.note.marker)
+    findings = () if marker is None else (marker,)
     if material is None or is_outdated(preview):
-        marker = marker_finding(proposed)
-        known = () if marker is None else (marker,)
-        findings = (outdated_finding(proposed), *known)
-        return Checked(text=proposed.text, findings=findings, insert_all=None, n_found=0, n_kept=0)
+        findings = (outdated_finding(proposed), *findings)
+    if material is None or findings:
+        # Nobody knows what the summary is, or of which messages: nothing can be said of it.
+        state = HINDRANCES[findings[0].code]
+        return Checked(text=proposed.text, findings=findings, state=state, can_apply=False)
     found = audit(
         material.items,
         proposed.summary,
@@ -130,7 +131,7 @@ def check_preview(
     return Checked(
         text=proposed.text,
         findings=check_proposed(proposed, found),
+        state=f"keeps {found.n_kept:,} of {found.n_found:,} facts",
+        can_apply=True,
         insert_all=insert_all(proposed, found.missing),
-        n_found=found.n_found,
-        n_kept=found.n_kept,
     )

@@ -166,6 +166,11 @@ _OWN: tuple[DiagnosticCode, ...] = (
         "preview-outdated", "previews", "error",
         "The session went on since the compaction was proposed", "Regenerate the proposal",
     ),
+    _code(
+        "preview-replaced", "previews", "error",
+        "The document holds an earlier proposal than the one that would be applied",
+        "Reload the document; what you wrote is kept beside it",
+    ),
 )  # fmt: skip
 
 _LEVELS: dict[Severity, Level] = {"info": "information", "warning": "warning", "error": "error"}

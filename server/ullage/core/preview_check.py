@@ -9,7 +9,7 @@ import msgspec
 from ullage.core.audit import Audit
 from ullage.core.audit_facts import KINDS, Fact, FactKind
 from ullage.core.completion import fact_line, section_of, with_lines
-from ullage.core.preview_text import MARKER, Proposed
+from ullage.core.preview_text import Proposed
 from ullage.core.prose import gist
 
 MAX_FINDINGS: Final = 200
@@ -26,6 +26,13 @@ INVENTED: Final = "preview-invented"
 STALE: Final = "preview-stale-value"
 MARKER_MISSING: Final = "preview-marker-missing"
 OUTDATED: Final = "preview-outdated"
+REPLACED: Final = "preview-replaced"
+HINDRANCES: Final[dict[str, str]] = {
+    OUTDATED: "the session went on",
+    REPLACED: "another summary was proposed since",
+    MARKER_MISSING: "the line that ends the summary is missing",
+}
+"""Why a proposal cannot be applied, by what is found at it."""
 _NAMES: dict[FactKind, str] = {
     "pin": "The pin",
     "constraint": "The rule",
@@ -65,11 +72,18 @@ def outdated_finding(proposed: Proposed) -> PreviewFinding:
     )
 
 
-def marker_finding(proposed: Proposed) -> PreviewFinding | None:
-    """Say that the marker is missing, with a change that puts it back where it can be told."""
-    if proposed.has_marker:
+def marker_finding(proposed: Proposed, marker: str) -> PreviewFinding | None:
+    """Say that the marker is missing or another's; one that is missing can be put back."""
+    if proposed.marker == marker:
         return None
     text = proposed.text
+    if proposed.marker is not None:
+        return PreviewFinding(
+            code=REPLACED,
+            start=proposed.n_above,
+            end=_line_end(text, proposed.n_above),
+            message="Another summary was proposed since this one: reload the document.",
+        )
     headings = list(_KEPT_HEADING.finditer(text))
     at = headings[-1].start() if headings else len(text)
     gap = "" if at == 0 or text[at - 1] == "\n" else "\n"
@@ -78,16 +92,12 @@ def marker_finding(proposed: Proposed) -> PreviewFinding | None:
         start=at,
         end=_line_end(text, at),
         message="The line that ends the summary is missing: without it nothing is applied.",
-        fixes=(Change(title="Put the line back", start=at, end=at, new_text=f"{gap}{MARKER}\n\n"),),
+        fixes=(Change(title="Put the line back", start=at, end=at, new_text=f"{gap}{marker}\n\n"),),
     )
 
 
 def check_proposed(proposed: Proposed, found: Audit) -> tuple[PreviewFinding, ...]:
     """Turn the audit of what stands above the marker into findings in the whole text."""
-    marker = marker_finding(proposed)
-    if marker is not None:
-        # Nobody knows what the summary is, so that nothing can be said of it.
-        return (marker,)
     above = proposed.text[: proposed.n_above]
     findings = list(_lost(above, found.missing))
     findings += _named(above, found.invented, INVENTED, "stands nowhere in these messages")

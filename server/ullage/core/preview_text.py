@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from typing import Final, TypeAlias
 
 import msgspec
@@ -11,7 +12,8 @@ from ullage.core.message import Image, Text, Thinking, ToolCall, ToolResult, res
 from ullage.core.outputs import describe
 from ullage.core.prose import gist, one_line
 
-MARKER: Final = "<!-- Ullage: what follows stays as it is; only the text above is the summary -->"
+MARKER: Final = "<!-- Ullage: what follows stays as it is; only the text above is the summary"
+"""How the line begins that ends the summary; its end names the proposal, by what that said."""
 MAX_MESSAGE_CHARS: Final = 4_000
 """Shown of one message; a reader wants to know what it was, not to read a log (chosen)."""
 MAX_WHOLE_CHARS: Final = 400_000
@@ -22,7 +24,9 @@ Age: TypeAlias = Callable[[int | None], str]
 """Says how long ago something was, by its milliseconds."""
 
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
-_MARKER_LINE = re.compile(rf"^[ \t]*{re.escape(MARKER)}[ \t]*$", re.MULTILINE)
+_MARKER_LINE = re.compile(
+    rf"^[ \t]*({re.escape(MARKER)} \([0-9a-f]{{12}}\) -->)[ \t]*$", re.MULTILINE
+)
 
 
 class Proposed(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,19 +34,24 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
 
     summary: str
     """What stands above the marker; all of it where there is none."""
-    has_marker: bool
+    marker: str | None
+    """The line that ends the summary; None where there is none."""
+    is_edited: bool
+    """Whether it says something else than when it was proposed."""
     text: str
     """The whole, with `\\n` alone as its line ends."""
     n_above: int
     """Characters of it above the marker."""
 
 
-def before_text(replaced: Sequence[ContextItem], kept: Sequence[ContextItem], age: Age) -> str:
+def before_text(
+    replaced: Sequence[ContextItem], kept: Sequence[ContextItem], age: Age, marker: str
+) -> str:
     """Write the messages that go, in their order, and below the marker those that stay.
 
     The messages are without secrets.
     """
-    return "\n".join((messages_text(replaced, age), "", MARKER, "", *_kept_lines(kept, age), ""))
+    return "\n".join((messages_text(replaced, age), "", marker, "", *_kept_lines(kept, age), ""))
 
 
 def messages_text(items: Sequence[ContextItem], age: Age) -> str:
@@ -67,7 +76,9 @@ def proposed_text(
     `log_name` is the daily log that is added to before the compaction, if one is.
     """
     memory = () if log_name is None else (_memory_line(log_name), "")
-    return "\n".join((summary.strip("\n"), "", MARKER, "", *memory, *_kept_lines(kept, age), ""))
+    above = summary.strip("\n") + "\n\n"
+    below = "\n".join(("\n", *memory, *_kept_lines(kept, age), ""))
+    return above + _marker(above + below) + below
 
 
 def split_proposed(text: str) -> Proposed:
@@ -76,18 +87,26 @@ def split_proposed(text: str) -> Proposed:
     The last one counts: none can stand in what follows, where each line is a point of ours.
     """
     text = _LINE_BREAK.sub("\n", text)
-    markers = list(_MARKER_LINE.finditer(text))
-    n_above = markers[-1].start() if markers else len(text)
+    found = list(_MARKER_LINE.finditer(text))
+    start, end = found[-1].span() if found else (len(text), len(text))
+    marker = found[-1][1] if found else None
     return Proposed(
-        summary=text[:n_above].strip("\n"),
-        has_marker=bool(markers),
+        summary=text[:start].strip("\n"),
+        marker=marker,
+        is_edited=marker != _marker(text[:start] + text[end:]),
         text=text,
-        n_above=n_above,
+        n_above=start,
     )
 
 
 def kept_heading(n_kept: int) -> str:
     return f"## Kept as it is: {_counted(n_kept)}"
+
+
+def _marker(rest: str) -> str:
+    """Write the line for the text around it, whatever line ends an editor writes there."""
+    data = _LINE_BREAK.sub("\n", rest).encode("utf-8", "replace")
+    return f"{MARKER} ({sha256(data).hexdigest()[:12]}) -->"
 
 
 def _memory_line(log_name: str) -> str:

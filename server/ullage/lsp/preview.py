@@ -98,9 +98,11 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
 async def run_discard(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     """Remove a preview; the session is as it was."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
-    await asyncio.to_thread(discard_preview, preview, ls.places)
+    texts = ls.documents.texts
+    aside = await asyncio.to_thread(discard_preview, preview, ls.places, texts)
     ls.documents.materials.forget(preview.proposed_path)
-    return Outcome(outcome="done", message="Preview discarded; nothing was changed.")
+    kept = "" if aside is None else f" The proposal that you edited is kept: {aside}"
+    return Outcome(outcome="done", message=f"Preview discarded; the session is as it was.{kept}")
 
 
 async def _previewed(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
@@ -121,7 +123,14 @@ async def _made(
     async def made(report: Reporter) -> CompactionPreview | Unneeded:
         model = await model_for(ls, loaded, report)
         return await make_preview(
-            loaded, layer, focus, ls.config, ls.places, model, is_anew=is_anew
+            loaded,
+            layer,
+            focus,
+            ls.config,
+            ls.places,
+            model,
+            ls.documents.texts,
+            is_anew=is_anew,
         )
 
     found = await with_progress(ls, "Planning a compaction", made)

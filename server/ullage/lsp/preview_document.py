@@ -28,24 +28,20 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
     found = await checked_at(ls, path)
     if found is None:
         return []
-    is_outdated = any(one.code == OUTDATED for one in found.checked.findings)
-    state = "the session went on" if is_outdated else found.checked.kept_text
     commands = [
-        *(_offers(ls, found, path, is_outdated=is_outdated) if may_write(ls) else ()),
-        types.Command(title=state, command=""),
+        *(_offers(ls, found, path) if may_write(ls) else ()),
+        types.Command(title=found.checked.state, command=""),
     ]
     start = types.Position(0, 0)
     return [types.CodeLens(range=types.Range(start, start), command=one) for one in commands]
 
 
-def _offers(
-    ls: UllageServer, found: CheckedProposal, path: Path, *, is_outdated: bool
-) -> Iterator[types.Command]:
+def _offers(ls: UllageServer, found: CheckedProposal, path: Path) -> Iterator[types.Command]:
     note, argument = found.preview.note, {"preview": found.preview.preview_id}
     is_typing_known = ls.documents.is_typing_sent or path in ls.documents.texts
     apply = APPLY if is_typing_known else APPLY_SAVED
     saved = saved_text(note.n_tokens_before, note.n_tokens_after)
-    if not is_outdated:
+    if found.checked.can_apply:
         yield types.Command(f"{apply} ({saved})", APPLY_COMMAND, arguments=[argument])
     yield types.Command(REGENERATE, REGENERATE_COMMAND, arguments=[argument])
     yield types.Command(DISCARD, DISCARD_COMMAND, arguments=[argument])

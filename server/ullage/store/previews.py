@@ -8,7 +8,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -19,6 +19,7 @@ import msgspec
 from ullage.errors import PreviewNotFound
 from ullage.store.files import publish, remove_quietly, replace_file
 from ullage.store.places import Places, unwritable
+from ullage.store.quick_lock import quick_lock
 from ullage.store.state_file import read_state
 
 BEFORE_NAME = "before.md"
@@ -57,6 +58,15 @@ def proposed_path(preview_id: str, places: Places) -> Path:
     return previews_folder(places) / preview_id / PROPOSED_NAME
 
 
+def previews_lock(places: Places) -> AbstractContextManager[None]:
+    """Hold what two windows must not do to one preview at a time.
+
+    Raises:
+        StateBusy, StateUnwritable: as `quick_lock`.
+    """
+    return quick_lock(previews_folder(places) / "previews.lock")
+
+
 def write_preview(
     preview_id: str, before: str, proposed: str, note: msgspec.Struct, places: Places
 ) -> None:
@@ -73,8 +83,12 @@ def write_preview(
     replace_file(folder / BEFORE_NAME, before.encode("utf-8", "replace"))
     with suppress(OSError):
         (folder / BEFORE_NAME).chmod(_READ_ONLY)
-    replace_file(folder / PROPOSED_NAME, proposed.encode("utf-8", "replace"))
+    write_proposed(folder / PROPOSED_NAME, proposed)
     replace_file(folder / NOTE_NAME, msgspec.json.encode(note) + b"\n")
+
+
+def write_proposed(path: Path, text: str) -> None:
+    replace_file(path, text.encode("utf-8", "replace"))
 
 
 def set_aside(proposed_path: Path) -> Path:

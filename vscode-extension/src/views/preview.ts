@@ -12,7 +12,7 @@ import {
 } from "../protocol";
 import type { RequestOptions } from "../serverConnection";
 import type { KeptPreviews } from "./keptPreviews";
-import { showOutcome, showQuietly } from "./outcome";
+import { showOutcome } from "./outcome";
 import { digestOf, isEdited, isOpen, isSameFile, isWrittenSince, save, type KeptPreview } from "./previewFile";
 import { withPatience } from "./progress";
 
@@ -93,22 +93,14 @@ export class CompactionPreview {
     );
   }
 
-  /** Remove the preview. The session stays as it is. */
+  /** Remove the preview; the server keeps what the user has edited. The session stays as it is. */
   async discard(name?: string): Promise<void> {
     const current = await this.kept.current(name);
-    if (await isEdited(current)) {
-      const discard = vscode.l10n.t("Discard");
-      const question = vscode.l10n.t("Discard the summary that you have edited?");
-      const detail = vscode.l10n.t("The session stays as it is. Your text is removed for good.");
-      if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, discard)) !== discard) {
-        return;
-      }
-    }
     // An editor without unsaved changes closes without a question.
     await save(current);
     const outcome = await this.client.execute(DISCARD_COMMAND, { preview: current.preview });
     await this.kept.forget(current);
-    showQuietly(outcome.message);
+    showOutcome(this.client, outcome);
   }
 
   /** Have the server propose a text, and show it; it may be the one that the user has edited before. */

@@ -1,0 +1,46 @@
+"""A preview that two windows make at the same time."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+from pi_files import conversation
+from planning import loaded
+from ullage.app.preview import CompactionPreview, find_preview, make_preview
+from ullage.app.summaries import ModelUse
+from ullage.core.compaction import Unneeded
+from ullage.core.config.settings import Config
+from ullage.core.policy import Layer, Policy
+from ullage.core.preview_text import split_proposed
+from ullage.store.demo import make_idle
+from ullage.store.places import Places
+from ullage.store.previews import preview_id_of
+
+CONFIG = Config(policy=Policy(summarize_protect_tokens=3000, full_protect_tokens=300))
+
+
+def test_its_files_are_all_of_one_of_them(tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(conversation(40, chars=600, usage=150_000, cwd=str(tmp_path)).data)
+    make_idle(path)
+    barrier = threading.Barrier(2)
+    for _ in range(10):
+        made: list[CompactionPreview | Unneeded] = []
+
+        def make(layer: Layer, made: list[CompactionPreview | Unneeded] = made) -> None:
+            known = loaded(path, places, CONFIG)
+            barrier.wait()
+            work = make_preview(known, layer, layer, CONFIG, places, ModelUse(), {}, is_anew=True)
+            made.append(asyncio.run(work))
+
+        threads = [threading.Thread(target=make, args=(layer,)) for layer in ("summarize", "full")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found = find_preview(preview_id_of(path), places)
+        proposed = split_proposed(found.proposed_path.read_text("utf-8"))
+        assert (proposed.marker, proposed.is_edited) == (found.note.marker, False)
+        assert found.note.marker in found.before_path.read_text("utf-8")
+        assert not found.proposed_path.with_name("proposed.1.md").exists()
+        assert len(made) == 2
