@@ -370,6 +370,27 @@ async def test_a_text_that_the_editor_has_not_reloaded_is_not_applied(
     assert finding.code == "preview-replaced"
 
 
+async def test_a_text_that_is_too_long_is_not_applied_nor_is_the_saved_one(
+    editor, full_session: Path
+) -> None:
+    await start_typing(editor)
+    before = full_session.read_bytes()
+    preview = await previewed(editor, full_session)
+    path = Path(preview.proposedPath)
+    open_text(editor, path)
+    type_text(editor, path, with_summary(path, "x" * (2 * 1024 * 1024 + 1)))
+    assert await lens_titles(editor, preview) == [
+        "Regenerate…",
+        "Discard",
+        "the text is too long for a summary",
+    ]
+    message = await refused(editor.execute("ullage.apply", {"preview": preview.preview}))
+    assert message.startswith("the text in the editor is too long for a summary")
+    assert full_session.read_bytes() == before
+    type_text(editor, path, with_summary(path, "## Goal\n- Short."))
+    assert (await lens_titles(editor, preview))[0] == "Apply (−46%)"
+
+
 async def test_an_edited_proposal_that_is_discarded_is_kept(editor, full_session: Path) -> None:
     await start_typing(editor)
     for number, is_saved in enumerate((True, False), 1):
@@ -638,11 +659,11 @@ async def test_what_would_be_lost_is_found_and_can_be_put_back(editor, full_sess
         types.Range(types.Position(1, 10), types.Position(1, 15)),
     )
     one, every = await fixes(editor, preview, [pin])
-    assert one.title == "Insert “Never touch production 😀.”"
+    assert (one.title, one.is_preferred) == ("Insert “Never touch production 😀.” (as saved)", False)
     ((change,),) = one.edit.changes.values()
     assert change.range.start == types.Position(0, 0)
     assert change.new_text == "## Pinned\n- Never touch production 😀.\n\n"
-    assert every.title == "Insert all that would be lost"
+    assert every.title == "Insert all that would be lost (as saved)"
 
 
 async def test_a_pin_that_is_set_later_is_missed_by_the_next_check(

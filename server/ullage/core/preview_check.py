@@ -107,7 +107,9 @@ def check_proposed(proposed: Proposed, found: Audit) -> tuple[PreviewFinding, ..
 
 def insert_all(proposed: Proposed, missing: Iterable[Fact]) -> Change | None:
     """Give the one change that puts in all that is lost; None where nothing is."""
-    return _insertion(proposed.text[: proposed.n_above], tuple(missing), "Insert all")
+    return _insertion(
+        proposed.text[: proposed.n_above], tuple(missing), "Insert all that would be lost"
+    )
 
 
 def _lost(summary: str, missing: Iterable[Fact]) -> Iterator[PreviewFinding]:

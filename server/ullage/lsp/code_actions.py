@@ -10,7 +10,7 @@ from ullage.app.abilities import Ability, abilities
 from ullage.core.outline import row_at_line
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
-from ullage.lsp.edit import workspace_edit
+from ullage.lsp.edit import fix_action
 from ullage.lsp.finding import SOURCE, range_of
 from ullage.lsp.outline import outlined
 from ullage.lsp.permission import may_write
@@ -139,13 +139,7 @@ def _text_fixes(
     ]
     is_only, version = len(fixes) == 1, ls.documents.versions.get(path)
     return [
-        types.CodeAction(
-            title=fix.title,
-            kind=types.CodeActionKind.QuickFix,
-            diagnostics=[diagnostic],
-            is_preferred=is_only and fix.is_sure,
-            edit=workspace_edit(ls, uri, fix, version),
-        )
+        fix_action(ls, uri, fix, version, [diagnostic], is_preferred=is_only and fix.is_sure)
         for fix in fixes
     ]
 

@@ -73,6 +73,7 @@ async def _register(ls: UllageServer) -> None:
         ls.documents.is_typing_sent = False
         ls.documents.texts.clear()
         ls.documents.versions.clear()
+        ls.documents.too_long.clear()
         log.info("the client does not send what is typed: findings follow what is saved")
 
 
@@ -150,17 +151,19 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
 
 
 def _keep_text(ls: UllageServer, path: Path, text: str, version: int) -> None:
-    """Keep a text as it is typed; where none is sent, the file on the disk says more.
+    """Keep a text as it is typed, or that it is too long for that.
 
     Some clients send it although they do not let themselves be asked to.
     """
+    _drop_text(ls, path)
     if len(text) <= MAX_TEXT_BYTES:
         ls.documents.texts[path] = text
         ls.documents.versions[path] = version
     else:
-        _drop_text(ls, path)
+        ls.documents.too_long.add(path)
 
 
 def _drop_text(ls: UllageServer, path: Path) -> None:
     ls.documents.texts.pop(path, None)
     ls.documents.versions.pop(path, None)
+    ls.documents.too_long.discard(path)

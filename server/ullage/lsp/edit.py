@@ -3,11 +3,33 @@
 from lsprotocol import types
 
 from ullage.core.document_finding import TextFix
+from ullage.lsp.convert import path_of
 from ullage.lsp.finding import range_of
 from ullage.lsp.state import UllageServer
 
 
-def workspace_edit(
+def fix_action(
+    ls: UllageServer,
+    uri: str,
+    fix: TextFix,
+    version: int | None,
+    diagnostics: list[types.Diagnostic],
+    *,
+    is_preferred: bool = False,
+) -> types.CodeAction:
+    """Offer a change; of the file as it was saved where nobody knows what was typed since."""
+    path = path_of(uri)
+    is_known = path is not None and ls.documents.is_typing_known(path)
+    return types.CodeAction(
+        title=fix.title if is_known else f"{fix.title} (as saved)",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=diagnostics,
+        is_preferred=is_preferred and is_known,
+        edit=_workspace_edit(ls, uri, fix, version),
+    )
+
+
+def _workspace_edit(
     ls: UllageServer, uri: str, fix: TextFix, version: int | None
 ) -> types.WorkspaceEdit:
     """Make a change for one version of a document: a client refuses it for a later one.

@@ -17,6 +17,7 @@ from ullage.app.preview import (
 )
 from ullage.core.compaction import Unneeded
 from ullage.core.policy import Layer
+from ullage.errors import PreviewRefused
 from ullage.lsp.boundary import guarded, request
 from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.diagnostics import check_proposals
@@ -70,6 +71,10 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     """Make the compaction with the text that the user left above the marker."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     text = ls.documents.texts.get(preview.proposed_path)
+    if preview.proposed_path in ls.documents.too_long:
+        raise PreviewRefused(
+            "the text in the editor is too long for a summary, nothing was applied: shorten it"
+        )
 
     async def planned(report: Reporter) -> Plan | Unneeded:
         loaded = await load_session(ls, preview.path)

@@ -12,7 +12,7 @@ from ullage.app.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.positions import Positions
 from ullage.core.preview_check import LOST_CODES, OUTDATED
 from ullage.lsp.diagnostics import surroundings
-from ullage.lsp.edit import workspace_edit
+from ullage.lsp.edit import fix_action
 from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer
@@ -20,6 +20,7 @@ from ullage.lsp.state import UllageServer
 SETTLED: Final = frozenset((*LOST_CODES.values(), OUTDATED))
 APPLY, APPLY_SAVED = "Apply", "Apply as saved"
 """The second where the client does not send what is typed: the file is what is applied."""
+TOO_LONG: Final = "the text is too long for a summary"
 REGENERATE, DISCARD = "Regenerate…", "Discard"
 
 
@@ -28,9 +29,10 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
     found = await checked_at(ls, path)
     if found is None:
         return []
+    is_too_long = path in ls.documents.too_long
     commands = [
         *(_offers(ls, found, path) if may_write(ls) else ()),
-        types.Command(title=found.checked.state, command=""),
+        types.Command(title=TOO_LONG if is_too_long else found.checked.state, command=""),
     ]
     start = types.Position(0, 0)
     return [types.CodeLens(range=types.Range(start, start), command=one) for one in commands]
@@ -38,10 +40,9 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
 
 def _offers(ls: UllageServer, found: CheckedProposal, path: Path) -> Iterator[types.Command]:
     note, argument = found.preview.note, {"preview": found.preview.preview_id}
-    is_typing_known = ls.documents.is_typing_sent or path in ls.documents.texts
-    apply = APPLY if is_typing_known else APPLY_SAVED
+    apply = APPLY if ls.documents.is_typing_known(path) else APPLY_SAVED
     saved = saved_text(note.n_tokens_before, note.n_tokens_after)
-    if found.checked.can_apply:
+    if found.checked.can_apply and path not in ls.documents.too_long:
         yield types.Command(f"{apply} ({saved})", APPLY_COMMAND, arguments=[argument])
     yield types.Command(REGENERATE, REGENERATE_COMMAND, arguments=[argument])
     yield types.Command(DISCARD, DISCARD_COMMAND, arguments=[argument])
@@ -76,12 +77,7 @@ def _insertions(
     lost = [one for one in wanted if one.code in LOST_CODES.values()]
     if lost and found.checked.insert_all is not None:
         fix = text_fix(found.checked.insert_all, Positions(found.checked.text))
-        yield types.CodeAction(
-            title="Insert all that would be lost",
-            kind=types.CodeActionKind.QuickFix,
-            diagnostics=lost,
-            edit=workspace_edit(ls, uri, fix, version),
-        )
+        yield fix_action(ls, uri, fix, version, lost)
 
 
 def _regenerations(

@@ -59,6 +59,8 @@ class Documents:
     materials: KeptMaterials = field(default_factory=KeptMaterials)
     """What the open proposals are checked against."""
     is_typing_sent: bool = False
+    too_long: set[Path] = field(default_factory=set)
+    """Documents that became longer while they were typed than what is kept."""
     findings: dict[Path, tuple[DocumentFinding, ...]] = field(default_factory=dict)
     """What the last check found in the open documents."""
     checked: dict[Path, CheckedTranscript] = field(default_factory=dict)
@@ -74,6 +76,10 @@ class Documents:
     """Tells the editor that lenses and hints are old, and then pauses."""
     shown: dict[str, Path] = field(default_factory=dict)
     """Virtual documents that the client asked for, and the transcripts that they are of."""
+
+    def is_typing_known(self, path: Path) -> bool:
+        """Tell whether a small document is known as it stands in the editor."""
+        return path in self.texts or (self.is_typing_sent and path not in self.too_long)
 
     def open_uri(self, path: Path) -> str | None:
         return self.open_uris.get(path) or self.small_uris.get(path)
