@@ -6,6 +6,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from claude_files import ClaudeFile, text
 from pi_files import conversation
 from running import idle
 
@@ -50,6 +51,7 @@ async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: P
     editor.answer = "Compact"
     made = await editor.command("ullage.compact", str(full_session))
     assert made.message.startswith("Context compacted · 116k → ")
+    assert made.resume is None
     compacted = idle(full_session).read_bytes()
     assert (await editor.command("ullage.undo", str(full_session))).outcome == "cancelled"
     assert full_session.read_bytes() == compacted
@@ -83,7 +85,10 @@ async def test_a_checkpoint_is_restored(editor, full_session: Path, into: str) -
     assert shown.text.rstrip("\n") == text.text.rstrip("\n")
     editor.answer = "Restore"
     outcome = await editor.execute("ullage.restore", {**argument, "into": into})
-    assert outcome.message.startswith("Checkpoint cp_001 restored. Go on with: ")
+    where = "restored into a new session · " if into == "new" else "restored · 116k → "
+    assert outcome.message.startswith(f"Checkpoint cp_001 {where}")
+    assert outcome.message.endswith(" tokens")
+    assert outcome.resume == f"pi --session {outcome.session.path}"
     assert (outcome.session.path == str(full_session)) == (into == "session")
     assert getattr(outcome, "canUndo", False) == (into == "session")
     assert Path(outcome.session.path).exists()
@@ -137,6 +142,20 @@ async def test_a_client_that_shows_no_outcomes_is_told_by_the_server(
     await editor.start()
     await editor.command("ullage.checkpoint", str(full_session))
     assert editor.told == ["Checkpoint cp_001 written"]
+
+
+async def test_a_session_that_goes_on_in_a_new_file_comes_with_the_command(editor, place) -> None:
+    claude = ClaudeFile(cwd=str(place.cwd))
+    for at in range(12):
+        claude.user(f"{at} " + "words " * 3000)
+        claude.assistant(text("more " * 3000), usage=110_000)
+    path = place.write("claude.jsonl", claude.data)
+    editor.answer = "Compact"
+    await editor.start()
+    outcome = await editor.command("ullage.compact", str(path))
+    assert outcome.message.startswith("Context compacted into a new session · 110k → ")
+    assert outcome.resume == f"claude --resume {outcome.session.sessionId}"
+    assert editor.told == [f"{outcome.message}. Go on with: {outcome.resume}"]
 
 
 async def test_documents_are_given_by_the_protocol_and_by_the_command(

@@ -280,6 +280,8 @@ export interface Outcome {
   text: string | null;
   /** What to show when the user asks for a view of it. */
   uri: string | null;
+  /** The command, for a shell, that goes on with the session; the message does not have it. */
+  resume: string | null;
 }
 
 /** The argument and the result of each request. */

@@ -165,6 +165,11 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     flushed: Flushed | None = None
     """What was written into the daily log before."""
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the session goes on in another file: some agents' files are never changed."""
+        return self.plan.path_after != self.plan.loaded.path
+
 
 def make_change(
     plan: ChangePlan,

@@ -161,7 +161,7 @@ def made_text(plan: Plan, made: Made) -> str:
     n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
     return " · ".join(
         (
-            "Context compacted",
+            "Context compacted into a new session" if made.is_elsewhere else "Context compacted",
             f"{tokens_text(plan.n_tokens_before, plan.n_tokens_after)} tokens",
             f"{n_before:,} → {n_kept:,} messages",
             *made_notes(plan, made),

@@ -35,6 +35,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
         session=session_ref(made.loaded),
         canUndo=True,
         uri=last_summary_uri(made.loaded),
+        resume=made.resume_command if made.is_elsewhere else None,
     )
 
 

@@ -37,7 +37,8 @@ def changing(
     async def answer(ls: UllageServer, *args: P.args, **kwargs: P.kwargs) -> Outcome:
         refuse_write(ls)
         outcome = await handler(ls, *args, **kwargs)
-        tell(ls, outcome.message)
+        resume = "" if outcome.resume is None else f". Go on with: {outcome.resume}"
+        tell(ls, f"{outcome.message}{resume}")
         return outcome
 
     return guarded(answer)

@@ -307,3 +307,5 @@ class Outcome:
     """What was asked for, to be shown or copied."""
     uri: str | None = None
     """What to show when the user asks for a view of it."""
+    resume: str | None = None
+    """The command, for a shell, that goes on with the session; the message does not have it."""

@@ -30,11 +30,13 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
     await changed(ls, loaded.path, made.loaded.path)
     before, after = short_tokens(plan.n_tokens_before), short_tokens(plan.n_tokens_after)
+    where = " into a new session" if made.is_elsewhere else ""
     return Outcome(
         outcome="done",
-        message=f"Pruned {_outputs(plan)} · {before} → {after} tokens",
+        message=f"Pruned {_outputs(plan)}{where} · {before} → {after} tokens",
         session=session_ref(made.loaded),
         canUndo=True,
+        resume=made.resume_command if made.is_elsewhere else None,
     )
 
 

@@ -6,6 +6,7 @@ from ullage.app.checkpoints import Found, find_checkpoint
 from ullage.app.load import Loaded
 from ullage.app.restore import NewPlan, RestorePlan, Target, plan_restore, restore
 from ullage.app.resume import restore_text
+from ullage.core.gauge import short_tokens, tokens_text
 from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.lsp.boundary import guarded
 from ullage.lsp.outcome import ask, changed, changing, meant
@@ -46,10 +47,20 @@ async def _put(ls: UllageServer, loaded: Loaded, found: Found, into: Target) -> 
     await changed(ls, loaded.path, restored.loaded.path)
     return Outcome(
         outcome="done",
-        message=f"Checkpoint {found.checkpoint_id} restored. Go on with: {restored.resume_command}",
+        message=f"Checkpoint {found.checkpoint_id} restored{_where(plan)}",
         session=session_ref(restored.loaded),
         # A session that was begun with it is simply deleted.
         canUndo=not isinstance(plan.change, NewPlan),
+        resume=restored.resume_command,
+    )
+
+
+def _where(plan: RestorePlan) -> str:
+    where = "" if plan.path_after == plan.loaded.path else " into a new session"
+    if isinstance(plan.change, NewPlan):
+        return f"{where} · {short_tokens(plan.n_text_tokens)} tokens"
+    return (
+        f"{where} · {tokens_text(plan.change.n_tokens_before, plan.change.n_tokens_after)} tokens"
     )
 
 

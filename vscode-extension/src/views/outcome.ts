@@ -28,11 +28,13 @@ export function showQuietly(message: string): void {
   vscode.window.setStatusBarMessage(message, QUIET_MESSAGE_MS);
 }
 
-async function offerUndo(client: Client, { message, session, canUndo, uri }: Outcome): Promise<void> {
+async function offerUndo(client: Client, { message, session, canUndo, uri, resume }: Outcome): Promise<void> {
   const undo = vscode.l10n.t("Undo");
   const view = vscode.l10n.t("View");
+  const copy = vscode.l10n.t("Copy Command");
   const canView = uri !== null || (canUndo && session !== null);
-  const choice = await vscode.window.showInformationMessage(message, ...(canUndo ? [undo] : []), ...(canView ? [view] : []));
+  const buttons = [...(canUndo ? [undo] : []), ...(canView ? [view] : []), ...(resume === null ? [] : [copy])];
+  const choice = await vscode.window.showInformationMessage(message, ...buttons);
   if (choice === undo) {
     const undone = await client.execute(UNDO_COMMAND, { session: session?.path ?? null });
     // To undo what undid is another command: no notification follows from a notification without end.
@@ -41,5 +43,8 @@ async function offerUndo(client: Client, { message, session, canUndo, uri }: Out
     await (uri === null
       ? vscode.commands.executeCommand("ullage.showPlot", session?.path)
       : vscode.commands.executeCommand("vscode.open", vscode.Uri.parse(uri, true)));
+  } else if (choice === copy && resume !== null) {
+    await vscode.env.clipboard.writeText(resume);
+    showQuietly(vscode.l10n.t("In the clipboard: {0}", resume));
   }
 }
