@@ -96,6 +96,7 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
         session=session_ref(made.loaded),
         canUndo=True,
         uri=last_summary_uri(made.loaded),
+        resume=made.resume_command if made.is_elsewhere else None,
     )
 
 
