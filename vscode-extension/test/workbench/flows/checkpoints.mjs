@@ -89,5 +89,12 @@ async function restoreIntoNew(workbench, { say, shot }) {
   assert.ok(existsSync(path.join(folder, begun)));
   assert.match(readFileSync(path.join(folder, begun), "utf8"), /cp_002/);
   await shot("restored-new");
+  await workbench.answer("restored into a new session", "Copy Command");
+  const command = await until("the command in the clipboard", async () => {
+    const text = await workbench.page.evaluate(() => navigator.clipboard.readText());
+    return text.startsWith("pi --session ") && text;
+  });
+  assert.match(command, new RegExp(begun.replaceAll(".", "\\.")));
+  say(`copied: ${command}`);
   forget(path.join(folder, begun));
 }
