@@ -9,16 +9,17 @@ from checkpoint_files import made_checkpoint
 from ullage.app.checkpoint_check import check_checkpoint_file
 from ullage.app.config_check import check_config_file
 from ullage.app.document_check import Surroundings, run_check
+from ullage.app.instruction_size import sent_text, sent_tokens, size_text
 from ullage.app.instructions import (
     check_instructions,
     check_memory,
     instruction_cuts,
     memory_cuts,
-    size_text,
 )
 from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
 from ullage.core.document_finding import DocumentFinding, TextFix
 from ullage.core.positions import Positions
+from ullage.core.text_sections import text_tokens
 from ullage.store.checkpoint_yaml import dump
 from ullage.store.places import Places
 
@@ -123,6 +124,18 @@ def test_a_limit_is_told_of_what_it_cuts(around: Surroundings, name: str, told: 
     assert size_text(path, "😀" * 1000, around) == told
     cuts = memory_cuts if name == "MEMORY.md" else instruction_cuts
     assert bool(cuts(path, "😀" * 1000, small)) == (" of " in told)
+
+
+def test_the_cost_of_a_file_is_what_the_agents_in_sight_are_given(around: Surroundings) -> None:
+    text = "word " * 8_000
+    path = write(around, "AGENTS.md", text)
+    assert sent_text(path, text, around) == "~3,528 to 6,422"
+    (around.places.home / ".codex/sessions").rmdir()
+    assert sent_text(path, text, around) == "~3,528"
+    (around.places.home / ".openclaw/agents").rmdir()
+    assert sent_text(path, text, around) == "~3,528 to 6,422"
+    note = write(around, "memory/2026-02-03.md", text)
+    assert sent_tokens(note, text, around) == (n_all := text_tokens(text), n_all)
 
 
 def test_openclaw_reads_no_file_further_down_and_codex_counts_those_above(

@@ -59,14 +59,6 @@ def is_index(path: Path) -> bool:
     return loaded_name(path.name) == MEMORY_NAME
 
 
-def size_text(path: Path, text: str, around: Surroundings) -> str:
-    """Say how long a file is, against the limit of the agent that has one."""
-    n_chars = utf16_length(text)
-    limit = around.config.bootstrap.max_chars
-    of_limit = f" of {limit:,}" if OPENCLAW in loaders_of(path, around) else ""
-    return f"{n_chars:,}{of_limit} characters"
-
-
 def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
     for cut in memory_cuts(path, text, around):

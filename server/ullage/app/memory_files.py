@@ -1,14 +1,15 @@
 """The memory of workspaces: MEMORY.md, the dream diary, daily logs, and what agents are told."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.app.document_check import Surroundings
 from ullage.app.document_kind import INSTRUCTION_NAMES
+from ullage.app.instruction_size import sent_text
 from ullage.core.positions import utf16_length
-from ullage.core.text_sections import text_tokens
 from ullage.errors import Unreadable
 from ullage.store.daily_log import MEMORY
 from ullage.store.memory_files import DREAMS, list_logs, read_text
@@ -21,17 +22,17 @@ class MemoryFile(msgspec.Struct, frozen=True, kw_only=True):
     kind: MemoryKind
     workspace: Path
     n_chars: int
-    n_tokens: int
-    """Estimated, as everywhere where a file's cost is shown."""
+    sent: str
+    """About how many tokens are sent of it, as everywhere where a file's cost is shown."""
 
 
-def memory_files(workspaces: Sequence[Path]) -> tuple[MemoryFile, ...]:
+def memory_files(around: Surroundings) -> tuple[MemoryFile, ...]:
     """List what is there, in the order that a user looks: memory, logs newest first, the rest."""
     return tuple(
         found
-        for workspace in workspaces
+        for workspace in around.workspaces
         for kind, path in _paths(workspace)
-        if (found := _measured(path, kind, workspace)) is not None
+        if (found := _measured(path, kind, workspace, around)) is not None
     )
 
 
@@ -44,7 +45,9 @@ def _paths(workspace: Path) -> Iterator[tuple[MemoryKind, Path]]:
         yield "instructions", workspace / name
 
 
-def _measured(path: Path, kind: MemoryKind, workspace: Path) -> MemoryFile | None:
+def _measured(
+    path: Path, kind: MemoryKind, workspace: Path, around: Surroundings
+) -> MemoryFile | None:
     try:
         text = read_text(path)
     except Unreadable:
@@ -54,5 +57,5 @@ def _measured(path: Path, kind: MemoryKind, workspace: Path) -> MemoryFile | Non
         kind=kind,
         workspace=workspace,
         n_chars=utf16_length(text),
-        n_tokens=text_tokens(text),
+        sent=sent_text(path, text, around),
     )

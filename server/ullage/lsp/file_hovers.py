@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from ullage.app.config_report import PlainValue, SettingReport, report_config
 from ullage.app.document_check import Surroundings
+from ullage.app.instruction_size import sent_tokens
 from ullage.core.config.keys import Key
 from ullage.core.config.lookup import key_at
 from ullage.core.positions import Position, Positions
@@ -124,6 +125,10 @@ def section_hover(path: Path, at: types.Position, around: Surroundings) -> types
         f"About {section.n_tokens:,} tokens with all below it: {share:.0%} of this file,"
         f" which has about {n_all:,}."
     )
+    least, most = sent_tokens(path, text, around)
+    if least < n_all:
+        some = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        told += f" Only {some} of them are in a request: the rest is cut off."
     return _hover(told, range_of(positions.extent(section.start, section.heading_end)))
 
 

@@ -7,7 +7,8 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.document_check import Surroundings
-from ullage.app.instructions import is_index, size_text
+from ullage.app.instruction_size import sent_text, size_text
+from ullage.app.instructions import is_index
 from ullage.core.text_sections import text_tokens
 from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
@@ -51,8 +52,8 @@ def instruction_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]
     text = around.text_of(path)
     if not text:
         return []
-    size = size_text(path, text, around)
-    return [_lens(f"{size} · ~{text_tokens(text):,} tokens in every request", "", {})]
+    size, sent = size_text(path, text, around), sent_text(path, text, around)
+    return [_lens(f"{size} · {sent} tokens in every request", "", {})]
 
 
 def memory_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:

@@ -4,6 +4,7 @@ import asyncio
 
 from ullage.app.memory_files import MemoryFile, memory_files
 from ullage.lsp.boundary import request
+from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import MemoryResult, MemoryRow, SessionArgument
 from ullage.lsp.session import session_path
@@ -15,7 +16,7 @@ _KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"
 @request(SessionArgument)
 async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResult:
     folders = ls.workspace_folders()
-    found = await asyncio.to_thread(memory_files, folders)
+    found = await asyncio.to_thread(memory_files, surroundings(ls))
     is_single = len(folders) <= 1
     path = session_path(ls, argument.session)
     return MemoryResult(
@@ -27,7 +28,7 @@ async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResul
 def _row(one: MemoryFile, *, is_single: bool) -> MemoryRow:
     relative = one.path.relative_to(one.workspace)
     title = str(relative) if is_single else str(one.workspace.name / relative)
-    size = f"{one.n_chars:,} characters, ~{one.n_tokens:,} tokens"
+    size = f"{one.n_chars:,} characters, {one.sent} tokens"
     return MemoryRow(
         path=str(one.path),
         kind=one.kind,
