@@ -295,6 +295,25 @@ async def test_after_a_yes_the_model_summarizes(editor, long_session, configure)
         assert server.asked
 
 
+async def test_of_two_windows_one_asks_the_model_unasked(
+    editor, other_editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNASKED + b"  prune:\n    enabled: false\n")
+    editors = (editor, other_editor)
+    async with serving((1.0, *text_reply("## Goal\n- Ship it.\n" * 5))) as server:
+        for one in editors:
+            await started(one, compaction=with_model(server))
+        grow(pi, path, 178_000)
+        make_quiet(path)
+        await first_asked(editors, "Compacted ")
+        for one in editors:
+            await one.gauge(lambda gauge: gauge.text.startswith("~"))
+            await one.request("ullage/status")
+        assert len([text for one in editors for text in one.questions]) == 1
+        assert len(server.asked) == 1
+
+
 async def test_a_yes_to_a_prune_prunes_however_full_the_window_became(
     editor, long_session, configure
 ) -> None:

@@ -1,7 +1,8 @@
 """Automatic compaction of a session: its switch, what is due, and what came of it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 import msgspec
@@ -25,9 +26,10 @@ from ullage.core.breaker import (
 from ullage.core.config.settings import Config
 from ullage.core.decision import Warn
 from ullage.core.policy import Layer
-from ullage.errors import StorageError
-from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state
+from ullage.errors import SessionLive, StateBusy, StorageError
+from ullage.store.auto_state import AutoState, automatic_run, change_auto_state, read_auto_state
 from ullage.store.places import Places
+from ullage.store.session_lock import changed_meanwhile
 
 
 class AutoReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +109,26 @@ def is_automatic(session: Session, *, is_configured: bool, places: Places) -> bo
     """Tell whether a session is compacted by itself: by its own switch, else as configured."""
     is_on = read_auto_state(session_key(session), places).is_on
     return is_configured if is_on is None else is_on
+
+
+@contextmanager
+def sole_run(loaded: Loaded, places: Places) -> Generator[None]:
+    """Be the only one to do what is due: of several windows one asks a model, and compacts.
+
+    Raises:
+        SessionLive: another window does.
+        ChangedMeanwhile: the session is not as it was read; another window may be done.
+        StateUnwritable: the state folder does not take a lock.
+    """
+    session = loaded.session
+    with ExitStack() as held:
+        try:
+            held.enter_context(automatic_run(session_key(session), places))
+        except StateBusy:
+            raise SessionLive(f"another Ullage works on {session.path.name} by itself") from None
+        if not session.lines.is_current():
+            raise changed_meanwhile(session.path)
+        yield
 
 
 async def plan_auto(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> Due:

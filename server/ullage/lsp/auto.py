@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -17,7 +18,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from ullage.app.activity import is_running
-from ullage.app.auto import make_due, plan_auto, remember_idle
+from ullage.app.auto import make_due, plan_auto, remember_idle, sole_run
 from ullage.app.change import can_change
 from ullage.app.load import Loaded
 from ullage.app.models import model_use
@@ -131,9 +132,17 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
     is_open = await asyncio.to_thread(is_question_open, loaded, ls.places)
     if asks and not (is_open and ls.sessions.can_ask):
         return None
-    model = ModelUse()
-    if not asks:
+    if asks:
+        return await _planned(ls, loaded, ModelUse(), is_open=is_open)
+    with ExitStack() as alone:
+        await asyncio.to_thread(alone.enter_context, sole_run(loaded, ls.places))
         model = await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places)
+        return await _planned(ls, loaded, model, is_open=is_open)
+
+
+async def _planned(
+    ls: UllageServer, loaded: Loaded, model: ModelUse, *, is_open: bool
+) -> Speak | None:
     due = await plan_auto(loaded, ls.config, ls.places, model)
     action, plan, layer = due.action, due.plan, due.layer
     if isinstance(action, Ask) and plan is not None and layer is not None:

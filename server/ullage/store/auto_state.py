@@ -1,6 +1,7 @@
 """Whether a session is compacted by itself, and what came of it: one small file for each."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -101,6 +102,16 @@ def change_auto_state(
         if after != before:
             write_auto_state(session_key, after, places)
     return after
+
+
+def automatic_run(session_key: str, places: Places) -> AbstractContextManager[None]:
+    """Hold the right to do by itself what is due; it goes with the process.
+
+    Raises:
+        StateBusy: another Ullage holds it.
+        StateUnwritable: the state folder does not take a lock.
+    """
+    return quick_lock(auto_path(session_key, places).with_name("run.lock"), timeout_s=0)
 
 
 def _read(session_key: str, places: Places) -> StateFile[AutoFile]:
