@@ -52,7 +52,8 @@ longest name that fits counts. The keys marked *per model* below can be set so.
 **A workspace** that you have not trusted sets only what is marked *any* below: thresholds, pins and
 protected tools. In an editor you trust it as usual; for the command line, name the folder (or one
 above it) in `ULLAGE_TRUST_WORKSPACE`. What is marked *you* no workspace ever sets, as it says
-where text is sent.
+where text is sent. Where an editor has several folders open, the file of the first counts, and
+`sandbox.readOnly` where any of them that you trust says so.
 
 **Keys of providers** are never configuration: they come from the environment or the keyring. A file
 that holds one is reported, and what it holds is not shown.

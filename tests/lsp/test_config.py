@@ -128,7 +128,7 @@ async def test_nothing_stands_for_a_workspace_that_is_on_no_disk_or_a_whole_one(
     for _ in server.protocol.lsp_initialize(params):
         """The handler of ours is called below."""
     await on_initialize(server, params)
-    assert (server.workspace_folders(), server.config_folder) == ((), None)
+    assert (server.workspace_folders(), server.config_folders) == ((), ())
 
 
 SILENT = (None, {}, {"ullage": None}, {"python": {"x": 1}, "editor": {}})
@@ -169,3 +169,20 @@ async def test_no_cache_is_written_once_the_workspace_became_read_only(
     await editor.request("ullage/window", {"session": str(path)})
     written = {name for name, data in place.files().items() if before.get(name) != data}
     assert written == {str(path.relative_to(place.root))}
+
+
+async def test_what_any_folder_says_of_read_only_counts_for_all(
+    editor, workspace_session: tuple[object, Path]
+) -> None:
+    place, (_, path) = editor.place, workspace_session
+    first = place.root / "first"
+    first.mkdir()
+    (first / ".ullage.yaml").write_text("contextWindow: 100000\nsandbox:\n  readOnly: false\n")
+    second = place.cwd / ".ullage.yaml"
+    second.write_text("contextWindow: 400000\nsandbox:\n  readOnly: true\n")
+    await editor.start(first, place.cwd, options={"isTrusted": True})
+    await editor.gauge(lambda gauge: gauge.text == "84%" and not gauge.canWrite)
+    with pytest.raises(JsonRpcException, match="read-only"):
+        await editor.command("ullage.checkpoint", str(path))
+    second.write_text("contextWindow: 400000\n")
+    await editor.gauge(lambda gauge: gauge.text == "84%" and gauge.canWrite)

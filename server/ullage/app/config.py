@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ullage.core.config.keys import PREFIX
-from ullage.core.config.settings import Config, Setting, config_of
+from ullage.core.config.settings import Config, Setting, config_of, strictest
 from ullage.core.config.tree import Finding, Source
 from ullage.errors import Unreadable
 from ullage.store.config_files import config_paths, place_of, read_config_file
@@ -56,6 +56,21 @@ def load_config(
     said.append(read_environment(places.env))
     said.append(read_flags(flags or {}))
     return _config(said)
+
+
+def load_workspace_config(
+    places: Places, folders: Sequence[Path], *, editor: Sequence[object], is_trusted: bool
+) -> Config:
+    """Load what is configured where several folders are open.
+
+    The file of the first counts; where any of them is to be read only, nothing is written.
+    """
+    return strictest(
+        [
+            load_config(places, workspace=folder, editor=editor, is_trusted=is_trusted)
+            for folder in folders or (None,)
+        ]
+    )
 
 
 def check_file(path: Path) -> Config:

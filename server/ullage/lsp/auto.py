@@ -24,6 +24,7 @@ from ullage.app.load import Loaded
 from ullage.app.models import model_use
 from ullage.app.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.summaries import ModelUse
+from ullage.core.config.keys import READ_ONLY
 from ullage.core.decision import Ask, Warn
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
 from ullage.lsp import auto_text
@@ -37,8 +38,6 @@ from ullage.store.session_lock import QUIET_S
 
 Speak: TypeAlias = Callable[[], Awaitable[None]]
 """Says something to the user, and does what the answer is."""
-
-READ_ONLY = "sandbox.readOnly"
 
 log = logging.getLogger(__name__)
 

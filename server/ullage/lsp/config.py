@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 from lsprotocol import types
 
-from ullage.app.config import load_config
+from ullage.app.config import load_workspace_config
 from ullage.core.config.keys import KNOWN_NAMES
 from ullage.core.config.tree import origin_text
 from ullage.lsp.boundary import guarded
@@ -47,7 +47,7 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     ls.editor.options = options
     ls.root_folder = _root_folder(params, ls.places)
     paths = [path_of(folder.uri) for folder in params.workspace_folders or ()]
-    ls.config_folder = next((path for path in paths if path is not None), ls.root_folder)
+    ls.config_folders = tuple(path for path in (*paths, ls.root_folder) if path is not None)
     await _load(ls)
 
 
@@ -70,7 +70,7 @@ async def did_change_configuration(
 
 async def look_at_config(ls: UllageServer) -> None:
     """Load the configuration anew where one of its files changed."""
-    stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folder)
+    stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folders)
     if stamps != ls.config_stamps:
         await reload_config(ls)
 
@@ -90,11 +90,11 @@ async def _load(ls: UllageServer) -> None:
     # One at a time: what was said last is what counts.
     async with ls.config_lock:
         # Looked at before they are read: what is written in between is read at the next look.
-        ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folder)
+        ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folders)
         config = await asyncio.to_thread(
-            load_config,
+            load_workspace_config,
             ls.places,
-            workspace=ls.config_folder,
+            ls.config_folders,
             editor=(ls.editor.options, ls.editor.settings),
             is_trusted=ls.editor.is_trusted,
         )

@@ -142,8 +142,10 @@ class UllageServer(LanguageServer):
         self.config_lock = asyncio.Lock()
         self.root_folder: Path | None = None
         """What stands for the workspace where the client names no folder of it."""
-        self.config_folder: Path | None = None
-        """The folder of the workspace whose `.ullage.yaml` counts."""
+        self.config_folders: tuple[Path, ...] = ()
+        """The folders of the workspace: the `.ullage.yaml` of the first counts, and each may say
+        that nothing is written.
+        """
         self.config_stamps: tuple[Stamp, ...] = ()
         """The files of the configuration as they were when it was loaded."""
         self.worker = TokenWorker()

@@ -87,12 +87,11 @@ async def did_change_watched_files(
 async def did_change_workspace_folders(
     ls: UllageServer, params: types.DidChangeWorkspaceFoldersParams
 ) -> None:
-    """Show the sessions of the folders that are there now; the first one's configuration counts."""
+    """Show the sessions of the folders that are there now, as they are configured."""
     del params
     folders = ls.workspace_folders()
-    first = folders[0] if folders else None
-    if first != ls.config_folder:
-        ls.config_folder = first
+    if folders != ls.config_folders:
+        ls.config_folders = folders
         await reload_config(ls)
     await discover(ls)
     recheck_all(ls)

@@ -1,7 +1,7 @@
 """The configuration files of this machine, read as trees; no fault of theirs stops anything."""
 
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -45,9 +45,10 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
     return tuple(found)
 
 
-def config_stamps(places: Places, workspace: Path | None) -> tuple[Stamp, ...]:
+def config_stamps(places: Places, workspaces: Sequence[Path]) -> tuple[Stamp, ...]:
     """Look at the files that count: one that was written to has another stamp."""
-    return tuple(_stamp(path) for _, path in config_paths(places, workspace))
+    paths = (path for folder in workspaces or (None,) for _, path in config_paths(places, folder))
+    return tuple(_stamp(path) for path in dict.fromkeys(paths))
 
 
 def _stamp(path: Path) -> Stamp:

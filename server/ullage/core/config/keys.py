@@ -33,6 +33,7 @@ user's alone, even in a trusted workspace (research/reliability.md K1).
 
 PREFIX = "ULLAGE_"
 """Of every environment variable of ours."""
+READ_ONLY = "sandbox.readOnly"
 OVERRIDES = "compaction.modelOverrides"
 """Below it stands the name of a model, and below that keys of `compaction` (as in pi)."""
 
@@ -249,7 +250,7 @@ KEYS: tuple[Key, ...] = (
         "S4 §27.7.3", "policy.warn_at_tokens",
     ),
     _key(
-        "sandbox.readOnly", (Flag(), False),
+        READ_ONLY, (Flag(), False),
         "Whether nothing may be written: tool output is pruned in memory alone",
         "S4 §27.7.3", "policy.is_read_only",
     ),

@@ -1,10 +1,10 @@
 """What is configured, in types: one struct for each part of the system that asks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ullage.core.config.keys import KEYS, OVERRIDES, SPELLINGS, Key
+from ullage.core.config.keys import KEYS, OVERRIDES, READ_ONLY, SPELLINGS, Key
 from ullage.core.config.tree import STRENGTH, Finding, Origin, origin_text
 from ullage.core.config.values import Threshold, Value
 from ullage.core.policy import Policy
@@ -135,6 +135,17 @@ def config_of(settings: tuple[Setting, ...], findings: tuple[Finding, ...] = ())
         settings=settings,
         findings=findings,
     )
+
+
+def strictest(configs: Sequence[Config]) -> Config:
+    """Give the first, made read-only where any is: what several folders of a workspace say."""
+    first = configs[0]
+    said = (setting for one in configs if one.policy.is_read_only for setting in one.settings)
+    read_only = next((setting for setting in said if setting.key.name == READ_ONLY), None)
+    if first.policy.is_read_only or read_only is None:
+        return first
+    others = (setting for setting in first.settings if setting.key.name != READ_ONLY)
+    return config_of((*others, read_only), first.findings)
 
 
 def is_of_model(pattern: str, model: str) -> bool:
