@@ -334,9 +334,12 @@ async def test_the_button_of_a_prune_never_compacts(editor, long_session, config
     pi, path = long_session
     configure(AUTO_OFF)
     await started(editor)
-    answer = answered_later(editor)
+    buttons: list[str] = []
+    answer = answered_later(editor, buttons)
     await grown(editor, pi, path, 178_000)
     assert "pruning old tool output would free" in await editor.asked(lambda text: True)
+    # What is previewed is a compaction.
+    assert buttons == ["Prune", "Snooze"]
     outcome = await editor.execute("ullage.prune", {"isConfirmed": True})
     assert outcome.outcome == "done"
     make_quiet(path)

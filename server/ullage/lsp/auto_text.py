@@ -40,7 +40,7 @@ def nudge(loaded: Loaded, pruning: Pruning | None, *, is_ours: bool) -> Nudge:
     freed = short_tokens(max(0, pruning.n_tokens_before - pruning.n_tokens_after))
     return Nudge(
         message=f"{used}: pruning old tool output would free {freed} tokens.",
-        buttons=(PREVIEW, PRUNE, SNOOZE),
+        buttons=(PRUNE, SNOOZE),
     )
 
 
