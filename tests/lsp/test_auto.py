@@ -284,6 +284,16 @@ async def test_no_model_is_asked_before_the_user_said_yes(editor, long_session, 
         assert (len(server.asked), len(editor.questions)) == (0, 2)
 
 
+async def test_no_model_is_spoken_of_where_none_would_be_asked(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED + b"  prune:\n    enabled: false\n")
+    await started(editor, compaction={"model": {"temperature": 0.1}})
+    await grown(editor, pi, path, 178_000)
+    assert "model" not in await editor.asked(lambda text: text.startswith(used(89)))
+
+
 async def test_after_a_yes_the_model_summarizes(editor, long_session, configure) -> None:
     pi, path = long_session
     configure(UNFLUSHED + b"  prune:\n    enabled: false\n")

@@ -34,6 +34,11 @@ def model_use(
         return ModelUse(problem=str(error))
 
 
+def has_model(model: ModelSettings, loaded: Loaded, places: Places) -> bool:
+    """Tell whether a model would be asked for a summary."""
+    return model_use(model, loaded, places).endpoint is not None
+
+
 def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint | None:
     choice = choose_model(
         is_asked_for=True,

@@ -10,9 +10,10 @@ from ullage.app.auto import decline, make_due
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
 from ullage.app.load import Loaded
+from ullage.app.models import has_model
 from ullage.app.nudge import Claim, give_back, snooze_session
 from ullage.app.prune import Pruning, prune
-from ullage.core.config.settings import Config, ModelSettings
+from ullage.core.config.settings import Config
 from ullage.core.decision import Ask
 from ullage.core.policy import Layer
 from ullage.errors import StorageError
@@ -30,7 +31,8 @@ async def ask_first(
     ls: UllageServer, action: Ask, plan: Plan | Pruning, layer: Layer, claim: Claim
 ) -> None:
     """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
-    question = auto_text.question(plan, action, has_model=ls.config.model != ModelSettings())
+    has_model_now = await asyncio.to_thread(has_model, ls.config.model, plan.loaded, ls.places)
+    question = auto_text.question(plan, action, has_model=has_model_now)
     buttons = (question.button, NOT_NOW, SNOOZE)
     answer = await _heard(ls, plan.loaded, claim, types.MessageType.Info, question.message, buttons)
     if answer == question.button:
