@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pi_files import MODEL, PiFile, conversation, grow
 from running import Place
 
 QUIET_AGE_S = 6
+KEPT_IN = r" Before that, what is worth keeping goes to \S*memory/[\d-]+\.md\."
 READ_ONLY = b"sandbox:\n  readOnly: true\n"
 AUTO_OFF = b"compaction:\n  autoEnabled: false\n"
 UNFLUSHED = b"compaction:\n  memoryFlush:\n    enabled: false\n"
@@ -216,6 +218,7 @@ async def test_an_automatic_compaction_is_asked_about_and_made(
     await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw 019c2f00: "))
     question, told = editor.questions
     assert question.startswith(f"{used(89)}. Ullage would compact it now: ")
+    assert re.search(KEPT_IN, question)
     assert "Checkpoint cp_001 written." in told
     assert " of memory in " in told
     assert b'"type":"compaction"' in path.read_bytes()
@@ -303,6 +306,22 @@ async def test_after_a_yes_the_model_summarizes(editor, long_session, configure)
         await grown(editor, pi, path, 178_000)
         await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw 019c2f00: "))
         assert server.asked
+
+
+async def test_a_nudge_to_compact_says_that_memory_is_kept_before(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(AUTO_OFF + b"  memoryFlush:\n    enabled: true\n  prune:\n    enabled: false\n")
+    buttons: list[str] = []
+    answer = answered_later(editor, buttons)
+    await started(editor)
+    await grown(editor, pi, path, 178_000)
+    assert re.search(KEPT_IN, await editor.asked(lambda text: text.startswith(used(89))))
+    assert buttons == ["Preview…", "Compact", "Snooze"]
+    answer.set_result("Compact")
+    await editor.gauge(lambda gauge: gauge.text.startswith("~"))
+    assert b'"type":"compaction"' in path.read_bytes()
 
 
 async def test_of_two_windows_one_asks_the_model_unasked(

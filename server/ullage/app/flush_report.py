@@ -70,6 +70,11 @@ def flush_lines(plan: FlushPlan | None) -> list[str]:
     return lines
 
 
+def flush_sentence(log_name: str | None) -> str:
+    """Tell, before a compaction, of the daily log that is added to; None where none is."""
+    return "" if log_name is None else f" Before that, what is worth keeping goes to {log_name}."
+
+
 def flushed_text(plan: FlushPlan, done: Flushed) -> str:
     if done.log_path is None:
         return "Nothing to do: it was written down already"

@@ -9,6 +9,7 @@ from pygls.exceptions import JsonRpcException
 from ullage.app.auto import decline, make_due
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
+from ullage.app.flush import flush_log_name
 from ullage.app.load import Loaded
 from ullage.app.models import has_model
 from ullage.app.nudge import Claim, give_back, snooze_session
@@ -20,7 +21,7 @@ from ullage.errors import StorageError
 from ullage.lsp import auto_text
 from ullage.lsp.auto_make import found_pruning, make_now
 from ullage.lsp.auto_message import answer_to, say
-from ullage.lsp.auto_text import COMPACT, NOT_NOW, PREVIEW, PRUNE, SNOOZE
+from ullage.lsp.auto_text import COMPACT, NOT_NOW, PREVIEW, PRUNE, SNOOZE, Nudge, Question
 from ullage.lsp.permission import may_write, refuse_write
 from ullage.lsp.protocol import PreviewArgument
 from ullage.lsp.state import UllageServer
@@ -31,8 +32,7 @@ async def ask_first(
     ls: UllageServer, action: Ask, plan: Plan | Pruning, layer: Layer, claim: Claim
 ) -> None:
     """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
-    has_model_now = await asyncio.to_thread(has_model, ls.config.model, plan.loaded, ls.places)
-    question = auto_text.question(plan, action, has_model=has_model_now)
+    question = await asyncio.to_thread(_question, plan, action, ls.config, ls.places)
     buttons = (question.button, NOT_NOW, SNOOZE)
     answer = await _heard(ls, plan.loaded, claim, types.MessageType.Info, question.message, buttons)
     if answer == question.button:
@@ -47,8 +47,7 @@ async def ask_first(
 
 async def nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: bool) -> None:
     """Tell of a band that the context came into, and do what the user then chooses."""
-    pruning = await asyncio.to_thread(found_pruning, loaded) if is_ours else None
-    told = auto_text.nudge(loaded, pruning, is_ours=is_ours)
+    told = await asyncio.to_thread(_nudge, loaded, ls.config, ls.places, is_ours=is_ours)
     if not ls.sessions.can_ask:
         say(ls, types.MessageType.Warning, told.message)
         return
@@ -60,6 +59,21 @@ async def nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: bool
         await _preview(ls, loaded)
     elif answer in (PRUNE, COMPACT):
         await make_now(ls, loaded, None if answer == PRUNE else Request(), _make)
+
+
+def _question(plan: Plan | Pruning, action: Ask, config: Config, places: Places) -> Question:
+    return auto_text.question(
+        plan,
+        flush_log_name(plan.loaded, config, places),
+        action,
+        has_model=has_model(config.model, plan.loaded, places),
+    )
+
+
+def _nudge(loaded: Loaded, config: Config, places: Places, *, is_ours: bool) -> Nudge:
+    pruning = found_pruning(loaded) if is_ours else None
+    log_name = flush_log_name(loaded, config, places)
+    return auto_text.nudge(loaded, pruning, log_name, is_ours=is_ours)
 
 
 def _make(plan: Plan | Pruning, config: Config, places: Places) -> Made:

@@ -5,6 +5,7 @@ import msgspec
 from ullage.app.change import Made
 from ullage.app.compact import Plan
 from ullage.app.compact_report import made_notes
+from ullage.app.flush_report import flush_sentence
 from ullage.app.load import Loaded
 from ullage.app.prune import Pruning
 from ullage.app.status_text import AGENT_NAMES
@@ -27,14 +28,15 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """The one that says yes."""
 
 
-def nudge(loaded: Loaded, pruning: Pruning | None, *, is_ours: bool) -> Nudge:
+def nudge(loaded: Loaded, pruning: Pruning | None, log_name: str | None, *, is_ours: bool) -> Nudge:
     """Say how full the window is and what can be done; `is_ours` where we may do it now."""
     used = _used(loaded)
     if not is_ours:
         return Nudge(message=f"{used}: compact it in the agent.", buttons=(SNOOZE,))
     if pruning is None:
         return Nudge(
-            message=f"{used}: a compaction makes room, and can be undone.",
+            message=f"{used}: a compaction makes room, and can be undone."
+            f"{flush_sentence(log_name)}",
             buttons=(PREVIEW, COMPACT, SNOOZE),
         )
     freed = short_tokens(max(0, pruning.n_tokens_before - pruning.n_tokens_after))
@@ -44,14 +46,20 @@ def nudge(loaded: Loaded, pruning: Pruning | None, *, is_ours: bool) -> Nudge:
     )
 
 
-def question(plan: Plan | Pruning, action: Ask, *, has_model: bool) -> Question:
-    """Ask whether to make what is due, with the figures of our own rules."""
+def question(
+    plan: Plan | Pruning, log_name: str | None, action: Ask, *, has_model: bool
+) -> Question:
+    """Ask whether to make what is due, with the figures of our own rules.
+
+    `log_name` is of the log that a compaction adds to before.
+    """
     is_prune = isinstance(plan, Pruning)
     advice = "" if action.advice is None else f" ({action.advice})"
     model = " The configured model would be sent what goes, to summarize it." if has_model else ""
+    besides = "" if is_prune else f"{model}{flush_sentence(log_name)}"
     return Question(
         message=f"{_used(plan.loaded)}. Ullage would {'prune' if is_prune else 'compact'} it now:"
-        f" {_sizes(plan)}.{advice}{'' if is_prune else model} It can be undone.",
+        f" {_sizes(plan)}.{advice}{besides} It can be undone.",
         button=PRUNE_NOW if is_prune else COMPACT_NOW,
     )
 

@@ -4,7 +4,7 @@ import asyncio
 
 from ullage.app.compact import Plan, Request, compact
 from ullage.app.compact_report import made_text
-from ullage.app.flush_report import lines_text
+from ullage.app.flush_report import flush_sentence
 from ullage.core.compaction import Unneeded
 from ullage.lsp.compaction_plan import planned_compaction
 from ullage.lsp.convert import last_summary_uri
@@ -41,9 +41,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
 
 def _question(plan: Plan) -> str:
     flush = plan.flush
-    memory = ""
-    if flush is not None and flush.text:
-        memory = f" Before that, {lines_text(flush)} of memory go to {flush.log_name}."
+    memory = flush_sentence(flush.log_name if flush is not None and flush.text else None)
     return (
         f"Compact this session? {plan.n_tokens_before:,} →"
         f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
