@@ -166,11 +166,25 @@ async def test_turns_fold_and_what_was_compacted_away_is_a_region(editor, transc
     editor.open(transcript)
     region = types.FoldingRangeKind.Region
     assert await folds_of(editor, transcript) == [
-        (0, 6, region),
         (1, 2, None),
         (3, 6, None),
         (8, 9, None),
+        (0, 6, region),
     ]
+
+
+async def test_no_more_folds_are_given_than_an_editor_shows(editor) -> None:
+    pi = PiFile(cwd=str(editor.place.cwd))
+    for _ in range(5000):
+        kept = pi.user("question")
+        pi.assistant("answer")
+        pi.compaction("summary", kept)
+    path = editor.place.write("s.jsonl", pi.data)
+    await editor.start()
+    editor.open(path)
+    folds = await folds_of(editor, path)
+    assert len(folds) == 5000
+    assert {kind for _, _, kind in folds} == {types.FoldingRangeKind.Region}
 
 
 async def test_lenses_offer_what_can_be_done_and_undo_at_the_last_compaction_alone(

@@ -45,7 +45,7 @@ def _folds(found: Outlined) -> list[types.FoldingRange]:
         for section in sections(found.outline)
         if section.last_line > section.head.line and section.head.line not in taken
     ]
-    return [*regions, *turns[-(MAX_FOLDS - len(regions)) :]]
+    return [*turns, *regions][-MAX_FOLDS:]
 
 
 def _regions(compactions: list[Row]) -> list[types.FoldingRange]:
