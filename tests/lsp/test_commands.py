@@ -105,6 +105,25 @@ async def test_a_restored_checkpoint_is_asked_about_first(editor, full_session: 
     assert full_session.read_bytes() == before
 
 
+@pytest.mark.parametrize("command", ["compact", "checkpoint restore cp_001 --into new"])
+async def test_a_client_that_cannot_ask_says_what_to_run(
+    editor, full_session: Path, command: str
+) -> None:
+    editor.client.protocol.fm._features.pop(types.WINDOW_SHOW_MESSAGE_REQUEST)
+    await editor.start()
+    await editor.command("ullage.checkpoint", str(full_session))
+    before = full_session.read_bytes()
+    name = "restore" if "restore" in command else command
+    way = {"into": "new"} if name == "restore" else {}
+    with pytest.raises(JsonRpcException) as caught:
+        await editor.execute(f"ullage.{name}", {SESSION: str(full_session), **way})
+    assert caught.value.message == (
+        "this editor does not let us ask, so that nothing was changed: run"
+        f" `ullage {command} --session {full_session}` in a shell"
+    )
+    assert full_session.read_bytes() == before
+
+
 async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> None:
     await begun(editor)
     path = str(full_session)

@@ -58,7 +58,7 @@ async def test_a_checkpoint_leads_to_the_one_before_and_to_its_session(editor, p
     made = made_checkpoint("cp_002", previous_checkpoint="cp_001", session_file=str(session))
     text = dump(made).decode()
     path = place.write(str(folder / "cp_002.yaml"), text.encode())
-    await editor.start(place.cwd)
+    await editor.start(place.cwd, options={"showsOutcomes": True})
     found = await editor.client.text_document_document_link_async(
         types.DocumentLinkParams(identifier(path))
     )

@@ -282,7 +282,7 @@ async def test_an_edited_proposal_is_kept_when_another_is_regenerated(
         result = await editor.execute("ullage.regenerate", {"preview": preview.preview})
         aside = path.with_name(f"proposed.{number}.md")
         assert result.message.endswith(str(aside))
-        assert editor.told[-1] == result.message
+        assert result.message in editor.told
         assert f"- Mine {number}." in aside.read_text("utf-8")
     untouched = await editor.execute("ullage.regenerate", {"preview": preview.preview})
     assert untouched.message == ""
@@ -581,6 +581,18 @@ async def test_a_client_that_can_is_shown_the_proposal(editor, full_session: Pat
     )
     result = await editor.execute("ullage.preview", {"session": str(full_session)})
     assert editor.shown == [Path(result.preview.proposedPath).as_uri()]
+    assert editor.told == []
+
+
+async def test_a_client_that_shows_no_documents_is_told_where_the_proposal_is(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    result = await editor.execute("ullage.preview", {"session": str(full_session)})
+    told = f"Compaction · 116k → 63k (−46%): {result.preview.proposedPath}"
+    assert editor.told == [told]
+    again = await editor.execute("ullage.regenerate", {"preview": result.preview.preview})
+    assert editor.told == [told, f"{again.preview.title}: {again.preview.proposedPath}"]
 
 
 async def opened(editor, preview: SimpleNamespace, *, count: int) -> list[types.Diagnostic]:
@@ -659,7 +671,10 @@ async def test_what_would_be_lost_is_found_and_can_be_put_back(editor, full_sess
         types.Range(types.Position(1, 10), types.Position(1, 15)),
     )
     one, every = await fixes(editor, preview, [pin])
-    assert (one.title, one.is_preferred) == ("Insert “Never touch production 😀.” (as saved)", False)
+    assert (one.title, one.is_preferred) == (
+        "Insert “Never touch production 😀.” (as saved)",
+        False,
+    )
     ((change,),) = one.edit.changes.values()
     assert change.range.start == types.Position(0, 0)
     assert change.new_text == "## Pinned\n- Never touch production 😀.\n\n"

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import time
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -187,10 +188,21 @@ async def test_no_more_folds_are_given_than_an_editor_shows(editor) -> None:
     assert {kind for _, _, kind in folds} == {types.FoldingRangeKind.Region}
 
 
+SHOWING = types.ClientCapabilities(
+    workspace=types.WorkspaceClientCapabilities(
+        text_document_content=types.TextDocumentContentClientCapabilities()
+    ),
+    window=types.WindowClientCapabilities(
+        show_document=types.ShowDocumentClientCapabilities(support=True)
+    ),
+)
+"""A client that shows documents of our scheme."""
+
+
 async def test_lenses_offer_what_can_be_done_and_undo_at_the_last_compaction_alone(
     editor, transcript: Path
 ) -> None:
-    await editor.start()
+    await editor.start(capabilities=SHOWING)
     editor.open(transcript)
     found = await lenses_of(editor, transcript)
     assert found[:4] == [
@@ -210,11 +222,40 @@ async def test_lenses_offer_what_can_be_done_and_undo_at_the_last_compaction_alo
 async def test_lenses_and_actions_offer_nothing_where_nothing_may_be_written(
     editor, transcript: Path
 ) -> None:
-    await editor.start(options={"isTrusted": False})
+    await editor.start(options={"isTrusted": False}, capabilities=SHOWING)
     editor.open(transcript)
     found = await lenses_of(editor, transcript)
     assert [title for _, title, command in found if command] == ["Show summary"]
     assert await actions_at(editor, transcript, 0) == []
+
+
+async def test_no_lens_shows_what_the_client_cannot_show(editor, transcript: Path) -> None:
+    await editor.start()
+    editor.open(transcript)
+    found = await lenses_of(editor, transcript)
+    assert "Show summary" not in [title for _, title, _ in found]
+
+
+async def test_the_action_that_restores_asks_to(editor, full_session: Path) -> None:
+    await editor.start()
+    await editor.command("ullage.checkpoint", str(full_session))
+    editor.open(full_session)
+    await editor.diagnostics(full_session, count=1)
+    place = types.Position(0, 0)
+    found = await editor.client.text_document_code_action_async(
+        types.CodeActionParams(
+            identifier(full_session),
+            types.Range(place, place),
+            types.CodeActionContext(diagnostics=[]),
+        )
+    )
+    (action,) = [one for one in found if one.title == "Restore the latest checkpoint…"]
+    # lsprotocol takes an action with a command for a command whose name is all of it.
+    command = literal_eval(action.command)
+    outcome = await editor.execute(command["command"], command["arguments"][0])
+    assert outcome.message == "Nothing was restored."
+    (question,) = editor.questions
+    assert question.startswith("Restore checkpoint cp_001? Its text goes to the end")
 
 
 async def test_actions_are_those_that_can_work(editor, transcript: Path) -> None:

@@ -1,19 +1,17 @@
 """Code actions: what can be done about a finding, and about the transcript that is open."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.app.abilities import Ability, abilities
 from ullage.core.outline import row_at_line
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import UTILIZATION_CODE, path_of
 from ullage.lsp.edit import fix_action
 from ullage.lsp.finding import SOURCE, range_of
 from ullage.lsp.outline import outlined
-from ullage.lsp.permission import may_write
+from ullage.lsp.possible import possible_commands
 from ullage.lsp.preview_document import proposal_actions
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
@@ -39,16 +37,6 @@ ALWAYS = (
     ("Restore the latest checkpoint…", RESTORE_COMMAND),
 )
 """What is offered anywhere in a transcript, with or without a finding."""
-NEEDED: dict[str, Ability] = {
-    COMPACT_COMMAND: "change",
-    PREVIEW_COMMAND: "change",
-    PRUNE_COMMAND: "change",
-    CHECKPOINT_COMMAND: "note",
-    PIN_COMMAND: "note",
-    UNDO_COMMAND: "undo",
-    RESTORE_COMMAND: "restore",
-}
-"""What has to be possible for a command to be offered."""
 
 
 @guarded
@@ -58,7 +46,10 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
         return []
     only = params.context.only
     found: list[types.CodeAction] = []
-    possible = await _possible(ls, path)
+    followed = ls.sessions.followed.get(path)
+    possible = (
+        frozenset[str]() if followed is None else await possible_commands(ls, followed.loaded)
+    )
     if _is_wanted(types.CodeActionKind.QuickFix, only):
         ours = [one for one in params.context.diagnostics if one.source == SOURCE]
         for diagnostic in ours:
@@ -77,15 +68,6 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
         if PIN_COMMAND in possible:
             found += await _pinning(ls, path, params)
     return found
-
-
-async def _possible(ls: UllageServer, path: Path) -> frozenset[str]:
-    """Give the commands that can work on a transcript."""
-    followed = ls.sessions.followed.get(path)
-    if followed is None:
-        return frozenset()
-    able = await asyncio.to_thread(abilities, followed.loaded, ls.places, may_write=may_write(ls))
-    return frozenset(command for command, needed in NEEDED.items() if needed in able)
 
 
 async def _pinning(
@@ -151,11 +133,14 @@ def _action(
     kind: types.CodeActionKind,
     diagnostics: list[types.Diagnostic] | None = None,
 ) -> types.CodeAction:
+    argument = {"session": str(path)}
+    if command == RESTORE_COMMAND:
+        argument["into"] = "session"
     return types.CodeAction(
         title=title,
         kind=kind,
         diagnostics=diagnostics,
-        command=types.Command(title=title, command=command, arguments=[{"session": str(path)}]),
+        command=types.Command(title=title, command=command, arguments=[argument]),
     )
 
 

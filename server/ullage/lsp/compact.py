@@ -25,7 +25,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
         return Outcome(outcome="cancelled", message=CANCELLED)
     if isinstance(plan, Unneeded):
         return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
-    if not await ask(ls, _question(plan), BUTTON):
+    if not await ask(ls, _question(plan), BUTTON, "compact", loaded.path):
         return Outcome(outcome="cancelled", message=CANCELLED)
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await changed(ls, loaded.path, made.loaded.path)

@@ -18,11 +18,13 @@ from ullage.store.checkpoint_yaml import load
 FileLenses: TypeAlias = Callable[[Path, Surroundings], list[types.CodeLens]]
 
 TOP = types.Range(start=types.Position(0, 0), end=types.Position(0, 0))
-AS_TEXT = (("Restore as text", "text"),)
+AS_TEXT = (("as text", "text"),)
 INTO_SESSIONS = (("into this session…", "session"), ("into a new one…", "new"))
 
 
-def checkpoint_lenses(path: Path, around: Surroundings, *, may_write: bool) -> list[types.CodeLens]:
+def checkpoint_lenses(
+    path: Path, around: Surroundings, *, may_write: bool, can_show: bool
+) -> list[types.CodeLens]:
     """Offer what the command line does with a checkpoint; none on one that cannot be read."""
     text = around.text_of(path)
     if text is None:
@@ -35,12 +37,17 @@ def checkpoint_lenses(path: Path, around: Surroundings, *, may_write: bool) -> l
     # A runtime that keeps no file restores by itself.
     if not session or not Path(session).exists():
         return []
+    ways = (*(AS_TEXT if can_show else ()), *(INTO_SESSIONS if may_write else ()))
     lenses = [
-        _lens(title, RESTORE_COMMAND, {"session": session, "checkpoint": checkpoint, "into": into})
-        for title, into in (*AS_TEXT, *(INTO_SESSIONS if may_write else ()))
+        _lens(
+            title if at else f"Restore {title}",
+            RESTORE_COMMAND,
+            {"session": session, "checkpoint": checkpoint, "into": into},
+        )
+        for at, (title, into) in enumerate(ways)
     ]
     previous = meta.previous_checkpoint
-    if previous is not None:
+    if previous is not None and can_show:
         uri = virtual_uri(
             VirtualUri(name="Checkpoint Changes", session=session, old=previous, new=checkpoint)
         )

@@ -34,7 +34,7 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
             outcome="nothing", message="Nothing to do: nothing is new since the last flush"
         )
     question = f"Write {lines_text(plan)} of memory to {plan.log_name}? Nothing there is changed."
-    if not await ask(ls, question, BUTTON):
+    if not await ask(ls, question, BUTTON, "memory flush", loaded.path):
         return Outcome(outcome="cancelled", message=CANCELLED)
     done = await asyncio.to_thread(make_flush, plan, ls.places)
     await changed(ls, loaded.path)

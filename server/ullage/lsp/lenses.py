@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.abilities import Ability, abilities
 from ullage.app.document_kind import DocumentKind
 from ullage.app.load import Loaded
 from ullage.app.outline import Outlined, PlacedCompaction, placed_compactions
@@ -20,6 +19,7 @@ from ullage.lsp.file_lenses import FileLenses, checkpoint_lenses, instruction_le
 from ullage.lsp.kinds import document_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.permission import may_write
+from ullage.lsp.possible import possible_commands
 from ullage.lsp.preview_document import preview_lenses
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
@@ -30,6 +30,11 @@ from ullage.lsp.protocol import (
 )
 from ullage.lsp.state import UllageServer
 
+HEAD = (
+    ("Compact…", COMPACT_COMMAND),
+    ("Prune…", PRUNE_COMMAND),
+    ("Write Checkpoint", CHECKPOINT_COMMAND),
+)
 NO_COMMAND = ""
 """A lens that only tells something; editors show its title as plain text."""
 ReadLenses: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.CodeLens]]]
@@ -47,13 +52,17 @@ async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens
     followed = ls.sessions.followed.get(path)
     if followed is None:
         return []
-    able = await asyncio.to_thread(abilities, followed.loaded, ls.places, may_write=may_write(ls))
-    return await asyncio.to_thread(_lenses, followed.loaded, found, able)
+    possible = await possible_commands(ls, followed.loaded)
+    return await asyncio.to_thread(_lenses, followed.loaded, found, possible)
 
 
 async def _lenses_of_checkpoint(ls: UllageServer, path: Path) -> list[types.CodeLens]:
     return await asyncio.to_thread(
-        checkpoint_lenses, path, surroundings(ls), may_write=may_write(ls)
+        checkpoint_lenses,
+        path,
+        surroundings(ls),
+        may_write=may_write(ls),
+        can_show=ls.can_show_text,
     )
 
 
@@ -74,16 +83,16 @@ LENSES: Mapping[DocumentKind, ReadLenses] = {
 
 
 def _lenses(
-    loaded: Loaded, found: Outlined | None, able: frozenset[Ability]
+    loaded: Loaded, found: Outlined | None, possible: frozenset[str]
 ) -> list[types.CodeLens]:
     """Make the lenses; without an outline, as of a database, those of the first line alone."""
-    head = [_lens(0, *one) for one in _head(loaded, able)]
+    head = [_lens(0, *one) for one in _head(loaded, possible)]
     if found is None:
         return head
     return head + [
         _lens(placed.row.line, *one)
         for placed in placed_compactions(found)
-        for one in _of_compaction(loaded, placed, able)
+        for one in _of_compaction(loaded, placed, possible)
     ]
 
 
@@ -91,26 +100,24 @@ Command: TypeAlias = tuple[str, str, object]
 """Title, command and its argument."""
 
 
-def _head(loaded: Loaded, able: frozenset[Ability]) -> Iterator[Command]:
+def _head(loaded: Loaded, possible: frozenset[str]) -> Iterator[Command]:
     session = {"session": str(loaded.path)}
     yield gauge_text(loaded.status.gauge), NO_COMMAND, None
-    if "change" in able:
-        yield "Compact…", COMPACT_COMMAND, session
-        yield "Prune…", PRUNE_COMMAND, session
-    if "note" in able:
-        yield "Write Checkpoint", CHECKPOINT_COMMAND, session
+    for title, command in HEAD:
+        if command in possible:
+            yield title, command, session
 
 
 def _of_compaction(
-    loaded: Loaded, placed: PlacedCompaction, able: frozenset[Ability]
+    loaded: Loaded, placed: PlacedCompaction, possible: frozenset[str]
 ) -> Iterator[Command]:
     compaction = placed.compaction
     yield change_text(compaction), NO_COMMAND, None
-    if compaction.summary:
+    if compaction.summary and SHOW_COMMAND in possible:
         uri = summary_uri(str(loaded.path), compaction.entry_id)
         yield "Show summary", SHOW_COMMAND, {"uri": uri}
     # A prune since then would be taken back first.
-    if "undo" in able and placed.is_last and loaded.context.pruned is None:
+    if UNDO_COMMAND in possible and placed.is_last and loaded.context.pruned is None:
         yield "Undo", UNDO_COMMAND, {"session": str(loaded.path)}
 
 

@@ -2,16 +2,18 @@
 
 import asyncio
 import functools
+import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from ullage.app.load import Loaded
 from ullage.app.models import model_use
 from ullage.app.summaries import ModelUse
-from ullage.errors import SessionNotFound
+from ullage.errors import SessionNotFound, WriteNotSupported
 from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.follow import refresh
@@ -51,15 +53,24 @@ def tell(ls: UllageServer, message: str) -> None:
         )
 
 
-async def ask(ls: UllageServer, question: str, button: str) -> bool:
-    """Ask the user before something is changed; no answer is a no."""
-    choice = await ls.window_show_message_request_async(
-        types.ShowMessageRequestParams(
-            type=types.MessageType.Info,
-            message=question,
-            actions=[types.MessageActionItem(title=button)],
-        )
+async def ask(ls: UllageServer, question: str, button: str, command: str, path: Path) -> bool:
+    """Ask the user before something is changed; no answer is a no.
+
+    Raises:
+        WriteNotSupported: the client shows no questions; `command` of the shell does the same.
+    """
+    params = types.ShowMessageRequestParams(
+        type=types.MessageType.Info,
+        message=question,
+        actions=[types.MessageActionItem(title=button)],
     )
+    try:
+        choice = await ls.window_show_message_request_async(params)
+    except JsonRpcException:
+        raise WriteNotSupported(
+            "this editor does not let us ask, so that nothing was changed: run"
+            f" `ullage {command} --session {shlex.quote(str(path))}` in a shell"
+        ) from None
     is_yes = choice is not None and choice.title == button
     if is_yes:
         # The question may have stood for hours.

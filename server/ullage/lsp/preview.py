@@ -170,7 +170,7 @@ def _preview(found: CompactionPreview) -> Preview:
 
 
 async def _show(ls: UllageServer, result: PreviewResult) -> None:
-    """Open the proposal, or say why there is none."""
+    """Open the proposal, or say where it is, or why there is none."""
     window = ls.client_capabilities.window
     if result.message:
         tell(ls, result.message)
@@ -178,4 +178,7 @@ async def _show(ls: UllageServer, result: PreviewResult) -> None:
         return
     if window is not None and window.show_document is not None and window.show_document.support:
         uri = uri_of(Path(result.preview.proposedPath))
-        await ls.window_show_document_async(types.ShowDocumentParams(uri=uri, take_focus=True))
+        params = types.ShowDocumentParams(uri=uri, take_focus=True)
+        if (await ls.window_show_document_async(params)).success:
+            return
+    tell(ls, f"{result.preview.title}: {result.preview.proposedPath}")

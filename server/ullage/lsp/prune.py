@@ -25,7 +25,9 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
         return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
-    if not argument.isConfirmed and not await ask(ls, _question(plan), BUTTON):
+    if not argument.isConfirmed and not await ask(
+        ls, _question(plan), BUTTON, "prune", loaded.path
+    ):
         return Outcome(outcome="cancelled", message="Pruning cancelled.")
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
     await changed(ls, loaded.path, made.loaded.path)

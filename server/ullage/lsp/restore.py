@@ -13,6 +13,7 @@ from ullage.lsp.outcome import ask, changed, changing, meant
 from ullage.lsp.protocol import Outcome, RestoreArgument
 from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
+from ullage.lsp.virtual_documents import show_text
 
 BUTTON = "Restore"
 
@@ -29,19 +30,27 @@ async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
     document = VirtualUri(
         name="Resume.md", session=str(loaded.path), checkpoint=found.checkpoint_id
     )
+    uri = virtual_uri(document)
+    await show_text(ls, uri)
     return Outcome(
         outcome="done",
         message=f"Checkpoint {found.checkpoint_id} as text, to be given to the agent",
         session=session_ref(loaded),
         text=text,
-        uri=virtual_uri(document),
+        uri=uri,
     )
 
 
 @changing
 async def _put(ls: UllageServer, loaded: Loaded, found: Found, into: Target) -> Outcome:
     plan = await asyncio.to_thread(plan_restore, loaded, found.checkpoint, into, ls.config)
-    if not await ask(ls, _question(plan), BUTTON):
+    if not await ask(
+        ls,
+        _question(plan),
+        BUTTON,
+        f"checkpoint restore {found.checkpoint_id} --into {into}",
+        loaded.path,
+    ):
         return Outcome(outcome="cancelled", message="Nothing was restored.")
     restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
     await changed(ls, loaded.path, restored.loaded.path)

@@ -185,6 +185,11 @@ class UllageServer(LanguageServer):
             and window.show_document.support
         )
 
+    @property
+    def can_show_text(self) -> bool:
+        """Whether a document of our scheme that a command gives is seen by the user."""
+        return self.editor.shows_outcomes or self.shows_virtual_documents
+
     def lock_of(self, path: Path) -> asyncio.Lock:
         """Give the lock of a transcript, so that it is read by one task at a time."""
         return self._locks.setdefault(path, asyncio.Lock())

@@ -17,7 +17,7 @@ BUTTON = "Undo"
 async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     path = meant_path(ls, argument.session)
     plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
-    if not await ask(ls, undo_question(plan), BUTTON):
+    if not await ask(ls, undo_question(plan), BUTTON, "undo", path):
         return Outcome(outcome="cancelled", message="Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await changed(ls, path, undone.after.path)

@@ -31,9 +31,14 @@ async def text_document_content(
 async def run_show(ls: UllageServer, argument: ShowArgument) -> Outcome:
     """Give the text of such a document; a client that can opens it by itself."""
     text = await _text(ls, argument.uri)
-    if ls.shows_virtual_documents and not ls.editor.shows_outcomes:
-        await ls.window_show_document_async(types.ShowDocumentParams(uri=argument.uri))
+    await show_text(ls, argument.uri)
     return Outcome(outcome="done", message="", text=text, uri=argument.uri)
+
+
+async def show_text(ls: UllageServer, uri: str) -> None:
+    """Have a client open such a document that does not do so by itself, if it can."""
+    if ls.shows_virtual_documents and not ls.editor.shows_outcomes:
+        await ls.window_show_document_async(types.ShowDocumentParams(uri=uri))
 
 
 async def _text(ls: UllageServer, uri: str) -> str:
