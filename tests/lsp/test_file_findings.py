@@ -7,7 +7,7 @@ import pytest
 from lsprotocol import types
 
 from checkpoint_files import made_checkpoint
-from pi_files import MODEL, conversation
+from pi_files import MODEL, conversation, grow
 from ullage.store.checkpoint_yaml import dump
 
 ANSWER_S = 10
@@ -24,6 +24,12 @@ PULL = types.ClientCapabilities(
         diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
     ),
 )
+PULL_ONCE = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(
+        synchronization=SYNC, diagnostic=types.DiagnosticClientCapabilities()
+    )
+)
+"""A client that cannot be asked to pull again."""
 DEAD = "See `src/gone/main.py`.\n"
 
 
@@ -343,3 +349,22 @@ async def test_a_document_that_is_not_ours_has_no_findings(documents: Documents,
     await documents.start(PULL)
     documents.open(path)
     assert list((await documents.pull(path)).items) == []
+
+
+async def test_a_client_that_cannot_be_asked_to_pull_again_is_pushed_to(
+    editor, documents: Documents, workspace_session
+) -> None:
+    pi, path = workspace_session
+    result = await documents.start(PULL_ONCE)
+    assert result.capabilities.diagnostic_provider is None
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    editor.open(path)
+    assert await editor.diagnostics(path, count=0) == []
+    grow(pi, path, 192_000)
+    (finding,) = await editor.diagnostics(path, count=1)
+    assert finding.code == "context-utilization"
+
+
+async def test_a_client_that_pulls_is_told_that_it_can(documents: Documents) -> None:
+    result = await documents.start(PULL)
+    assert result.capabilities.diagnostic_provider.inter_file_dependencies

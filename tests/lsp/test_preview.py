@@ -362,11 +362,7 @@ async def test_a_text_that_the_editor_has_not_reloaded_is_not_applied(
     assert path.read_text("utf-8") != old
     assert "reload the document" in await refused(editor.execute("ullage.apply", named))
     assert full_session.read_bytes() == before
-    (finding,) = (
-        await editor.client.text_document_diagnostic_async(
-            types.DocumentDiagnosticParams(types.TextDocumentIdentifier(path.as_uri()))
-        )
-    ).items
+    (finding,) = await editor.diagnostics(path, count=1)
     assert finding.code == "preview-replaced"
 
 

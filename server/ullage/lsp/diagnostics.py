@@ -124,9 +124,7 @@ def forget(ls: UllageServer, path: Path, uri: str) -> None:
 
 def refresh_pulled(ls: UllageServer) -> None:
     """Ask a client that pulls to do so again; one request is under way at a time."""
-    capabilities = ls.client_capabilities.workspace
-    known = None if capabilities is None else capabilities.diagnostics
-    if known is None or not known.refresh_support:
+    if not ls.pulls_diagnostics:
         return
     if ls.documents.refreshing is None or ls.documents.refreshing.done():
         ls.documents.refreshing = ls.begin(_refresh(ls))
@@ -139,8 +137,7 @@ def recheck_all(ls: UllageServer) -> None:
         check_soon(ls, path, document_kind(path, ls.places, folders))
     for path in ls.documents.open_uris:
         publish_known(ls, path)
-    if ls.pulls_diagnostics:
-        refresh_pulled(ls)
+    refresh_pulled(ls)
 
 
 @guarded

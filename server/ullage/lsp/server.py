@@ -86,11 +86,6 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
         None,
     ),
     (
-        types.TEXT_DOCUMENT_DIAGNOSTIC,
-        diagnostics.pull_diagnostics,
-        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False),
-    ),
-    (
         types.TEXT_DOCUMENT_CODE_ACTION,
         code_actions.code_actions,
         types.CodeActionOptions(
@@ -142,7 +137,7 @@ def make_server() -> UllageServer:
         server.command(name)(handler)
     for name, handler in REQUESTS:
         server.feature(name)(handler)
-    server.feature(types.INITIALIZE)(on_initialize)
+    server.feature(types.INITIALIZE)(_on_initialize)
     server.feature(types.INITIALIZED)(_on_initialized)
     server.feature(types.SHUTDOWN)(shut_down)
     return server
@@ -156,6 +151,14 @@ def serve() -> int:
     keep_responsive()
     server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
     return 0 if server.is_shut_down else 1
+
+
+@guarded
+async def _on_initialize(ls: UllageServer, params: types.InitializeParams) -> None:
+    await on_initialize(ls, params)
+    if ls.pulls_diagnostics:
+        options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False)
+        ls.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(diagnostics.pull_diagnostics)
 
 
 @guarded

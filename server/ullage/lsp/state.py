@@ -169,9 +169,21 @@ class UllageServer(LanguageServer):
 
     @property
     def pulls_diagnostics(self) -> bool:
-        """Whether the client asks for diagnostics, so that none are pushed."""
-        capabilities = self.client_capabilities.text_document
-        return capabilities is not None and capabilities.diagnostic is not None
+        """Whether the client asks for diagnostics, so that none are pushed.
+
+        One that cannot be asked to do so again would not see what changes by itself.
+        """
+        document, workspace = (
+            self.client_capabilities.text_document,
+            self.client_capabilities.workspace,
+        )
+        again = None if workspace is None else workspace.diagnostics
+        return (
+            document is not None
+            and document.diagnostic is not None
+            and again is not None
+            and again.refresh_support is True
+        )
 
     @property
     def shows_virtual_documents(self) -> bool:

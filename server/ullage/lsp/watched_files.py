@@ -79,7 +79,7 @@ async def did_change_watched_files(
             await look_at_config(ls)
         if kind in _LISTS:
             notify_changed(ls, _LISTS[kind])
-    if ls.pulls_diagnostics and ls.documents.small_uris:
+    if ls.documents.small_uris:
         refresh_pulled(ls)
 
 
