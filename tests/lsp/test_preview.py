@@ -523,6 +523,7 @@ async def test_a_preview_is_cancelled_in_the_middle_of_a_model(editor, full_sess
         begun, told, *_, ended = [dict(value) for _, value in editor.progress]
         assert (begun["kind"], ended["kind"]) == ("begin", "end")
         assert begun["cancellable"]
+        assert begun["title"] == "Asking m for a summary"
         assert told["message"].startswith("Summarizing: call 1 of ")
         assert len({token for token, _ in editor.progress}) == 1
     assert not (editor.place.state / "previews").exists()

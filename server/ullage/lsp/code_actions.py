@@ -7,9 +7,9 @@ from lsprotocol import types
 
 from ullage.core.outline import row_at_line
 from ullage.lsp.boundary import guarded
-from ullage.lsp.convert import UTILIZATION_CODE, path_of
+from ullage.lsp.convert import SOURCE, UTILIZATION_CODE, path_of
 from ullage.lsp.edit import fix_action
-from ullage.lsp.finding import SOURCE, range_of
+from ullage.lsp.finding import range_of
 from ullage.lsp.outline import outlined
 from ullage.lsp.possible import possible_commands
 from ullage.lsp.preview_document import proposal_actions

@@ -1,13 +1,20 @@
 """A compaction worked out with the configured model, under a progress that can be cancelled."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import msgspec
 
 from ullage.app.compact import Plan, Request, plan_compaction, with_flush
 from ullage.app.load import Loaded
 from ullage.app.models import model_use
+from ullage.app.summaries import ModelUse
 from ullage.core.compaction import Unneeded
-from ullage.lsp.progress import Reporter, with_progress
+from ullage.lsp.progress import with_progress
 from ullage.lsp.state import UllageServer
+
+T = TypeVar("T")
 
 
 async def planned_compaction(
@@ -15,13 +22,26 @@ async def planned_compaction(
 ) -> Plan | Unneeded | None:
     """Plan a compaction with its flush of memory; None where the user cancelled it."""
 
-    async def planned(report: Reporter) -> Plan | Unneeded:
-        model = await asyncio.to_thread(
-            lambda: model_use(ls.config.model, loaded, ls.places, report=report)
-        )
+    async def planned(model: ModelUse) -> Plan | Unneeded:
         plan = await plan_compaction(loaded, request, ls.config, ls.places, model)
         if isinstance(plan, Unneeded):
             return plan
         return await with_flush(plan, ls.config, ls.places, model)
 
-    return await with_progress(ls, "Planning a compaction", planned)
+    return await with_model(ls, loaded, planned)
+
+
+async def with_model(
+    ls: UllageServer, loaded: Loaded, work: Callable[[ModelUse], Awaitable[T]]
+) -> T | None:
+    """Do what may ask the configured model for a summary; the progress names that model.
+
+    None where the user cancelled it.
+    """
+    # The keyring may be asked for its key.
+    model = await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places)
+    asked = model.endpoint
+    title = "Planning a compaction" if asked is None else f"Asking {asked.model} for a summary"
+    return await with_progress(
+        ls, title, lambda report: work(msgspec.structs.replace(model, report=report))
+    )

@@ -1,6 +1,7 @@
 """The one place where values of the core become types of the protocol."""
 
 from pathlib import Path
+from typing import Final
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
@@ -16,7 +17,7 @@ from ullage.core.virtual_uri import summary_uri
 from ullage.lsp.protocol import GaugeParams, Level, SessionRef
 from ullage.lsp.tooltip import gauge_tooltip
 
-SOURCE = "ullage"
+SOURCE: Final = "ullage"
 UTILIZATION_CODE = "context-utilization"
 MARKED_CHARS = 120
 """How much of the first line is underlined; a shorter one is to its end (LSP 3.18, Position)."""

@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from lsprotocol import types
 
 from ullage.core.diagnostic_codes import BY_CODE, Level
 from ullage.core.document_finding import DocumentFinding, Related
 from ullage.core.positions import Extent, Position
-from ullage.lsp.convert import uri_of
+from ullage.lsp.convert import SOURCE, uri_of
 from ullage.store.diagnostics_page import diagnostic_links
 
-SOURCE: Final = "ullage"
 SEVERITIES: dict[Level, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,

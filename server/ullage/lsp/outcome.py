@@ -96,7 +96,7 @@ async def meant(ls: UllageServer, session: str | None) -> Loaded:
 
 
 async def model_for(
-    ls: UllageServer, loaded: Loaded, report: Callable[[Progress], None] | None = None
+    ls: UllageServer, loaded: Loaded, report: Callable[[Progress], None]
 ) -> ModelUse:
     """Give the configured model; the keyring is asked for its key in a thread."""
     return await asyncio.to_thread(

@@ -15,10 +15,12 @@ from ullage.app.preview import (
     make_preview,
     plan_proposed,
 )
+from ullage.app.summaries import ModelUse
 from ullage.core.compaction import Unneeded
 from ullage.core.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp.boundary import guarded, request
+from ullage.lsp.compaction_plan import with_model
 from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.diagnostics import check_proposals
 from ullage.lsp.outcome import changed, changing, meant, model_for, tell
@@ -126,8 +128,7 @@ async def _made(
 ) -> PreviewResult:
     loaded = await meant(ls, session)
 
-    async def made(report: Reporter) -> CompactionPreview | Unneeded:
-        model = await model_for(ls, loaded, report)
+    async def made(model: ModelUse) -> CompactionPreview | Unneeded:
         return await make_preview(
             loaded,
             layer,
@@ -139,7 +140,7 @@ async def _made(
             is_anew=is_anew,
         )
 
-    found = await with_progress(ls, "Planning a compaction", made)
+    found = await with_model(ls, loaded, made)
     if found is None:
         return PreviewResult(preview=None, message=CANCELLED)
     if isinstance(found, Unneeded):
