@@ -623,6 +623,46 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
     assert found[0].command.arguments[0]["preview"] == preview.preview
 
 
+@pytest.mark.parametrize("is_pulled", [False, True])
+async def test_the_lenses_of_a_proposal_are_renewed_when_its_findings_change(
+    editor, full_session: Path, *, is_pulled: bool
+) -> None:
+    renewed = asyncio.Event()
+
+    @editor.client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+    def on_lenses(params: None) -> None:
+        renewed.set()
+
+    supported = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
+    await editor.start(
+        capabilities=types.ClientCapabilities(
+            workspace=types.WorkspaceClientCapabilities(code_lens=supported),
+            text_document=types.TextDocumentClientCapabilities(
+                diagnostic=types.DiagnosticClientCapabilities() if is_pulled else None
+            ),
+        )
+    )
+    preview = await previewed(editor, full_session)
+    path = Path(preview.proposedPath)
+    document = types.TextDocumentIdentifier(path.as_uri())
+
+    async def checked(*, count: int) -> None:
+        if not is_pulled:
+            await editor.diagnostics(path, count=count)
+            return
+        pulled = types.DocumentDiagnosticParams(document)
+        report = await editor.client.text_document_diagnostic_async(pulled)
+        assert len(report.items) == count
+
+    editor.open(path)
+    await checked(count=0)
+    assert not renewed.is_set()
+    edit(preview, "## Goal")
+    editor.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
+    await checked(count=9)
+    await asyncio.wait_for(renewed.wait(), 10)
+
+
 async def test_what_is_typed_counts_even_where_the_client_was_not_asked_to_send_it(
     editor, full_session: Path
 ) -> None:

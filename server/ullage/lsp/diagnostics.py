@@ -23,6 +23,7 @@ from ullage.core.document_finding import DocumentFinding
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of, utilization
 from ullage.lsp.finding import diagnostic
+from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 
 CHECKS: dict[DocumentKind, Check] = {
@@ -151,7 +152,7 @@ async def pull_diagnostics(
         # A session's file may have any name.
         kind = "transcript" if path in ls.sessions.followed else kind
         if kind is not None:
-            ls.documents.findings[path] = await _find(ls, path, kind)
+            _keep(ls, path, kind, await _find(ls, path, kind))
             found = _diagnostics(ls, path)
         if ls.documents.open_uri(path) is None:
             ls.documents.findings.pop(path, None)
@@ -188,8 +189,17 @@ async def _check_later(ls: UllageServer, path: Path, kind: DocumentKind, delay_s
     if ls.documents.open_uri(path) is not None and (
         ls.documents.findings.get(path) != found or kind != "transcript"
     ):
-        ls.documents.findings[path] = found
+        _keep(ls, path, kind, found)
         publish_known(ls, path)
+
+
+def _keep(
+    ls: UllageServer, path: Path, kind: DocumentKind, found: tuple[DocumentFinding, ...]
+) -> None:
+    if kind == "preview" and ls.documents.findings.get(path, found) != found:
+        # Its lens counts what is kept, and an editor may not ask for it again by itself.
+        views_changed(ls)
+    ls.documents.findings[path] = found
 
 
 async def _refresh(ls: UllageServer) -> None:
