@@ -19,10 +19,10 @@ def shares(tooltip: str) -> list[int]:
     return [int(one[2].replace(",", "")) for one in SHARE.finditer(tooltip)]
 
 
-def growing(place: Place) -> Loaded:
+def growing(place: Place, step: int = 20_000) -> Loaded:
     """A session of five turns that grow alike."""
     pi = PiFile(cwd=str(place.cwd))
-    for usage in range(20_000, 120_000, 20_000):
+    for usage in range(step, 5 * step + 1, step):
         pi.user("go on")
         pi.assistant("done", usage=usage, model=MODEL)
     places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
@@ -40,6 +40,12 @@ def test_the_hover_tells_the_shares_largest_first_and_how_far_the_next_trigger_i
     assert "about 3 turns away" in tooltip
     assert re.search(r"100,000 reported by the provider, as of \d{4}-\d\d-\d\d \d\d:\d\d", tooltip)
     assert tooltip.endswith("Automatic compaction: off")
+
+
+def test_the_hover_of_a_full_window_says_what_to_do(place: Place) -> None:
+    loaded = growing(place, 39_900)
+    tooltip = gauge_tooltip(loaded, fill(loaded), is_automatic=False)
+    assert "\n\nNext: all thresholds are passed: compact now\n\n" in tooltip
 
 
 def test_the_hover_says_whether_a_compaction_is_asked_about(place: Place) -> None:

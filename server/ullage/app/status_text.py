@@ -92,7 +92,7 @@ def due_text(status: Status) -> str:
 def trigger_text(status: Status) -> str:
     trigger, used = status.next_trigger, status.gauge.used_tokens
     if trigger is None or used is None:
-        return "none left below the window's end: compact now" if used else "unknown"
+        return "all thresholds are passed: compact now" if used else "unknown"
     return f"{trigger.name} at {trigger.at_tokens:,}, in {trigger.at_tokens - used:,} tokens"
 
 
