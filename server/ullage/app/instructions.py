@@ -110,7 +110,7 @@ def _cut_findings(
     reader = cut.reader if is_used else f"{cut.reader}, if you use it,"
     message = (
         f"{reader} does not see {utf16_length(unseen):,} characters from here on,"
-        f" about {estimate_tokens(unseen):,} tokens: it {cut.rule}.{end}"
+        f" about {estimate_tokens(unseen):,} tokens.\nIt {cut.rule}.{end}"
     )
     yield DocumentFinding(
         code=code,

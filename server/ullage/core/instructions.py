@@ -28,7 +28,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     start: int
     end: int
     rule: str
-    """Ends a sentence that begins with the agent's name."""
+    """Ends a sentence whose subject is the agent."""
 
 
 def openclaw_cut(text: str, max_chars: int) -> Cut | None:
