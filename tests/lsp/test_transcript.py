@@ -124,6 +124,10 @@ async def test_a_hover_tells_what_an_entry_costs_and_whether_it_is_in_the_contex
     assert "1 token, 0.0% of the window" in live
     kept = await hover_at(editor, transcript, 3)
     assert "In the context" in kept
+    for line, title in ((5, "read src/a.py"), (6, "bash make test")):
+        shown = await hover_at(editor, transcript, line)
+        head, said, _ = shown.split("\n\n")
+        assert (head.startswith("**Tool result**"), said) == (True, title)
 
     # The summary of a compaction is masked, and plain text.
     shown = await hover_at(editor, transcript, 7)
@@ -352,6 +356,8 @@ async def test_a_rollout_of_codex_is_read_as_well(editor) -> None:
     found = await symbols_of(editor, path)
     assert [one.name for one in found] == ["first question", "Compaction", "second question"]
     assert "replaced by the compaction" in await hover_at(editor, path, 3)
+    hovers = [await hover_at(editor, path, line) for line in range(8)]
+    assert ["exec\\_command ls" in one for one in hovers if "Tool result" in one] == [True]
     assert "Summary of the first" in await hover_at(editor, path, 9)
     assert any(hint.endswith("50% full") for hint in (await hints_of(editor, path)).values())
 

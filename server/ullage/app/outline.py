@@ -1,6 +1,6 @@
 """The outline of a transcript, its lines matched with its context; made longer as it grows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import takewhile
 
@@ -9,6 +9,7 @@ import msgspec
 from ullage.app.checkpoints import Found
 from ullage.app.load import Loaded
 from ullage.core.context import Compaction, ContextItem
+from ullage.core.message import ToolCall, ToolResult
 from ullage.core.outline import (
     EMPTY_OUTLINE,
     Outline,
@@ -16,6 +17,7 @@ from ullage.core.outline import (
     Sketch,
     extended,
     row_at_offset,
+    rows_between,
 )
 from ullage.core.presence import Standing, stand
 from ullage.core.secrets import mask
@@ -28,6 +30,8 @@ from ullage.store.tail import Mark, mark_at, read_appended
 
 MAX_ESTIMATED_CHARS = 4_000
 """Of a longer text the beginning is estimated, and the rest by its length (chosen)."""
+MAX_LINES_BACK = 50
+"""How far before a result its call is looked for (chosen): parallel calls stand that near."""
 
 
 class Outlined(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +105,32 @@ def items_of(found: Outlined, row: Row) -> tuple[ContextItem, ...]:
         return live.items
     sketch = _sketch(found.loaded, found.lines.read_line(row.offset, row.size_bytes))
     return (sketch.item,) if isinstance(sketch, Sketch) and sketch.item else ()
+
+
+def answered_calls(found: Outlined, row: Row) -> tuple[str, ...]:
+    """Name the calls that the results of a line answer, masked; they stand not far before it."""
+    results = [
+        block
+        for item in items_of(found, row)
+        for block in item.message.blocks
+        if isinstance(block, ToolResult)
+    ]
+    titles: dict[str, str] = {}
+    before = rows_between(found.outline, max(row.line - MAX_LINES_BACK, 0), row.line - 1)
+    for one in reversed(before):
+        if all(result.call_id in titles for result in results):
+            break
+        if one.calls:
+            titles = dict(zip(_call_ids(found, one), one.calls, strict=False)) | titles
+    known = (titles.get(result.call_id, result.name) for result in results)
+    return tuple(title for title in known if title)
+
+
+def _call_ids(found: Outlined, row: Row) -> Iterator[str]:
+    for item in items_of(found, row):
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall):
+                yield block.call_id
 
 
 def lines_of(found: Outlined) -> dict[str, int]:

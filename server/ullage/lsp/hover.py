@@ -8,7 +8,7 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.document_kind import DocumentKind
-from ullage.app.outline import Outlined, placed_compactions
+from ullage.app.outline import Outlined, answered_calls, placed_compactions
 from ullage.app.outline_text import (
     KIND_NAMES,
     change_text,
@@ -75,7 +75,7 @@ def _text(found: Outlined, row: Row) -> str:
     parts = [f"**{KIND_NAMES[row.kind]}**{when}"]
     if row.title:
         parts.append(escaped(row.title))
-    parts += [escaped(call) for call in row.calls]
+    parts += [escaped(call) for call in row.calls or answered_calls(found, row)]
     if row.kind == "compaction":
         placed = (one for one in placed_compactions(found) if one.row is row)
         parts += [part for one in placed for part in _compaction(found, one.compaction)]
