@@ -4,7 +4,7 @@ import type { HistoryMark, HistoryResult } from "../protocol";
 
 /** In the units of the drawing, which is scaled to the width of its panel. */
 export const PLOT_WIDTH = 860;
-export const PLOT_HEIGHT = 346;
+export const PLOT_HEIGHT = 360;
 /** What is drawn lies within; to the right of it stand the names of the limits. */
 export const PLOT_AREA = { left: 52, right: 700, top: 16, bottom: 304 } as const;
 

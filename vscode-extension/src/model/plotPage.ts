@@ -5,6 +5,9 @@ import { PLOT_AREA, PLOT_HEIGHT, PLOT_WIDTH, plotOf, type Drop, type Limit, type
 import { MAX_ROWS, plotRows, type PlotRow } from "./plotTable";
 import { PLOT_STYLE } from "./plotStyle";
 
+/** Chosen: half the width of a time or a date at a tick. */
+const HALF_LABEL = 30;
+
 /** What the page says, in the user's language. */
 export interface PlotWords {
   readonly language: string;
@@ -24,6 +27,9 @@ export interface PlotWords {
   readonly percent: (share: number) => string;
   /** RFC 3339 to a date and a time. */
   readonly dateAndTime: (at: string) => string;
+  /** RFC 3339 to one of them alone. */
+  readonly date: (at: string) => string;
+  readonly clock: (at: string) => string;
   readonly summary: (nPoints: number, nTokens: string, windowTokens: string, nCompactions: number) => string;
   readonly caption: (nShown: number, nRows: number) => string;
   readonly passed: (names: string) => string;
@@ -93,7 +99,7 @@ function drawing(history: HistoryResult, words: PlotWords): string {
 ${line(left, bottom, right, bottom)}${line(left, top, left, bottom)}
 ${plot.yTicks.map(({ value, position }) => text(left - 8, position + 4, shortTokens(value), "end")).join("")}
 ${timeTicks(history, plot, words)}
-${text((left + right) / 2, bottom + 38, words.axis, "middle")}
+${text((left + right) / 2, bottom + 52, words.axis, "middle")}
 </g>
 ${plot.limits.map(limit).join("\n")}
 <path class="used" d="${plot.reportedPath}"/>
@@ -103,12 +109,24 @@ ${plot.dots.map((dot) => dotMark(dot, history, words)).join("\n")}
 </svg>`;
 }
 
+/** The time at each tick, and below it the date where that is another than at the tick before. */
 function timeTicks({ points }: HistoryResult, { xTicks }: Plot, words: PlotWords): string {
+  const { right, bottom } = PLOT_AREA;
+  let lastDate = "";
   return xTicks
     .map(({ value, position }) => {
+      const mark = line(position, bottom, position, bottom + 4);
       const at = points[value]?.at ?? null;
-      const mark = line(position, PLOT_AREA.bottom, position, PLOT_AREA.bottom + 4);
-      return mark + (at === null ? "" : text(position, PLOT_AREA.bottom + 18, words.dateAndTime(at), "middle"));
+      if (at === null) {
+        return mark;
+      }
+      const date = words.date(at);
+      const shownDate = date === lastDate ? "" : date;
+      lastDate = date;
+      // A label does not hang over the end of the axis.
+      const [x, anchor] = position + HALF_LABEL > right ? ([right, "end"] as const) : ([position, "middle"] as const);
+      const label = text(x, bottom + 18, words.clock(at), anchor);
+      return mark + label + (shownDate === "" ? "" : text(x, bottom + 32, shownDate, anchor));
     })
     .join("");
 }

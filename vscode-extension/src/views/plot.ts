@@ -104,11 +104,19 @@ async function openLine(path: string, line: number): Promise<void> {
   } satisfies vscode.TextDocumentShowOptions);
 }
 
+/** A time that cannot be read is shown as it is. */
+function formatted(at: string, format: Intl.DateTimeFormat): string {
+  const time_ms = Date.parse(at);
+  return Number.isNaN(time_ms) ? at : format.format(time_ms);
+}
+
 function plotWords(): PlotWords {
   const { language } = vscode.env;
   const numbers = new Intl.NumberFormat(language);
   const shares = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
   const times = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
+  const dates = new Intl.DateTimeFormat(language, { dateStyle: "short" });
+  const clocks = new Intl.DateTimeFormat(language, { timeStyle: "short" });
   return {
     language,
     heading: vscode.l10n.t("Context Window over Time"),
@@ -127,10 +135,9 @@ function plotWords(): PlotWords {
     unknownTime: vscode.l10n.t("time unknown"),
     number: (value) => numbers.format(value),
     percent: (share) => shares.format(share),
-    dateAndTime: (at) => {
-      const time_ms = Date.parse(at);
-      return Number.isNaN(time_ms) ? at : times.format(time_ms);
-    },
+    dateAndTime: (at) => formatted(at, times),
+    date: (at) => formatted(at, dates),
+    clock: (at) => formatted(at, clocks),
     summary: (nPoints, nTokens, windowTokens, nCompactions) =>
       vscode.l10n.t("Now {0} of {1} tokens. Points: {2}. Compactions: {3}.", nTokens, windowTokens, nPoints, nCompactions),
     caption: (nShown, nRows) =>

@@ -22,6 +22,8 @@ const words: PlotWords = {
   number: String,
   percent: (share) => `${Math.round(share * 100)}%`,
   dateAndTime: (at) => at.slice(11, 16),
+  date: (at) => at.slice(0, 10),
+  clock: (at) => at.slice(11, 16),
   summary: (nPoints, nTokens, windowTokens, nCompactions) =>
     `${nPoints} answers, ${nTokens} of ${windowTokens}, ${nCompactions} compactions`,
   caption: (nShown, nRows) => `${nShown} of ${nRows}`,
@@ -60,6 +62,14 @@ test("the ticks of points are whole points", () => {
     const { xTicks } = plotOf(history({ points: points(...Array<number>(n).fill(5)) }), "Window");
     assert.ok(xTicks.length > 0 && xTicks.every(({ value }) => Number.isInteger(value) && value < n), String(n));
   }
+});
+
+test("the date stands where it changes, and no label hangs over the end of the axis", () => {
+  const days = points(1, 2, 3, 4).map((point, n) => ({ ...point, at: `2026-01-0${n < 2 ? 1 : 2}T1${n}:00:00Z` }));
+  const page = plotPage(history({ points: days }), words, frame);
+  const labels = [...page.matchAll(/<text x="([\d.]+)" y="(322|336)" text-anchor="(\w+)">([^<]+)</g)];
+  assert.deepEqual(labels.map(([, , , , label]) => label), ["10:00", "2026-01-01", "11:00", "12:00", "2026-01-02", "13:00"]);
+  assert.deepEqual(labels.at(-1)?.slice(1, 4), [String(PLOT_AREA.right), "322", "end"]);
 });
 
 test("everything drawn lies within its area, whatever is larger than the window", () => {
