@@ -8,6 +8,7 @@ from pygls.exceptions import JsonRpcException
 
 from pi_files import MODEL, PiFile, conversation, grow
 from running import Place
+from ullage.lsp.checkpoints import MAX_TOPIC_CHARS
 
 REQUESTS = ("status", "sessions", "window", "history", "checkpoints", "memory")
 
@@ -180,6 +181,10 @@ async def test_a_damaged_checkpoint_is_listed_as_such(
     (latest,) = (await editor.request("ullage/checkpoints")).rows
     assert (latest.isLatest, latest.isReadable) == (True, True)
     assert latest.label.startswith("Checkpoint cp_001, the latest: ")
+    # In a narrow view the name comes before what is cut off.
+    assert latest.title.startswith("cp_001 · ")
+    assert len(latest.title) <= len("cp_001 · ") + MAX_TOPIC_CHARS
+    assert "cp_001" not in latest.detail
     Path(latest.path).write_bytes(b"schema: [")
     (damaged,) = (await editor.request("ullage/checkpoints")).rows
     assert (damaged.checkpoint, damaged.isReadable) == (latest.checkpoint, False)

@@ -6,12 +6,16 @@ from datetime import datetime
 from ullage.app.checkpoints import Damaged, Found, list_checkpoints
 from ullage.app.load import Loaded
 from ullage.app.status_text import ago
+from ullage.core.prose import gist
 from ullage.lsp.boundary import request
 from ullage.lsp.markdown import escaped
 from ullage.lsp.protocol import CheckpointRow, CheckpointsResult, SessionArgument
 from ullage.lsp.session import load_session, session_path, session_ref
 from ullage.lsp.state import UllageServer
 from ullage.store.places import Places
+
+MAX_TOPIC_CHARS = 40
+"""In a row, which also says when and how full (chosen); all of it is in the hover."""
 
 
 @request(SessionArgument)
@@ -36,11 +40,12 @@ def checkpoints_result(loaded: Loaded, places: Places) -> CheckpointsResult:
 
 def _row(one: Found, readable: set[str], *, is_latest: bool) -> CheckpointRow:
     meta, working = one.checkpoint.meta, one.checkpoint.working
-    title = working.topic or one.checkpoint_id
+    name, topic = one.checkpoint_id, working.topic
+    title = f"{name} · {gist(topic, MAX_TOPIC_CHARS)}" if topic else name
     written = _written(meta.created_at)
     used = f"{meta.token_usage.utilization:.0%}"
     parts = [
-        f"**{escaped(one.checkpoint_id)}** · {escaped(title)}",
+        " · ".join((f"**{escaped(name)}**", *([escaped(topic)] if topic else []))),
         f"Written {escaped(written)} ({escaped(meta.trigger)}) at {escaped(used)} of the window",
     ]
     if working.next_action:
@@ -50,12 +55,12 @@ def _row(one: Found, readable: set[str], *, is_latest: bool) -> CheckpointRow:
     latest = ", the latest" if is_latest else ""
     previous = meta.previous_checkpoint
     return CheckpointRow(
-        checkpoint=one.checkpoint_id,
+        checkpoint=name,
         path=str(one.path),
         title=title,
-        detail=f"{one.checkpoint_id} · {written} · {used}",
+        detail=f"{written} · {used}",
         tooltip="\n\n".join(parts),
-        label=f"Checkpoint {one.checkpoint_id}{latest}: {title}, written {written}, at {used}",
+        label=f"Checkpoint {name}{latest}: {topic or 'no topic'}, written {written}, at {used}",
         isLatest=is_latest,
         isReadable=True,
         previous=previous if previous in readable else None,

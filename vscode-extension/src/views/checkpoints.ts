@@ -109,7 +109,7 @@ async function chooseOf(rows: readonly CheckpointRow[], title: string): Promise<
 async function chooseWay(row: CheckpointRow, ways: readonly RestoreWay[]): Promise<RestoreWay | undefined> {
   const entries = ways.map((way) => ({ way, ...wayItem(way) }));
   const choice = await vscode.window.showQuickPick(entries, {
-    title: vscode.l10n.t("Restore {0}: {1}", row.checkpoint, row.title),
+    title: vscode.l10n.t("Restore {0}", row.title),
     placeHolder: vscode.l10n.t("Where the working state goes"),
     matchOnDetail: true,
   });

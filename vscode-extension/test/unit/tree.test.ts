@@ -32,8 +32,8 @@ const entry: WindowRow = {
 const checkpoint: CheckpointRow = {
   checkpoint: "cp_002",
   path: "/c/cp_002.yaml",
-  title: "retry",
-  detail: "cp_002 · 1 h ago",
+  title: "cp_002 · retry",
+  detail: "1 h ago",
   tooltip: "**cp_002**",
   label: "Checkpoint cp_002",
   isLatest: true,
