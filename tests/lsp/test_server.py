@@ -153,12 +153,12 @@ async def test_the_gauge_follows_a_session_that_grows(
     assert gauge.level == "warning"
 
 
-async def grow_twice(editor, pi: PiFile, path: Path) -> None:
-    """Let a session grow; what came first is captured before the second gauge is shown."""
-    for text, usage, shown in (("Reading it.", 100_000, "50%"), ("Done.", 120_000, "60%")):
+async def grow(editor, pi: PiFile, path: Path, *steps: tuple[int, str]) -> None:
+    """Let a session grow; what came first is captured before the last gauge is shown."""
+    for usage, shown in steps:
         n_before = len(pi.data)
         pi.user(f"and now? {shown}")
-        pi.assistant(text, usage=usage)
+        pi.assistant(f"Reading {shown}.", usage=usage)
         with path.open("ab") as file:
             file.write(pi.data[n_before:])
         await editor.gauge(lambda gauge, shown=shown: gauge.text == shown)
@@ -170,9 +170,27 @@ async def test_what_a_session_does_is_captured_while_it_grows(
     pi, path = workspace_session
     await editor.start(editor.place.cwd)
     await editor.gauge(lambda gauge: gauge.text == "42%")
-    await grow_twice(editor, pi, path)
+    await grow(editor, pi, path, (100_000, "50%"), (120_000, "60%"))
     (thread,) = editor.place.state.glob("context/state/*/thread.json")
-    assert b"Reading it." in thread.read_bytes()
+    assert b"Reading 50%." in thread.read_bytes()
+
+
+async def test_a_checkpoint_is_written_once_a_session_that_grows_is_full_enough(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    steps = ((158_000, "79%", 0), (162_000, "81%", 1), (164_000, "82%", 1), (176_000, "88%", 2))
+    for usage, shown, n_written in steps:
+        await grow(editor, pi, path, (usage, shown))
+        if n_written > len(written(editor)):
+            await editor.changed("checkpoints")
+        assert len(written(editor)) == n_written
+
+
+def written(editor) -> list[Path]:
+    return list(editor.place.state.rglob("cp_*.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +204,7 @@ async def test_where_nothing_may_be_written_a_session_grows_and_nothing_is(
     editor.place.write(str(editor.place.home / ".openclaw/config.yaml"), configured)
     await editor.start(editor.place.cwd, options=options)
     await editor.gauge(lambda gauge: gauge.text == "42%")
-    await grow_twice(editor, pi, path)
+    await grow(editor, pi, path, (164_000, "82%"), (176_000, "88%"))
     assert not list(editor.place.state.rglob("*"))
 
 

@@ -18,6 +18,7 @@ from ullage.core.checkpoint_clean import cleaned
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
+from ullage.core.policy import ratio_at
 from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
@@ -99,6 +100,20 @@ def write_checkpoint(
     if written is None:
         raise AssertionError("a lock swallows no error")
     return written
+
+
+def is_due(loaded: Loaded, last_tokens: int | None, settings: CheckpointSettings) -> bool:
+    """Tell whether a checkpoint is to be written by itself: the context is full, and has changed.
+
+    `last_tokens` is its size when this was done last. Whether the new one would say the same is
+    judged by what is written; this saves building it at all.
+    """
+    gauge = loaded.status.gauge
+    used, window = gauge.used_tokens, gauge.window.n_tokens
+    if used is None or used < ratio_at(window, loaded.policy.checkpoint_ratio):
+        return False
+    growth = settings.minimum_change_percent / 100 * window
+    return last_tokens is None or abs(used - last_tokens) >= growth
 
 
 class _NotBundled(Exception):

@@ -17,7 +17,7 @@ import msgspec
 from ullage.app.attached import Attached, Call, Held, Progress, keep, load_call, with_pruned
 from ullage.app.auto import change_breaker
 from ullage.app.capture import capture
-from ullage.app.checkpoint import Written, write_checkpoint
+from ullage.app.checkpoint import Written, is_due, write_checkpoint
 from ullage.app.flush import (
     Flushed,
     flush,
@@ -239,13 +239,9 @@ class _Request:
         )
 
     def _save_checkpoint(self, used: int) -> None:
-        """Write a checkpoint unless the context is still much like that of the last one.
-
-        Whether it says the same is judged by what is written; this saves building it at all.
-        """
-        last, settings = self._progress.checkpoint_tokens, self._attached.config.checkpoint
-        growth = settings.minimum_change_percent / 100 * self._gauge.window.n_tokens
-        if last is not None and abs(used - last) < growth:
+        """Write a checkpoint unless the context is still much like that of the last one."""
+        settings = self._attached.config.checkpoint
+        if not is_due(self._loaded, self._progress.checkpoint_tokens, settings):
             return
         try:
             written = write_checkpoint(

@@ -14,7 +14,9 @@ from ullage.lsp.state import UllageServer
 async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await meant(ls, argument.session)
     written = await asyncio.to_thread(
-        lambda: write_checkpoint(loaded, ls.config.checkpoint, ls.places, trigger="manual")
+        lambda: write_checkpoint(
+            loaded, ls.config.checkpoint, ls.places, trigger="manual", channel="lsp"
+        )
     )
     await changed(ls, loaded.path)
     checkpoint_id = written.checkpoint.meta.checkpoint_id

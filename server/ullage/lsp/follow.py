@@ -13,6 +13,7 @@ from ullage.app.sessions import session_folders
 from ullage.app.workspace import look
 from ullage.errors import NotATranscript, UllageError
 from ullage.lsp.auto import consider_later
+from ullage.lsp.auto_checkpoint import write_when_due
 from ullage.lsp.boundary import unattended
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config
@@ -114,6 +115,7 @@ async def refresh(ls: UllageServer, path: Path) -> None:
                 views_changed(ls)
             if before is not None and may_write(ls):
                 await asyncio.to_thread(_capture, ls, before, after)
+                await write_when_due(ls, after.loaded)
             if before is not None:
                 consider_later(ls, path)
 

@@ -108,6 +108,8 @@ class Sessions:
     """Publishes the gauge until it is not old."""
     changed: set[Literal["sessions", "checkpoints", "memory"]] = field(default_factory=set)
     """What the client is to be told of soon."""
+    checkpoint_tokens: dict[Path, int] = field(default_factory=dict)
+    """How full those were that a checkpoint was written of by itself."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
     """Those that were written to, and are to be considered when they are quiet."""
     warned: set[tuple[Path, str]] = field(default_factory=set)
