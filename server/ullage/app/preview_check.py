@@ -114,7 +114,7 @@ def check_preview(
     """
     proposed = split_proposed(text)
     marker = marker_finding(proposed, preview.note.marker)
-    findings = () if marker is None else (marker,)
+    findings: tuple[PreviewFinding, ...] = () if marker is None else (marker,)
     if material is None or is_outdated(preview):
         findings = (outdated_finding(proposed), *findings)
     if material is None or findings:
