@@ -124,10 +124,28 @@ def test_an_overflow_waits_for_nothing_but_failures() -> None:
 
 
 def test_what_the_user_put_off_rests_until_the_context_has_grown_by_a_fifth() -> None:
-    breaker = put_off(ran(40_000), "full", used_tokens=160_000, n_compactions=0)
+    breaker = put_off(
+        ran(40_000), "full", used_tokens=100_000, window_tokens=200_000, n_compactions=0
+    )
     for layer in LAYERS:
-        assert refuse_run(breaker, layer, 191_999, LATER) is not None
-        assert refuse_run(breaker, layer, 192_000, LATER) is None
+        assert refuse_run(breaker, layer, 119_999, LATER) is not None
+        assert refuse_run(breaker, layer, 120_000, LATER) is None
+
+
+@pytest.mark.parametrize(
+    ("used", "window", "until"),
+    [
+        (160_000, 200_000, 180_000),
+        (193_000, 200_000, 196_500),
+        (193_000, None, 231_600),
+        (210_000, 200_000, 252_000),
+    ],
+)
+def test_what_was_put_off_in_a_full_window_is_due_again_before_its_end(
+    used: int, window: int | None, until: int
+) -> None:
+    breaker = put_off(Breaker(), "full", used_tokens=used, window_tokens=window, n_compactions=0)
+    assert breaker.held_until_tokens == until
 
 
 def test_a_compaction_by_somebody_else_begins_a_new_epoch() -> None:

@@ -250,7 +250,7 @@ def test_the_user_is_asked_before_each_stronger_layer(
 
 
 def test_a_prune_in_memory_is_neither_asked_for_nor_held_up() -> None:
-    breaker = put_off(Breaker(), "full", used_tokens=165_000, n_compactions=0)
+    breaker = put_off(Breaker(), "full", used_tokens=165_000, window_tokens=None, n_compactions=0)
     situation = at(165_000, 60_000, is_prune_in_memory=True, breaker=breaker)
     assert decided(situation, Policy()) == "prune"
     assert decided(msgspec.structs.replace(situation, is_prune_in_memory=False)) == "idle"
@@ -266,7 +266,7 @@ def test_where_pruning_has_to_wait_a_due_compaction_does_not() -> None:
 
 
 def test_where_even_a_full_compaction_has_to_wait_the_user_is_told_once() -> None:
-    breaker = put_off(Breaker(), "full", used_tokens=185_000, n_compactions=0)
+    breaker = put_off(Breaker(), "full", used_tokens=185_000, window_tokens=None, n_compactions=0)
     assert decided(at(189_999, breaker=breaker)) == "idle"
     assert decided(at(190_000, breaker=breaker)) == "warn"
     warned = record_warning(breaker, n_compactions=0)
@@ -355,7 +355,7 @@ def test_nothing_ever_writes_in_read_only_mode() -> None:
 
 @pytest.mark.parametrize("layer", ["prune", "summarize", "full"])
 def test_what_the_user_asks_for_waits_for_nothing(layer) -> None:
-    breaker = put_off(Breaker(), "full", used_tokens=10, n_compactions=0)
+    breaker = put_off(Breaker(), "full", used_tokens=10, window_tokens=None, n_compactions=0)
     situation = at(10, occasion="manual", asked_layer=layer, n_compactions=9, breaker=breaker)
     policy = Policy(is_auto_enabled=False, is_prune_enabled=False)
     assert decided(situation, policy) == ("prune" if layer == "prune" else f"compact {layer}")

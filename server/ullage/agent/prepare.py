@@ -59,6 +59,7 @@ async def decline(sessions: Sessions, params: Decline) -> Declined:
                 opened.attached.session,
                 params.layer,
                 used_tokens=progress.used_tokens or 0,
+                window_tokens=opened.attached.runtime.window_tokens,
                 n_compactions=progress.n_compactions,
                 places=opened.attached.places,
             )

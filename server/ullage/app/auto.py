@@ -214,14 +214,25 @@ def decline(loaded: Loaded, layer: Layer, places: Places) -> None:
     Raises:
         StorageError: the state folder does not take it.
     """
-    used, n_compactions = loaded.status.gauge.used_tokens or 0, len(loaded.context.compactions)
+    gauge = loaded.status.gauge
     put_off_layer(
-        loaded.session, layer, used_tokens=used, n_compactions=n_compactions, places=places
+        loaded.session,
+        layer,
+        used_tokens=gauge.used_tokens or 0,
+        window_tokens=gauge.window.n_tokens,
+        n_compactions=len(loaded.context.compactions),
+        places=places,
     )
 
 
 def put_off_layer(
-    session: Session, layer: Layer, *, used_tokens: int, n_compactions: int, places: Places
+    session: Session,
+    layer: Layer,
+    *,
+    used_tokens: int,
+    window_tokens: int | None,
+    n_compactions: int,
+    places: Places,
 ) -> None:
     """Let a layer that the user declined wait until the context has grown.
 
@@ -232,7 +243,11 @@ def put_off_layer(
     change_breaker(
         session,
         lambda breaker: put_off(
-            breaker, held, used_tokens=used_tokens, n_compactions=n_compactions
+            breaker,
+            held,
+            used_tokens=used_tokens,
+            window_tokens=window_tokens,
+            n_compactions=n_compactions,
         ),
         places,
     )

@@ -113,10 +113,10 @@ def check_preview(
         PinRefused: there are pins that cannot be read.
     """
     proposed = split_proposed(text)
-    marker = marker_finding(proposed, preview.note.marker)
-    findings: tuple[PreviewFinding, ...] = () if marker is None else (marker,)
-    if material is None or is_outdated(preview):
-        findings = (outdated_finding(proposed), *findings)
+    is_old = material is None or is_outdated(preview)
+    outdated = outdated_finding(proposed) if is_old else None
+    found = (outdated, marker_finding(proposed, preview.note.marker))
+    findings = tuple(one for one in found if one is not None)
     if material is None or findings:
         # Nobody knows what the summary is, or of which messages: nothing can be said of it.
         state = HINDRANCES[findings[0].code]

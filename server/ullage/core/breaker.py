@@ -3,7 +3,8 @@
 The rules, after the loops that users report (211 compactions in one session and the like):
 
 - After a run that freed less than a fifth, none of its kind or of a weaker one follows until the
-  context has grown by a fifth. A user who declines a run, or takes one back, has the same rest.
+  context has grown by a fifth. A user who declines a run, or takes one back, has the same rest,
+  or one until half of what was left of the window is used.
 - Three failures in a row end automatic compaction until they expire, after an hour. A compaction
   that freed less than a fifth is a failure.
 - No compaction follows another within ten minutes, and no prune another prune.
@@ -111,13 +112,27 @@ def record_failure(breaker: Breaker, now_ms: int) -> Breaker:
     )
 
 
-def put_off(breaker: Breaker, layer: Layer, *, used_tokens: int, n_compactions: int) -> Breaker:
-    """Record that the user declined a run of a layer, or undid one; stronger ones still ask."""
+def put_off(
+    breaker: Breaker,
+    layer: Layer,
+    *,
+    used_tokens: int,
+    window_tokens: int | None,
+    n_compactions: int,
+) -> Breaker:
+    """Record that the user declined a run of a layer, or undid one; stronger ones still ask.
+
+    It rests until half of what was left of the window is used, where that comes first: a context
+    that is nearly full cannot grow by a fifth.
+    """
+    until_tokens = _grown(used_tokens)
+    if window_tokens is not None and window_tokens > used_tokens:
+        until_tokens = min(until_tokens, math.ceil((used_tokens + window_tokens) / 2))
     return msgspec.structs.replace(
         breaker,
         epoch=n_compactions,
         held_layer=layer,
-        held_until_tokens=_grown(used_tokens),
+        held_until_tokens=until_tokens,
     )
 
 
