@@ -38,6 +38,7 @@ class Editor:
         self._told: asyncio.Queue[str] = asyncio.Queue()
         self.told: list[str] = []
         """What the server said of its own accord."""
+        self._shown: asyncio.Queue[str] = asyncio.Queue()
         self.shown: list[str] = []
         """URIs of the documents that it had shown."""
         self.progress: list[tuple[object, object]] = []
@@ -72,6 +73,7 @@ class Editor:
         @self.client.feature(types.WINDOW_SHOW_DOCUMENT)
         def on_document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
             self.shown.append(params.uri)
+            self._shown.put_nowait(params.uri)
             return types.ShowDocumentResult(success=True)
 
         @self.client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
@@ -124,6 +126,10 @@ class Editor:
     async def said(self, is_wanted: Callable[[str], bool]) -> str:
         """Wait until the server says something of its own accord."""
         return await _first(self._told, is_wanted)
+
+    async def showed(self, is_wanted: Callable[[str], bool]) -> str:
+        """Wait until the server has a document shown."""
+        return await _first(self._shown, is_wanted)
 
     async def changed(self, what: str) -> None:
         """Wait until the server says that a list is to be asked for anew."""

@@ -324,6 +324,18 @@ async def test_a_nudge_to_compact_says_that_memory_is_kept_before(
     assert b'"type":"compaction"' in path.read_bytes()
 
 
+async def test_a_nudge_to_compact_leads_to_a_preview(editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(AUTO_OFF + b"  prune:\n    enabled: false\n")
+    editor.answer = "Preview…"
+    shows = types.ShowDocumentClientCapabilities(support=True)
+    window = types.WindowClientCapabilities(show_document=shows)
+    await editor.start(editor.place.cwd, capabilities=types.ClientCapabilities(window=window))
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    await grown(editor, pi, path, 178_000)
+    await editor.showed(lambda uri: uri.endswith("/proposed.md"))
+
+
 async def test_of_two_windows_one_asks_the_model_unasked(
     editor, other_editor, long_session, configure
 ) -> None:
