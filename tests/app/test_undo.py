@@ -52,7 +52,8 @@ def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
     question = undo_question(plan)
     assert question.startswith("Undo the last compaction? Current context: ")
     assert f"1 message that came since will not be in it, and stays in {new}." in question
-    line = undone_line(plan, undo(plan, SMALL, places))
-    assert line.startswith("Undone: the compaction · ")
-    assert line.endswith(f"Go on with: claude --resume {old.stem}")
+    undone = undo(plan, SMALL, places)
+    assert undone_line(plan, undone).startswith("Undone: the compaction · ")
+    assert undone.is_elsewhere
+    assert undone.resume_command == f"claude --resume {old.stem}"
     assert new.exists()

@@ -59,6 +59,11 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     after: Loaded
     resume_command: str
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the session goes on in another file."""
+        return self.after.path != self.before.path
+
 
 def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | Reversal:
     """Work out how the last compaction or prune is taken back, without writing anything.

@@ -76,11 +76,9 @@ def undo_question(plan: Withdrawal | Reversal) -> str:
 
 
 def undone_line(plan: Withdrawal | Reversal, undone: Undone) -> str:
-    """Tell of an undo in one line; how to go on, where that is in another file."""
+    """Tell of an undo in one line."""
     before, after = undone.before.status.gauge, undone.after.status.gauge
-    line = f"Undone: the {_what(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
-    is_elsewhere = undone.after.path != undone.before.path
-    return f"{line}. Go on with: {undone.resume_command}" if is_elsewhere else line
+    return f"Undone: the {_what(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
 
 
 def _what(plan: Withdrawal | Reversal) -> str:

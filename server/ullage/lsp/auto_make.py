@@ -98,7 +98,7 @@ async def _take_back(ls: UllageServer, made: Made) -> None:
     refuse_write(ls)
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     notify_changed(ls, "sessions", "checkpoints")
-    say(ls, info, undone_line(plan, undone))
+    say(ls, info, f"{undone_line(plan, undone)}.{auto_text.way_on(undone)}")
 
 
 def _shows_documents(ls: UllageServer) -> bool:

@@ -9,6 +9,7 @@ from ullage.app.flush_report import flush_sentence
 from ullage.app.load import Loaded
 from ullage.app.prune import Pruning
 from ullage.app.status_text import AGENT_NAMES
+from ullage.app.undo import Undone
 from ullage.core.decision import Ask
 from ullage.core.gauge import short_tokens
 
@@ -68,7 +69,13 @@ def done(plan: Plan | Pruning, made: Made) -> str:
     what = "Pruned" if isinstance(plan, Pruning) else "Compacted"
     checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
     notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
-    return f"{what} {_name(plan.loaded)}: {' · '.join((_sizes(plan), *notes))}.{checkpoint}"
+    told = " · ".join((_sizes(plan), *notes))
+    return f"{what} {_name(plan.loaded)}: {told}.{checkpoint}{way_on(made)}"
+
+
+def way_on(changed: Made | Undone) -> str:
+    """Tell the command that goes on with a session whose file is another one now."""
+    return f" Go on with: {changed.resume_command}" if changed.is_elsewhere else ""
 
 
 def compacted_since(loaded: Loaded) -> str:

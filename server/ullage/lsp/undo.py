@@ -25,5 +25,5 @@ async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
         outcome="done",
         message=undone_line(plan, undone),
         session=session_ref(undone.after),
-        resume=None if undone.after.path == path else undone.resume_command,
+        resume=undone.resume_command if undone.is_elsewhere else None,
     )
