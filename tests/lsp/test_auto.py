@@ -101,6 +101,19 @@ async def test_of_two_windows_one_tells_and_snoozing_holds_for_both(
     assert len(editor.questions + other_editor.questions) == 2
 
 
+async def test_a_band_is_told_of_though_other_things_were_configured_meanwhile(
+    editor, workspace_session, configure
+) -> None:
+    pi, path = workspace_session
+    configure(AUTO_OFF)
+    await started(editor)
+    await grown(editor, pi, path, 192_000)
+    editor.client.workspace_did_change_configuration(
+        types.DidChangeConfigurationParams(settings={"ullage": {"gauge.nudge": True}})
+    )
+    await editor.asked(lambda text: text.startswith(used(96)))
+
+
 def answered_later(editor, buttons: list[str] | None = None) -> asyncio.Future[str]:
     """Let the first question stand until its answer is given; others are closed."""
     answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()

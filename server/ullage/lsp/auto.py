@@ -44,9 +44,8 @@ log = logging.getLogger(__name__)
 
 def consider_later(ls: UllageServer, path: Path) -> None:
     """Consider a session that was written to, as soon as it was quiet for some seconds."""
-    followed = ls.sessions.followed.get(path)
     if (
-        followed is None
+        path in ls.sessions.refused
         or ls.editor.is_restricted
         or path not in {one.path for one in ls.sessions.seen or ()}
     ):
@@ -54,18 +53,20 @@ def consider_later(ls: UllageServer, path: Path) -> None:
     waiting = ls.sessions.considering.get(path)
     if waiting is not None:
         waiting.cancel()
-    age_s = time.time() - followed.loaded.session.lines.written_ns / 1e9
+    followed = ls.sessions.followed.get(path)
+    # By a new configuration it is read anew, soon.
+    age_s = 0.0 if followed is None else _age_s(followed.loaded)
     delay_s = min(QUIET_S, max(0.0, QUIET_S - age_s))
     ls.sessions.considering[path] = asyncio.get_running_loop().call_later(delay_s, _begin, ls, path)
 
 
 def _begin(ls: UllageServer, path: Path) -> None:
     del ls.sessions.considering[path]
-    followed = ls.sessions.followed.get(path)
-    if followed is None or ls.is_shut_down or path in ls.sessions.at_work:
+    if ls.is_shut_down or path in ls.sessions.at_work:
         # What is written while something is worked out is considered at the end of that.
         return
-    if not _is_quiet(followed.loaded):
+    followed = ls.sessions.followed.get(path)
+    if followed is None or _age_s(followed.loaded) < QUIET_S:
         consider_later(ls, path)
         return
     ls.begin(_consider(ls, followed.loaded))
@@ -169,8 +170,8 @@ def _warn_once(ls: UllageServer, loaded: Loaded, cause: str, text: str) -> None:
         say(ls, types.MessageType.Warning, text)
 
 
-def _is_quiet(loaded: Loaded) -> bool:
-    return time.time() - loaded.session.lines.written_ns / 1e9 >= QUIET_S
+def _age_s(loaded: Loaded) -> float:
+    return time.time() - loaded.session.lines.written_ns / 1e9
 
 
 def _is_ours(ls: UllageServer, loaded: Loaded) -> bool:
