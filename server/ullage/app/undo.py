@@ -94,13 +94,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     )
     if taken_out is not None:
         receipt = next((one for one in known if one.occasion.kind == "restore"), None)
-        reversal = _reversal(loaded, receipt, taken_out)
-        if not reversal.change.context_after.items:
-            raise Refused(
-                f"{session.path.name} was begun with this checkpoint and holds nothing else: delete"
-                " the file, the other session is as it was"
-            )
-        return reversal
+        return _undone_restore(loaded, receipt, taken_out)
     last = _last_change(loaded)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
@@ -170,6 +164,16 @@ def _reverse(plan: Reversal, config: Config, places: Places) -> Undone:
 def _last_change(loaded: Loaded) -> Compaction | PruneRecord | None:
     """Give what changed the context last; a prune that is told of is later than the boundary."""
     return loaded.context.pruned or loaded.context.boundary
+
+
+def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChange) -> Reversal:
+    reversal = _reversal(loaded, receipt, taken_out)
+    if not reversal.change.context_after.items:
+        raise Refused(
+            f"{loaded.path.name} was begun with this checkpoint and holds nothing else: delete"
+            " the file, the other session is as it was"
+        )
+    return reversal
 
 
 def _undone_prune(loaded: Loaded, target: Changeable, receipt: Receipt | None) -> FileChange:
