@@ -636,7 +636,10 @@ async def test_the_lenses_of_a_proposal_are_renewed_when_its_findings_change(
     supported = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
     await editor.start(
         capabilities=types.ClientCapabilities(
-            workspace=types.WorkspaceClientCapabilities(code_lens=supported),
+            workspace=types.WorkspaceClientCapabilities(
+                code_lens=supported,
+                diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=True),
+            ),
             text_document=types.TextDocumentClientCapabilities(
                 diagnostic=types.DiagnosticClientCapabilities() if is_pulled else None
             ),
