@@ -77,7 +77,7 @@ def test_the_part_that_openclaw_cuts_is_warned_of_and_marked(around: Surrounding
     before = units[: 2 * 14_000].decode("utf-16-le")
     after = units[-2 * 4_000 :].decode("utf-16-le")
     assert text_at(text, mark) == text.removeprefix(before).removesuffix(after)
-    first, second = warning.message.split("\n")
+    first, second, _ = warning.message.split("\n")
     assert first.startswith("OpenClaw does not see ")
     assert second.startswith("It gives the first 70 % and the last 20 % of ")
     assert "tokens" in warning.message

@@ -105,7 +105,7 @@ def _cut_findings(
     end = (
         ""
         if cut.end == len(text)
-        else f" It sees the text again from line {positions.position(cut.end).line + 1} on."
+        else f"\nIt sees the text again from line {positions.position(cut.end).line + 1} on."
     )
     reader = cut.reader if is_used else f"{cut.reader}, if you use it,"
     message = (
