@@ -74,7 +74,7 @@ def _lines(key: Key) -> Iterator[str]:
     yield ""
     yield f"{key.meaning}. Must be {key.kind.wanted}."
     yield ""
-    yield f"- Default: {_default(key)} ({key.source})"
+    yield f"- Default: {_default(key)}"
     yield f"- Set by: {marks[key.scope]}{', per model' if key.is_per_model else ''}"
     yield f"- Variable: `{key.variable}`"
     if key.spellings:

@@ -57,7 +57,7 @@ def _key_text(key: Key, report: SettingReport) -> str:
     rows = [
         f"**{escaped(key.name)}**",
         f"{escaped(key.meaning)}. Must be {escaped(key.kind.wanted)}.",
-        f"Default: {_value(report.default)} ({escaped(key.source)})  \nNow: {now}",
+        f"Default: {_value(report.default)}  \nNow: {now}",
         f"Set by {SETTERS[key.scope]}{', per model' if key.is_per_model else ''}"
         f" · variable `{key.variable}`",
     ]
