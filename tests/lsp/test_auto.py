@@ -447,7 +447,7 @@ async def test_no_answer_writes_where_the_workspace_became_read_only(
     await editor.gauge(lambda gauge: not gauge.canWrite)
     before = editor.place.files()
     answer.set_result(button)
-    await editor.said(lambda text: text.startswith("the workspace is read-only"))
+    await editor.said(lambda text: text.startswith("The workspace is read-only"))
     assert editor.place.files() == before
 
 

@@ -182,7 +182,9 @@ async def test_what_any_folder_says_of_read_only_counts_for_all(
     second.write_text("contextWindow: 400000\nsandbox:\n  readOnly: true\n")
     await editor.start(first, place.cwd, options={"isTrusted": True})
     await editor.gauge(lambda gauge: gauge.text == "84%" and not gauge.canWrite)
-    with pytest.raises(JsonRpcException, match="read-only"):
+    with pytest.raises(JsonRpcException, match="The workspace is read-only"):
         await editor.command("ullage.checkpoint", str(path))
+    (row,) = (await editor.request("ullage/sessions")).sessions
+    assert not row.canNote
     second.write_text("contextWindow: 400000\n")
     await editor.gauge(lambda gauge: gauge.text == "84%" and gauge.canWrite)

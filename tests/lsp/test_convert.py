@@ -111,6 +111,10 @@ def test_without_a_session_the_gauge_is_a_question_mark() -> None:
 
 def test_a_client_is_told_whether_a_session_may_be_changed(place: Place) -> None:
     session = loaded(place, used(1_000))
-    assert gauge_params(session).canWrite
+    gauge = gauge_params(session)
+    assert (gauge.canWrite, gauge.canNote) == (True, True)
+    assert gauge.title.startswith("pi / OpenClaw · ")
+    assert not gauge_params(session, is_restricted=True).canNote
     policy = msgspec.structs.replace(session.policy, is_read_only=True)
-    assert not gauge_params(msgspec.structs.replace(session, policy=policy)).canWrite
+    gauge = gauge_params(msgspec.structs.replace(session, policy=policy))
+    assert (gauge.canWrite, gauge.canNote) == (False, False)

@@ -53,6 +53,8 @@ def test_the_hover_says_whether_a_compaction_is_asked_about(place: Place) -> Non
     tooltip = gauge_tooltip(loaded, None, is_automatic=True)
     assert tooltip.endswith("Automatic compaction: on, asks first")
     assert not shares(tooltip)
+    tooltip = gauge_tooltip(loaded, None, is_automatic=True, is_restricted=True)
+    assert tooltip.endswith("Automatic compaction: off in Restricted Mode")
 
 
 async def test_the_shares_follow_the_gauge_and_the_switch_shows_at_once(

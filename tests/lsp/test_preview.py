@@ -439,8 +439,8 @@ async def test_previews_that_nobody_touched_for_a_week_go_at_the_start(
 @pytest.mark.parametrize(
     ("configured", "options", "reason"),
     [
-        (b"", {"isTrusted": False}, "the workspace is not trusted"),
-        (b"sandbox:\n  readOnly: true\n", None, "the workspace is read-only"),
+        (b"", {"isTrusted": False}, "The workspace is not trusted"),
+        (b"sandbox:\n  readOnly: true\n", None, "The workspace is read-only"),
     ],
 )
 async def test_where_nothing_may_be_written_every_command_that_writes_is_refused(

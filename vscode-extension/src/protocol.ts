@@ -55,8 +55,12 @@ export interface GaugeParams {
   level: "normal" | "warning" | "error";
   /** What a screen reader says. */
   label: string;
+  /** What the session is called: its agent, and enough of its id. */
+  title: string;
   /** Whether it may be changed: Ullage writes to its agent's sessions, and the policy allows it. */
   canWrite: boolean;
+  /** Whether Ullage may write beside it: checkpoints, memory, what is snoozed. */
+  canNote: boolean;
   /** Whether it is compacted automatically. */
   isAutomatic: boolean;
 }
@@ -88,6 +92,7 @@ export interface SessionRow {
   subagents: SessionRow[];
   /** As in `GaugeParams`. */
   canWrite: boolean;
+  canNote: boolean;
   isAutomatic: boolean;
 }
 

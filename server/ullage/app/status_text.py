@@ -21,7 +21,14 @@ AGENT_NAMES: dict[Agent, str] = {
     "opencode": "opencode",
     "gemini": "Gemini CLI",
 }
+N_ID_CHARS = 8
+"""Enough to tell sessions apart."""
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
+
+
+def session_title(agent: Agent, session_id: str) -> str:
+    """Name a session where it stands among others."""
+    return f"{AGENT_NAMES[agent]} · {session_id[:N_ID_CHARS]}"
 
 
 def status_text(loaded: Loaded) -> str:

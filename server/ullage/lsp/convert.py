@@ -9,7 +9,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ullage.app.change import can_change
 from ullage.app.filling import Filling
 from ullage.app.load import Loaded
-from ullage.app.status_text import total_text
+from ullage.app.status_text import session_title, total_text
 from ullage.core.gauge import gauge_text
 from ullage.core.policy import Band
 from ullage.core.status import Status
@@ -53,7 +53,11 @@ def last_summary_uri(loaded: Loaded) -> str:
 
 
 def gauge_params(
-    loaded: Loaded, filling: Filling | None = None, *, is_automatic: bool = False
+    loaded: Loaded,
+    filling: Filling | None = None,
+    *,
+    is_automatic: bool = False,
+    is_restricted: bool = False,
 ) -> GaugeParams:
     header, status = loaded.session.header, loaded.status
     return GaugeParams(
@@ -61,10 +65,14 @@ def gauge_params(
             agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path)
         ),
         text=gauge_text(status.gauge),
-        tooltip=gauge_tooltip(loaded, filling, is_automatic=is_automatic),
+        tooltip=gauge_tooltip(
+            loaded, filling, is_automatic=is_automatic, is_restricted=is_restricted
+        ),
         level=LEVELS[status.band],
         label=_label(status),
+        title=session_title(header.known_agent, header.session_id),
         canWrite=can_change(loaded),
+        canNote=not (is_restricted or loaded.policy.is_read_only),
         isAutomatic=is_automatic,
     )
 

@@ -33,7 +33,13 @@ async def _show(ls: UllageServer) -> None:
         if loaded is None:
             ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
             continue
-        params = await asyncio.to_thread(_params, loaded, ls.sessions.filled, ls.places)
+        params = await asyncio.to_thread(
+            _params,
+            loaded,
+            ls.sessions.filled,
+            ls.places,
+            is_restricted=ls.editor.is_restricted,
+        )
         if _shown(ls) is not loaded:
             continue
         ls.protocol.notify(GAUGE_NOTIFICATION, params)
@@ -50,7 +56,13 @@ async def _fill(ls: UllageServer) -> None:
         await asyncio.sleep(PAUSE_S)
 
 
-def _params(loaded: Loaded, filled: tuple[Loaded, Filling] | None, places: Places) -> GaugeParams:
+def _params(
+    loaded: Loaded,
+    filled: tuple[Loaded, Filling] | None,
+    places: Places,
+    *,
+    is_restricted: bool,
+) -> GaugeParams:
     is_on = can_change(loaded) and is_automatic(
         loaded.session, is_configured=loaded.policy.is_auto_enabled, places=places
     )
@@ -58,6 +70,7 @@ def _params(loaded: Loaded, filled: tuple[Loaded, Filling] | None, places: Place
         loaded,
         None if filled is None or filled[0].path != loaded.path else filled[1],
         is_automatic=is_on,
+        is_restricted=is_restricted,
     )
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from ullage.app.load import Loaded
-from ullage.app.status_text import AGENT_NAMES
+from ullage.app.status_text import session_title
 from ullage.app.window_history import Past, read_past, window_history
 from ullage.core.policy import triggers
 from ullage.core.status import rfc3339
@@ -47,7 +47,7 @@ def history_result(loaded: Loaded, past: Past, lines: Mapping[str, int]) -> Hist
     header, window = loaded.session.header, loaded.status.gauge.window.n_tokens
     return HistoryResult(
         session=session_ref(loaded),
-        title=f"{AGENT_NAMES[header.known_agent]} · {header.session_id[:8]}",
+        title=session_title(header.known_agent, header.session_id),
         windowTokens=window,
         points=[_point(one, lines) for one in found.points],
         marks=[_mark(number, one) for number, one in enumerate(found.marks, 1)],

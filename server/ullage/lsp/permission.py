@@ -22,8 +22,8 @@ def refuse_write(ls: UllageServer) -> None:
 def _refusal(ls: UllageServer) -> str | None:
     if ls.editor.is_restricted:
         return (
-            "the workspace is not trusted, so that Ullage only reads: trust it to change sessions"
+            "The workspace is not trusted, so that Ullage only reads: trust it to change sessions"
         )
     if ls.config.policy.is_read_only:
-        return "the workspace is read-only (`sandbox.readOnly`), so that Ullage writes nothing"
+        return "The workspace is read-only (`sandbox.readOnly`), so that Ullage writes nothing"
     return None

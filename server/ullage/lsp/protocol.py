@@ -52,8 +52,12 @@ class GaugeParams:
     tooltip: str
     level: Level
     label: str
+    title: str = ""
+    """What the session is called: its agent, and enough of its id."""
     canWrite: bool = False
     """Whether it may be changed: we write to its agent's sessions, and the policy allows it."""
+    canNote: bool = False
+    """Whether we may write beside it: checkpoints, memory, what is snoozed."""
     isAutomatic: bool = False
     """Whether it is compacted automatically."""
 
@@ -92,6 +96,7 @@ class SessionRow:
     subagents: "list[SessionRow]"
     canWrite: bool = False
     """As in `GaugeParams`."""
+    canNote: bool = False
     isAutomatic: bool = False
 
 

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from ullage.app.status_text import AGENT_NAMES, ago
+from ullage.app.status_text import ago, session_title
 from ullage.app.workspace import Brief, Family, brief, measure_all
 from ullage.core.gauge import gauge_text, short_tokens
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import LEVELS
 from ullage.lsp.follow import discover
+from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import SessionArgument, SessionRef, SessionRow, SessionsResult
 from ullage.lsp.state import UllageServer
 
@@ -29,8 +30,8 @@ async def run_sessions(ls: UllageServer, argument: SessionArgument) -> SessionsR
     )
     if config is ls.config:
         ls.sessions.briefs = {one.path: one for one in _briefs(families)}
-    shown = ls.gauge_path()
-    return SessionsResult(sessions=[_row(family, shown) for family in families])
+    shown, can_note = ls.gauge_path(), may_write(ls)
+    return SessionsResult(sessions=[_row(family, shown, can_note=can_note) for family in families])
 
 
 def _briefs(families: tuple[Family, ...]) -> Iterator[Brief]:
@@ -39,10 +40,10 @@ def _briefs(families: tuple[Family, ...]) -> Iterator[Brief]:
         yield from _briefs(family.subagents)
 
 
-def _row(family: Family, shown: Path | None) -> SessionRow:
+def _row(family: Family, shown: Path | None, *, can_note: bool) -> SessionRow:
     one = family.brief
     gauge = one.gauge
-    title = f"{AGENT_NAMES[one.agent]} · {one.session_id[:8]}"
+    title = session_title(one.agent, one.session_id)
     used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
     when = "live" if family.is_live else ago(one.written_ns // 1_000_000)
     parts = [f"{used}/{short_tokens(gauge.window.n_tokens)}", when]
@@ -60,7 +61,8 @@ def _row(family: Family, shown: Path | None) -> SessionRow:
         isLive=family.is_live,
         isShown=one.path == shown,
         label=f"{title}, context {text} used, {one.band}, {when}",
-        subagents=[_row(child, shown) for child in family.subagents],
+        subagents=[_row(child, shown, can_note=can_note) for child in family.subagents],
         canWrite=one.can_change,
+        canNote=can_note,
         isAutomatic=family.is_automatic,
     )

@@ -21,7 +21,13 @@ MAX_SHARES = 6
 """Smaller ones are in the view of the window."""
 
 
-def gauge_tooltip(loaded: Loaded, filling: Filling | None, *, is_automatic: bool) -> str:
+def gauge_tooltip(
+    loaded: Loaded,
+    filling: Filling | None,
+    *,
+    is_automatic: bool,
+    is_restricted: bool = False,
+) -> str:
     """Write the hover; every text that comes from a session is escaped.
 
     `filling` is what was worked out last: of the same session, or None before the first time.
@@ -41,7 +47,8 @@ def gauge_tooltip(loaded: Loaded, filling: Filling | None, *, is_automatic: bool
     if n_compactions:
         last = ago(last_compaction_ms(loaded.context))
         rows.append(f"Compactions: {n_compactions}, last {last} · risk {status.degradation.risk}")
-    rows.append(f"Automatic compaction: {_automatic(loaded, is_on=is_automatic)}")
+    automatic = _automatic(loaded, is_on=is_automatic, is_restricted=is_restricted)
+    rows.append(f"Automatic compaction: {automatic}")
     return "\n\n".join(rows)
 
 
@@ -73,7 +80,9 @@ def _forecast(filling: Filling | None) -> str:
     return f", some {guess.turns_low} to {guess.turns_high} turns away"
 
 
-def _automatic(loaded: Loaded, *, is_on: bool) -> str:
+def _automatic(loaded: Loaded, *, is_on: bool, is_restricted: bool) -> str:
     if not is_on:
         return "off"
+    if is_restricted:
+        return "off in Restricted Mode"
     return "on, asks first" if loaded.policy.notifies_before_auto else "on"

@@ -22,6 +22,8 @@ export interface Abilities {
   /** Whether the user trusts the workspace: else nothing is written. */
   readonly isTrusted: boolean;
   readonly canWrite: boolean;
+  /** Whether checkpoints may be written, and memory. */
+  readonly canNote: boolean;
   readonly isAutomatic: boolean;
 }
 
@@ -41,13 +43,13 @@ export function menu(abilities: Abilities, hasCheckpoint: boolean): Menu {
   return { entries: actions.slice(0, nEntries), more: actions.slice(nEntries) };
 }
 
-function offered({ isTrusted, canWrite, isAutomatic }: Abilities): readonly Action[] {
+function offered({ isTrusted, canWrite, canNote, isAutomatic }: Abilities): readonly Action[] {
   const canChange = isTrusted && canWrite;
   const all: readonly (Action & { readonly isOffered: boolean })[] = [
     { command: "ullage.compactSession", icon: "fold", isOffered: canChange },
     { command: "ullage.pruneToolResults", icon: "filter", isOffered: canChange },
     { command: "ullage.undoChange", icon: "discard", isOffered: canChange },
-    { command: "ullage.writeCheckpoint", icon: "bookmark", isOffered: isTrusted },
+    { command: "ullage.writeCheckpoint", icon: "bookmark", isOffered: isTrusted && canNote },
     // The text of a checkpoint can be copied wherever it can be read.
     { command: "ullage.restoreCheckpoint", icon: "history", isOffered: true },
     { command: "ullage.showWindow", icon: "list-tree", isOffered: true },

@@ -1,7 +1,7 @@
 /** What the actions of the gauge are called, in its hover and in its menu. */
 
 import * as vscode from "vscode";
-import type { ActionCommand } from "../model/actions";
+import { restoreWays, type Abilities, type ActionCommand } from "../model/actions";
 
 export function actionTitle(command: ActionCommand): string {
   switch (command) {
@@ -28,8 +28,23 @@ export function actionTitle(command: ActionCommand): string {
   }
 }
 
+/** Return what an action is called where it is offered: where nothing may be written, a checkpoint is copied as text. */
+export function offeredTitle(command: ActionCommand, abilities: Abilities): string {
+  return isCopy(command, abilities) ? vscode.l10n.t("Copy Resume Text…") : actionTitle(command);
+}
+
+export function offeredDetail(command: ActionCommand, abilities: Abilities): string {
+  return isCopy(command, abilities)
+    ? vscode.l10n.t("Puts the working state of a checkpoint into the clipboard; no file is changed")
+    : actionDetail(command);
+}
+
+function isCopy(command: ActionCommand, abilities: Abilities): boolean {
+  return command === "ullage.restoreCheckpoint" && restoreWays(abilities).every((way) => way === "text");
+}
+
 /** Return what an action does, in half a line. */
-export function actionDetail(command: ActionCommand): string {
+function actionDetail(command: ActionCommand): string {
   switch (command) {
     case "ullage.compactSession":
       return vscode.l10n.t("Replace the older part by a summary, after a preview that can be edited");

@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { menu, type Action, type ActionCommand } from "../model/actions";
-import { actionDetail, actionTitle } from "./actionTitles";
+import { menu, type Abilities, type Action, type ActionCommand } from "../model/actions";
+import { offeredDetail, offeredTitle } from "./actionTitles";
 import { readableCheckpoints } from "./checkpoints";
 import { sessionOf } from "./sessionOf";
 import type { ShownSession } from "./shownSession";
@@ -18,14 +18,15 @@ export async function showMenu(client: Client, shown: ShownSession, target: unkn
   if (path === null) {
     throw new Error(vscode.l10n.t("This workspace has no session of a coding agent."));
   }
-  const found = Promise.all([shown.abilitiesOf(path), readableCheckpoints(client, path)]).then(([abilities, checkpoints]) =>
-    menu(abilities, checkpoints.length > 0),
-  );
-  const first = found.then(({ entries, more }) => [...entries.map(entryOf), ...(more.length === 0 ? [] : [moreEntry(more)])]);
+  const found = Promise.all([shown.abilitiesOf(path), readableCheckpoints(client, path)]).then(([abilities, checkpoints]) => {
+    const { entries, more } = menu(abilities, checkpoints.length > 0);
+    return { entries: entries.map((action) => entryOf(action, abilities)), more: more.map((action) => entryOf(action, abilities)) };
+  });
+  const first = found.then(({ entries, more }) => [...entries, ...(more.length === 0 ? [] : [moreEntry(more)])]);
   const name = shown.nameOf(path);
   let choice = await choose(first, name);
   if (choice !== undefined && choice.command === undefined) {
-    choice = await choose(found.then(({ more }) => more.map(entryOf)), name);
+    choice = await choose(found.then(({ more }) => more), name);
   }
   if (choice?.command !== undefined) {
     await vscode.commands.executeCommand(choice.command, path);
@@ -40,15 +41,15 @@ async function choose(entries: Promise<Entry[]>, name: string): Promise<Entry | 
   });
 }
 
-function entryOf({ command, icon }: Action): Entry {
-  return { command, iconPath: new vscode.ThemeIcon(icon), label: actionTitle(command), detail: actionDetail(command) };
+function entryOf({ command, icon }: Action, abilities: Abilities): Entry {
+  return { command, iconPath: new vscode.ThemeIcon(icon), label: offeredTitle(command, abilities), detail: offeredDetail(command, abilities) };
 }
 
-function moreEntry(more: readonly Action[]): Entry {
+function moreEntry(more: readonly Entry[]): Entry {
   return {
     command: undefined,
     iconPath: new vscode.ThemeIcon("ellipsis"),
     label: vscode.l10n.t("More…"),
-    detail: more.map(({ command }) => actionTitle(command)).join(", "),
+    detail: more.map(({ label }) => label).join(", "),
   };
 }

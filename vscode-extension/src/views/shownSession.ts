@@ -6,9 +6,6 @@ import type { Abilities } from "../model/actions";
 import { withSubagents } from "../model/tree";
 import { SESSIONS_REQUEST, type GaugeParams, type SessionRef, type SessionRow } from "../protocol";
 
-/** Enough to tell sessions apart, as the server's texts have it. */
-const N_ID_CHARS = 8;
-
 export class ShownSession implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
   readonly onDidChange = this.emitter.event;
@@ -55,16 +52,15 @@ export class ShownSession implements vscode.Disposable {
       known = this.known(path);
     }
     // One of elsewhere, opened as a file: the server refuses what cannot be, in words that say why.
-    return abilities(known ?? { canWrite: true, isAutomatic: false });
+    return abilities(known ?? { canWrite: true, canNote: true, isAutomatic: false });
   }
 
   /** Return how a session is called in titles. */
   nameOf(path: string): string {
-    const row = this.rows.find(({ session }) => session.path === path);
     if (this.gauge?.session?.path === path) {
-      const { session, text } = this.gauge;
-      return `${row?.title ?? `${session.agent} ${session.sessionId.slice(0, N_ID_CHARS)}`} · ${text}`;
+      return `${this.gauge.title} · ${this.gauge.text}`;
     }
+    const row = this.rows.find(({ session }) => session.path === path);
     return row === undefined ? path : `${row.title} · ${row.gauge}`;
   }
 
@@ -91,7 +87,7 @@ export class ShownSession implements vscode.Disposable {
     this.emitter.dispose();
   }
 
-  private known(path: string): Pick<SessionRow, "canWrite" | "isAutomatic"> | undefined {
+  private known(path: string): Pick<SessionRow, "canWrite" | "canNote" | "isAutomatic"> | undefined {
     return this.gauge?.session?.path === path ? this.gauge : this.rows.find(({ session }) => session.path === path);
   }
 
@@ -103,12 +99,13 @@ export class ShownSession implements vscode.Disposable {
   }
 
   private setContextKeys(): void {
-    const { canWrite, isAutomatic } = this.abilities;
+    const { canWrite, canNote, isAutomatic } = this.abilities;
     for (const [key, value] of [
       ["ullage.hasSession", this.path !== null],
       // Known, not only unknown as yet.
       ["ullage.hasNoSession", this.gauge !== undefined && this.path === null],
       ["ullage.canWrite", canWrite],
+      ["ullage.canNote", canNote],
       ["ullage.isAutomatic", isAutomatic],
     ] as const) {
       void vscode.commands.executeCommand("setContext", key, value);
@@ -116,10 +113,11 @@ export class ShownSession implements vscode.Disposable {
   }
 }
 
-function abilities(of: Pick<SessionRow, "canWrite" | "isAutomatic"> | undefined): Abilities {
+function abilities(of: Pick<SessionRow, "canWrite" | "canNote" | "isAutomatic"> | undefined): Abilities {
   return {
     isTrusted: vscode.workspace.isTrusted,
     canWrite: of?.canWrite ?? false,
+    canNote: of?.canNote ?? false,
     isAutomatic: of?.isAutomatic ?? false,
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandLink, hoverActions, menu, restoreWays, type Action } from "../../src/model/actions";
 
-const all = { isTrusted: true, canWrite: true, isAutomatic: false };
+const all = { isTrusted: true, canWrite: true, canNote: true, isAutomatic: false };
 const commands = (actions: readonly Action[]): string[] => actions.map(({ command }) => command.replace("ullage.", ""));
 const names = (abilities: typeof all, hasCheckpoint = true): string[] => {
   const { entries, more } = menu(abilities, hasCheckpoint);
@@ -38,6 +38,11 @@ test("an untrusted workspace is offered what reads, and nothing else", () => {
 
 test("a session that is only read can still have checkpoints", () => {
   assert.deepEqual(names({ ...all, canWrite: false }), ["writeCheckpoint", "restoreCheckpoint", "showWindow", "showPlot", "showStatus"]);
+});
+
+test("a read-only workspace is offered what reads, and nothing else", () => {
+  const readOnly = { ...all, canWrite: false, canNote: false };
+  assert.deepEqual(names(readOnly), ["restoreCheckpoint", "showWindow", "showPlot", "showStatus"]);
 });
 
 test("automatic compaction is offered the other way round than it is", () => {

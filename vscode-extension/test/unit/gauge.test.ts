@@ -9,7 +9,9 @@ const params: GaugeParams = {
   tooltip: "84k of 200k tokens",
   level: "normal",
   label: "Context 42 percent used",
+  title: "pi / OpenClaw · s1",
   canWrite: true,
+  canNote: true,
   isAutomatic: false,
 };
 

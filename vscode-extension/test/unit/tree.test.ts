@@ -14,6 +14,7 @@ const session: SessionRow = {
   label: "Fix the retry, 42% used",
   subagents: [],
   canWrite: true,
+  canNote: true,
   isAutomatic: false,
 };
 const entry: WindowRow = {
