@@ -155,6 +155,31 @@ async def test_the_history_reaches_behind_compactions(editor, place: Place) -> N
     assert await editor.request("ullage/history", {"session": str(path)}) == found
 
 
+async def test_the_history_reaches_behind_prunes(editor, place: Place) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    prune = {"by": "ullage", "tokensBefore": 90_400, "tokensAfter": 41_000, "pruned": 3}
+    for usages in ((10_000, 50_000, 90_000), (45_000, 60_000)):
+        for usage in usages:
+            pi.user("go on")
+            kept = pi.assistant("done", usage=usage)
+        pi.entry("custom", customType="ullage.prune", data=prune)
+    pi.compaction("what was", kept)
+    pi.user("go on")
+    pi.assistant("done", usage=30_000)
+    pi.entry("custom", customType="ullage.prune", data=prune)
+    path = place.write("s.jsonl", pi.data)
+    await editor.start()
+    found = await editor.request("ullage/history", {"session": str(path)})
+    reported = [10_000, 50_000, 90_000, 45_000, 60_000, 30_000]
+    assert [one.nTokens for one in found.points] == [*reported, 41_000]
+    assert [one.isEstimated for one in found.points] == [False] * 6 + [True]
+    assert [(one.nPoint, one.title, one.tokensAfter) for one in found.marks] == [
+        (5, "Prune 1", 41_000),
+        (5, "Compaction 2", None),
+        (6, "Prune 3", 41_000),
+    ]
+
+
 async def test_the_history_goes_on_and_leads_to_the_lines(
     editor, workspace_session: tuple[PiFile, Path]
 ) -> None:

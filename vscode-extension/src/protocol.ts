@@ -134,7 +134,7 @@ export interface HistoryPoint {
   line: number | null;
 }
 
-/** A compaction, between the point before it and the one after it. */
+/** A compaction or a prune, between the point before it and the one after it. */
 export interface HistoryMark {
   /** Index of the first point after it; the number of points where none has followed. */
   nPoint: number;

@@ -1,6 +1,7 @@
 """How full a session's window was over time, also before its compactions."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -9,15 +10,23 @@ from ullage.app.session import Session
 from ullage.core.context import Compaction, Context
 from ullage.core.index import CompactionRef, Index
 from ullage.core.transcript import Lines, MemoryLines
-from ullage.core.window_history import Mark, Point, WindowHistory, thinned, usage_points
+from ullage.core.window_history import (
+    Mark,
+    Point,
+    Stretch,
+    WindowHistory,
+    compaction_mark,
+    stretch,
+    thinned,
+)
 from ullage.store.reader import FileLines, FirstLines
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
-    """A compaction, and the usage that was reported in the context that it ended."""
+    """A compaction, and what was reported in the context that it ended."""
 
     compaction: Compaction
-    points: tuple[Point, ...]
+    before: Stretch
 
 
 class Past(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,8 +46,13 @@ def read_past(loaded: Loaded, before: Past | None) -> Past:
     known: Mapping[CompactionRef, Ended] = {}
     if before is not None and before.session_id == session_id:
         known = before.ended
-    found = {ref: known.get(ref) or _ended(loaded, ref) for ref in loaded.context.compactions}
-    ended = {ref: one for ref, one in found.items() if one is not None}
+    ended: dict[CompactionRef, Ended] = {}
+    seen: set[str] = set()
+    for ref in loaded.context.compactions:
+        one = known.get(ref) or _ended(loaded, ref, seen)
+        if one is not None:
+            ended[ref] = one
+            seen |= _entry_ids(one.before)
     return Past(session_id=session_id, ended=ended)
 
 
@@ -46,21 +60,34 @@ def window_history(loaded: Loaded, past: Past) -> WindowHistory:
     """Put the past and the present context into one line."""
     points: list[Point] = []
     marks: list[Mark] = []
+    seen: set[str] = set()
     for one in past.ended.values():
-        points += one.points
-        marks.append(_mark(one.compaction, len(points)))
-    points += usage_points(loaded.context.items)
+        _add(one.before, points, marks)
+        marks.append(compaction_mark(one.compaction, len(points)))
+        seen |= _entry_ids(one.before)
+    _add(stretch(loaded.context, seen), points, marks)
     points += _now(loaded, points)
     return thinned(WindowHistory(points=tuple(points), marks=tuple(marks)))
 
 
-def _ended(loaded: Loaded, ref: CompactionRef) -> Ended | None:
+def _add(found: Stretch, points: list[Point], marks: list[Mark]) -> None:
+    if found.prune is not None:
+        n_point = len(points) + found.prune.n_point
+        marks.append(msgspec.structs.replace(found.prune, n_point=n_point))
+    points += found.points
+
+
+def _entry_ids(found: Stretch) -> set[str]:
+    return {point.entry_id for point in found.points if point.entry_id is not None}
+
+
+def _ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> Ended | None:
     session = loaded.session
     compaction = session.format.read_compaction(session.lines, ref)
     if compaction is None:
         return None
     before = _context_before(session, compaction, ref, loaded.reading.index)
-    return Ended(compaction=compaction, points=tuple(usage_points(before.items)))
+    return Ended(compaction=compaction, before=stretch(before, seen))
 
 
 def _context_before(
@@ -104,19 +131,8 @@ def _end_of(session: Session, entry_id: str, end: int) -> int | None:
 def _now(loaded: Loaded, points: list[Point]) -> list[Point]:
     """Give the present gauge, where it says something that no answer reported."""
     gauge = loaded.status.gauge
-    used = gauge.used_tokens
-    if used is None or (points and gauge.n_counted == 0 and gauge.used_source == "reported"):
+    used, is_reported = gauge.used_tokens, gauge.used_source == "reported"
+    if used is None or (points and gauge.n_counted == 0 and is_reported):
         return []
     at_ms = loaded.context.items[-1].at_ms if loaded.context.items else None
-    return [Point(at_ms=at_ms, n_tokens=used, is_estimated=True, entry_id=None)]
-
-
-def _mark(compaction: Compaction, n_point: int) -> Mark:
-    return Mark(
-        n_point=n_point,
-        at_ms=compaction.at_ms,
-        layer=compaction.layer,
-        trigger=compaction.trigger,
-        n_tokens_before=compaction.n_tokens_before,
-        n_tokens_after=compaction.n_tokens_after,
-    )
+    return [Point(at_ms=at_ms, n_tokens=used, is_estimated=not is_reported, entry_id=None)]

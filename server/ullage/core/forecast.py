@@ -29,7 +29,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
 def forecast(context: Context, used_tokens: int, trigger: Trigger) -> Forecast | None:
     """Guess from how much each turn since the last compaction added; None on too few turns."""
-    growth = turn_growth(context.items)
+    growth = turn_growth(context.items, is_pruned=context.pruned is not None)
     if len(growth) < MIN_TURNS:
         return None
     mean = sum(growth) / len(growth)
@@ -46,21 +46,29 @@ def forecast(context: Context, used_tokens: int, trigger: Trigger) -> Forecast |
     )
 
 
-def turn_growth(items: Sequence[ContextItem]) -> tuple[int, ...]:
-    """List by how many tokens each whole turn made the context longer, by reported usage."""
-    ends: list[int] = []
+def turn_growth(items: Sequence[ContextItem], *, is_pruned: bool = False) -> tuple[int, ...]:
+    """List by how many tokens each whole turn made the context longer, by reported usage.
+
+    Turns before a prune tell as much of that as those since; what the prune itself took away is
+    left out.
+    """
+    ends: list[tuple[int, bool]] = []
     is_new_turn = True
     for item in items:
-        if not item.is_after_boundary:
+        if not (item.is_after_boundary or is_pruned):
             continue
         if item.category == "user":
             is_new_turn = True
         elif item.message.usage is not None:
-            if is_new_turn:
-                ends.append(0)
-                is_new_turn = False
-            ends[-1] = item.message.usage.n_total
-    return tuple(after - before for before, after in pairwise(ends))
+            if not is_new_turn:
+                ends.pop()
+            ends.append((item.message.usage.n_total, item.is_after_boundary))
+            is_new_turn = False
+    return tuple(
+        after - before
+        for (before, was_fresh), (after, is_fresh) in pairwise(ends)
+        if is_fresh == was_fresh and (is_fresh or after > before)
+    )
 
 
 def _turns(remaining: int, mean: float, spread: float) -> int:

@@ -1,11 +1,13 @@
 """How full the window was over time: points of reported usage, thinned without losing extremes."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
+from typing import Literal
 
 import msgspec
 
-from ullage.core.context import ContextItem
+from ullage.core.context import Compaction, Context, PruneRecord
 from ullage.core.gauge import tells_usage
 
 MAX_POINTS = 1000
@@ -21,8 +23,9 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """A compaction between two points."""
+    """A compaction or a prune between two points."""
 
+    kind: Literal["compaction", "prune"]
     n_point: int
     """Index of the first point after it; the number of points where none has followed."""
     at_ms: int | None
@@ -37,14 +40,31 @@ class WindowHistory(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[Mark, ...]
 
 
-def usage_points(items: Sequence[ContextItem]) -> list[Point]:
-    """List the usage that answers reported since the last boundary; an answer counts once."""
+class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+    """What was reported in one context, from one compaction to the next."""
+
+    points: tuple[Point, ...]
+    prune: Mark | None
+    """The last prune in it."""
+
+
+def stretch(context: Context, seen: AbstractSet[str]) -> Stretch:
+    """List the usage that answers reported since the last compaction; an answer counts once.
+
+    What was reported before a prune was true then. In a pruned context it is told apart from what
+    a compaction kept by the entries that earlier contexts have told of (`seen`).
+    """
     points: list[Point] = []
     last_answer: str | None = None
-    for item in items:
+    n_before: int | None = None
+    pruned = context.pruned
+    for item in context.items:
         usage = item.message.usage
-        if usage is None or not tells_usage(item):
+        is_fresh = tells_usage(item)
+        if usage is None or not (is_fresh or (pruned is not None and item.entry_id not in seen)):
             continue
+        if is_fresh and n_before is None:
+            n_before, last_answer = len(points), None
         point = Point(
             at_ms=item.at_ms,
             n_tokens=usage.n_total,
@@ -57,7 +77,34 @@ def usage_points(items: Sequence[ContextItem]) -> list[Point]:
         else:
             points.append(point)
         last_answer = answer
-    return points
+    n_point = len(points) if n_before is None else n_before
+    return Stretch(
+        points=tuple(points), prune=None if pruned is None else prune_mark(pruned, n_point)
+    )
+
+
+def prune_mark(pruned: PruneRecord, n_point: int) -> Mark:
+    return Mark(
+        kind="prune",
+        n_point=n_point,
+        at_ms=pruned.at_ms,
+        layer=None,
+        trigger=None,
+        n_tokens_before=pruned.n_tokens_before,
+        n_tokens_after=pruned.n_tokens_after,
+    )
+
+
+def compaction_mark(compaction: Compaction, n_point: int) -> Mark:
+    return Mark(
+        kind="compaction",
+        n_point=n_point,
+        at_ms=compaction.at_ms,
+        layer=compaction.layer,
+        trigger=compaction.trigger,
+        n_tokens_before=compaction.n_tokens_before,
+        n_tokens_after=compaction.n_tokens_after,
+    )
 
 
 def thinned(history: WindowHistory, max_points: int = MAX_POINTS) -> WindowHistory:

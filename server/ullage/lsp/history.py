@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Final
 
 from ullage.app.load import Loaded
 from ullage.app.status_text import session_title
@@ -20,6 +21,8 @@ from ullage.lsp.protocol import (
 )
 from ullage.lsp.session import load_session, session_path, session_ref
 from ullage.lsp.state import UllageServer
+
+MARK_NAMES: Final = {"compaction": "Compaction", "prune": "Prune"}
 
 
 @request(SessionArgument)
@@ -72,7 +75,7 @@ def _mark(number: int, one: Mark) -> HistoryMark:
     return HistoryMark(
         nPoint=one.n_point,
         at=rfc3339(one.at_ms),
-        title=f"Compaction {number}" + (f" ({noted})" if noted else ""),
+        title=f"{MARK_NAMES[one.kind]} {number}" + (f" ({noted})" if noted else ""),
         tokensBefore=one.n_tokens_before,
         tokensAfter=one.n_tokens_after,
     )

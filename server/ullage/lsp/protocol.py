@@ -142,7 +142,7 @@ class HistoryPoint:
 
 @frozen(kw_only=True)
 class HistoryMark:
-    """A compaction, between the point before it and the one after it."""
+    """A compaction or a prune, between the point before it and the one after it."""
 
     nPoint: int
     at: str | None

@@ -30,7 +30,7 @@ export interface Dot {
   readonly isEstimated: boolean;
 }
 
-/** A compaction, drawn as a fall; where a figure is unknown, there is only its place. */
+/** A compaction or a prune, drawn as a fall; where a figure is unknown, there is only its place. */
 export interface Drop {
   /** From 1, as in the table. */
   readonly number: number;

@@ -33,7 +33,7 @@ export interface PlotWords {
   readonly summary: (nPoints: number, nTokens: string, windowTokens: string, nCompactions: number) => string;
   readonly caption: (nShown: number, nRows: number) => string;
   readonly passed: (names: string) => string;
-  readonly compaction: (number: number, title: string, before: string, after: string) => string;
+  readonly compaction: (title: string, before: string, after: string) => string;
 }
 
 /** What the panel adds: the key to its own style, and the way to a line of the transcript. */
@@ -140,7 +140,7 @@ function limit({ name, nTokens, isWindow, y, yLabel }: Limit): string {
 
 function dropMark({ number, x, yBefore, yAfter }: Drop, { marks }: HistoryResult, words: PlotWords): string {
   const mark = marks[number - 1];
-  const title = mark === undefined ? "" : compactionText(number, mark, words);
+  const title = mark === undefined ? "" : compactionText(mark, words);
   const fall =
     yBefore === undefined || yAfter === undefined ? line(x, PLOT_AREA.top, x, PLOT_AREA.bottom) : line(x, yBefore, x, yAfter);
   const y = Math.max(yBefore ?? PLOT_AREA.top, PLOT_AREA.top + 8);
@@ -171,7 +171,7 @@ function tableRow(row: PlotRow, words: PlotWords, frame: PlotFrame): string {
   const href = row.line === null ? null : frame.linkTo(row.line);
   const head = href === null ? escaped(time) : `<a href="${escaped(href)}">${escaped(time)}</a>`;
   const happened = [
-    row.compaction === undefined ? "" : compactionText(row.compaction.number, row.compaction, words),
+    row.compaction === undefined ? "" : compactionText(row.compaction, words),
     row.passed.length === 0 ? "" : words.passed(row.passed.join(", ")),
     row.isEstimated ? words.estimated : "",
   ];
@@ -190,12 +190,11 @@ function timeText(at: string | null, words: PlotWords): string {
 }
 
 function compactionText(
-  number: number,
   { title, tokensBefore, tokensAfter }: { title: string; tokensBefore: number | null; tokensAfter: number | null },
   words: PlotWords,
 ): string {
   const short = (nTokens: number | null): string => (nTokens === null ? "?" : shortTokens(nTokens));
-  return words.compaction(number, title, short(tokensBefore), short(tokensAfter));
+  return words.compaction(title, short(tokensBefore), short(tokensAfter));
 }
 
 function line(x1: number, y1: number, x2: number, y2: number): string {

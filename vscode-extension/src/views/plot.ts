@@ -125,7 +125,7 @@ function plotWords(): PlotWords {
     window: vscode.l10n.t("Window"),
     axis: vscode.l10n.t("Answers of the model, oldest first"),
     legend: vscode.l10n.t(
-      "Solid line: as the provider reported. Dashed line and hollow points: estimated. Numbered falls: compactions.",
+      "Solid line: as the provider reported. Dashed line and hollow points: estimated. Numbered falls: compactions and prunes.",
     ),
     time: vscode.l10n.t("Time"),
     tokens: vscode.l10n.t("Tokens"),
@@ -139,13 +139,12 @@ function plotWords(): PlotWords {
     date: (at) => formatted(at, dates),
     clock: (at) => formatted(at, clocks),
     summary: (nPoints, nTokens, windowTokens, nCompactions) =>
-      vscode.l10n.t("Now {0} of {1} tokens. Points: {2}. Compactions: {3}.", nTokens, windowTokens, nPoints, nCompactions),
+      vscode.l10n.t("Now {0} of {1} tokens. Points: {2}. Compactions and prunes: {3}.", nTokens, windowTokens, nPoints, nCompactions),
     caption: (nShown, nRows) =>
       nShown === nRows
         ? vscode.l10n.t("The same as a table, newest first")
         : vscode.l10n.t("The newest {0} of {1}", nShown, nRows),
     passed: (names) => vscode.l10n.t("passed {0}", names),
-    compaction: (number, title, before, after) =>
-      vscode.l10n.t("Compaction {0}: {1}, {2} → {3} tokens", number, title, before, after),
+    compaction: (title, before, after) => vscode.l10n.t("{0}, {1} → {2} tokens", title, before, after),
   };
 }

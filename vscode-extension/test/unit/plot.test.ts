@@ -28,7 +28,7 @@ const words: PlotWords = {
     `${nPoints} answers, ${nTokens} of ${windowTokens}, ${nCompactions} compactions`,
   caption: (nShown, nRows) => `${nShown} of ${nRows}`,
   passed: (names) => `passed ${names}`,
-  compaction: (number, title, before, after) => `${number} ${title}: ${before} → ${after}`,
+  compaction: (title, before, after) => `${title}: ${before} → ${after}`,
 };
 const frame: PlotFrame = { nonce: "n0nce", linkTo: (line) => `command:open?${line}` };
 
@@ -191,7 +191,7 @@ test("who cannot see the drawing has its name, its summary and a table with head
   assert.ok(page.includes(`<p id="summary">5 answers, 60k of 200k, 1 compactions</p>`));
   assert.equal(page.match(/scope="col"/g)?.length, 4);
   assert.equal(page.match(/scope="row"/g)?.length, 6);
-  assert.ok(page.includes("1 full: 182k → 42k"));
+  assert.ok(page.includes("full: 182k → 42k"));
 });
 
 test("a time links to its line in the transcript where there is one", () => {
