@@ -1,4 +1,4 @@
-"""A preview that two windows make at the same time."""
+"""What a preview proposes, also where two windows make one at the same time."""
 
 import asyncio
 import threading
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pi_files import conversation
 from planning import loaded
+from ullage.app.compact import Plan, Request, plan_compaction
 from ullage.app.preview import CompactionPreview, find_preview, make_preview
 from ullage.app.summaries import ModelUse
 from ullage.core.compaction import Unneeded
@@ -17,6 +18,19 @@ from ullage.store.places import Places
 from ullage.store.previews import preview_id_of
 
 CONFIG = Config(policy=Policy(summarize_protect_tokens=3000, full_protect_tokens=300))
+
+
+def test_without_a_layer_it_is_what_the_command_line_makes(tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(conversation(40, chars=600, usage=195_000, cwd=str(tmp_path)).data)
+    make_idle(path)
+    known = loaded(path, places, CONFIG)
+    previewed = asyncio.run(make_preview(known, None, None, CONFIG, places, ModelUse(), {}))
+    planned = asyncio.run(plan_compaction(known, Request(), CONFIG, places, ModelUse()))
+    assert isinstance(previewed, CompactionPreview)
+    assert isinstance(planned, Plan)
+    assert previewed.note.layer == "summarize"
+    assert previewed.note.n_tokens_after == planned.n_tokens_after
 
 
 def test_its_files_are_all_of_one_of_them(tmp_path: Path, places: Places) -> None:

@@ -24,13 +24,13 @@ from ullage.core.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.edit import CompactionEdit, FileChange
 from ullage.core.loss import audit_details
 from ullage.core.message import JsonObject
-from ullage.core.policy import Layer
+from ullage.core.policy import DEFAULT_LAYER, Layer
 from ullage.core.secrets import mask
 from ullage.store.places import Places
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    layer: Layer = "summarize"
+    layer: Layer = DEFAULT_LAYER
     focus: str | None = None
     trigger: Literal["manual", "auto"] = "manual"
     summary: str | None = None

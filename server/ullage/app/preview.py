@@ -23,7 +23,7 @@ from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge import tokens_text
 from ullage.core.masking import mask_items
-from ullage.core.policy import Layer
+from ullage.core.policy import DEFAULT_LAYER, Layer
 from ullage.core.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.core.secrets import mask
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
@@ -100,7 +100,8 @@ async def make_preview(
 ) -> CompactionPreview | Unneeded:
     """Plan a compaction and write its two texts in place of an earlier preview of the session.
 
-    Without a layer it is the one that is due, else the gentlest one that helps. A proposal that
+    Without a layer it is the one that every other command takes, or the full one where that would
+    do nothing. A proposal that
     the user edited is given back where it would be made again, unless that is asked for
     (`is_anew`); where it would not, it is kept beside the new one. `texts` are those of the editor,
     saved or not: they may change until the new one is written.
@@ -113,10 +114,9 @@ async def make_preview(
         found = await asyncio.to_thread(_find_edited, loaded, layer, focus, places, texts)
         if found is not None:
             return found
-    is_full_due = (loaded.status.gauge.utilization or 0.0) >= loaded.policy.full_ratio
-    request = Request(layer=layer or ("full" if is_full_due else "summarize"), focus=focus)
+    request = Request(layer=layer or DEFAULT_LAYER, focus=focus)
     plan = await plan_compaction(loaded, request, config, places, model)
-    if isinstance(plan, Unneeded) and layer is None and request.layer == "summarize":
+    if isinstance(plan, Unneeded) and layer is None:
         fuller = msgspec.structs.replace(request, layer="full")
         found = await plan_compaction(loaded, fuller, config, places, model)
         plan = plan if isinstance(found, Unneeded) else found

@@ -18,7 +18,7 @@ from ullage.cli.options import (
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
-from ullage.core.policy import Layer
+from ullage.core.policy import DEFAULT_LAYER, Layer
 from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
 @click.option(
     "--layer",
     type=click.Choice(["prune", "summarize", "full"]),
-    default="summarize",
+    default=DEFAULT_LAYER,
     show_default=True,
     help="prune replaces old tool output alone; summarize keeps the recent 25,000 tokens as they"
     " are, full keeps 15,000.",

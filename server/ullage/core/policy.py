@@ -1,13 +1,15 @@
 """When something is done about a filling context: thresholds, layers, limits."""
 
 import math
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 Layer: TypeAlias = Literal["prune", "summarize", "full"]
 LAYERS: tuple[Layer, ...] = ("prune", "summarize", "full")
 """Weakest first."""
+DEFAULT_LAYER: Final[Literal["summarize"]] = "summarize"
+"""What a user gets who names none, on the command line and in the editor."""
 Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 """How near the next trigger is: below the gauge line, above it, at a layer, at the last one."""
 
