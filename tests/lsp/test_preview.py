@@ -108,14 +108,25 @@ async def test_what_goes_into_memory_is_said_before_and_after(editor, full_sessi
     await editor.start()
     preview = await previewed(editor, full_session)
     _, _, below = Path(preview.proposedPath).read_text("utf-8").partition(MARKER)
-    announced = re.search(r"also appends what is worth remembering to `(.+)`\.", below)
+    announced = re.search(r"also appends \d+ lines? to `(.+)`:\n\n((?:- .+\n)+)", below)
     assert announced is not None
+    found = await editor.client.text_document_code_lens_async(
+        types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
+    )
+    lenses = [one.command.title for one in found]
+    n_lines = announced[2].count("\n")
+    assert f"appends {n_lines} line{'s' * (n_lines > 1)} to {announced[1]}" in lenses
     assert MARKER not in below
     outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
     told = re.search(r" messages · \d+ lines? of memory in (\S+)", outcome.message)
     assert told is not None
     assert told[1] == announced[1]
-    assert list((editor.place.cwd / "memory").glob("*.md"))
+    (log,) = (editor.place.cwd / "memory").glob("*.md")
+    assert all(line in log.read_text("utf-8") for line in announced[2].split("\n"))
+    idle(full_session)
+    editor.answer = "Undo"
+    undone = await editor.execute("ullage.undo", {"session": str(full_session)})
+    assert undone.message.endswith(f" of the window. What was written to {told[1]} stays there")
 
 
 async def test_a_secret_in_the_edited_text_does_not_reach_the_session(

@@ -296,7 +296,7 @@ def flush_log_name(loaded: Loaded, config: Config, places: Places) -> str | None
     """Name the daily log that the next compaction adds to before; None where it would not."""
     if not is_flush_open(loaded, config, places):
         return None
-    return _log_name(workspace_of(loaded, places), datetime.now().astimezone(), places)
+    return log_name_of(workspace_of(loaded, places), datetime.now().astimezone(), places)
 
 
 def workspace_of(loaded: Loaded, places: Places) -> Path:
@@ -314,7 +314,8 @@ def record_flushed(loaded: Loaded, key: str, epoch: Epoch, places: Places) -> No
     record_flush(key, places, epoch=epoch, last_compaction_at=_last_compaction_at(loaded))
 
 
-def _log_name(workspace: Path, now: datetime, places: Places) -> str:
+def log_name_of(workspace: Path, now: datetime, places: Places) -> str:
+    """Name the log of a day as a user of the current folder knows it."""
     log = log_path(workspace, f"{now:%Y-%m-%d}")
     try:
         return log.resolve().relative_to(places.cwd.resolve()).as_posix()
@@ -336,7 +337,7 @@ def _empty(
         last_compaction_at=_last_compaction_at(loaded),
         workspace=workspace,
         now=now,
-        log_name=_log_name(workspace, now, places),
+        log_name=log_name_of(workspace, now, places),
     )
 
 

@@ -70,6 +70,24 @@ def flush_lines(plan: FlushPlan | None) -> list[str]:
     return lines
 
 
+def flush_gist(plan: FlushPlan | None) -> str | None:
+    if plan is None or not plan.text:
+        return None
+    return f"appends {lines_text(plan)} to {plan.log_name}"
+
+
+def flush_listing(plan: FlushPlan | None) -> list[str]:
+    """Give the lines of a proposal that list what is appended to the log when it is applied."""
+    if plan is None:
+        return []
+    lines = [f"Note: {note}" for note in plan.notes]
+    if plan.text:
+        points = [line for line in plan.text.split("\n") if line.startswith("- ")]
+        lines += [f"To apply this also appends {lines_text(plan)} to `{plan.log_name}`:", ""]
+        lines += points
+    return lines
+
+
 def flush_sentence(log_name: str | None) -> str:
     """Tell, before a compaction, of the daily log that is added to; None where none is."""
     return "" if log_name is None else f" Before that, what is worth keeping goes to {log_name}."

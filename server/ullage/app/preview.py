@@ -14,7 +14,8 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
-from ullage.app.flush import flush_log_name
+from ullage.app.flush import flush_log_name, plan_flush_before
+from ullage.app.flush_report import flush_gist, flush_listing
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.app.status_text import ago
@@ -64,6 +65,15 @@ class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
     """The line that ends the summary, by which a proposal is known from an earlier one."""
     agent: str
     session_id: str
+    memory: str | None = None
+    """What is added to which daily log when it is applied, in a few words."""
+
+
+class _Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """What a preview tells of the flush that comes before its compaction."""
+
+    short: str | None = None
+    listed: tuple[str, ...] = ()
 
 
 class CompactionPreview(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +132,8 @@ async def make_preview(
         plan = plan if isinstance(found, Unneeded) else found
     if isinstance(plan, Unneeded):
         return plan
-    return await asyncio.to_thread(_write, plan, request, config, places, texts)
+    memory = await _memory(loaded, config, places, model)
+    return await asyncio.to_thread(_write, plan, request, memory, places, texts)
 
 
 def find_preview(preview_id: str, places: Places) -> CompactionPreview:
@@ -299,8 +310,23 @@ def _fingerprint(loaded: Loaded) -> Fingerprint | None:
     return lines.fingerprint if isinstance(lines, FileLines) else None
 
 
+async def _memory(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> _Memory:
+    """List what goes to the daily log; a model is asked for that only when it is applied."""
+    if model.endpoint is not None:
+        name = flush_log_name(loaded, config, places)
+        if name is None:
+            return _Memory()
+        told = f"To apply this also appends what is worth remembering to `{name}`."
+        return _Memory(short=f"appends to {name}", listed=(told,))
+    flush = await plan_flush_before(loaded, config, places, model)
+    return _Memory(
+        short=flush_gist(flush),
+        listed=tuple(flush_listing(flush)),
+    )
+
+
 def _write(
-    plan: Plan, request: Request, config: Config, places: Places, texts: Mapping[Path, str]
+    plan: Plan, request: Request, memory: _Memory, places: Places, texts: Mapping[Path, str]
 ) -> CompactionPreview:
     loaded, selection = plan.loaded, plan.selection
     fingerprint = _fingerprint(loaded)
@@ -310,8 +336,7 @@ def _write(
     replaced = mask_items(selection.replaced, known)
     kept = mask_items(selection.kept, known)
     header = loaded.session.header
-    log_name = flush_log_name(loaded, config, places)
-    proposed = proposed_text(plan.summary.text, kept, ago, log_name)
+    proposed = proposed_text(plan.summary.text, kept, ago, memory.listed)
     marker = split_proposed(proposed).marker
     if marker is None:
         raise AssertionError("a proposal has a marker")
@@ -330,6 +355,7 @@ def _write(
         marker=marker,
         agent=header.known_agent,
         session_id=header.session_id,
+        memory=memory.short,
     )
     preview_id = preview_id_of(loaded.path)
     before = before_text(replaced, kept, ago, marker)

@@ -18,6 +18,7 @@ from ullage.app.change import (
     refuse_running,
 )
 from ullage.app.checkpoint import session_key
+from ullage.app.flushed_log import flushed_log_name
 from ullage.app.load import Loaded, load
 from ullage.app.nudge import remember_return, strongest_layer
 from ullage.app.session import Session
@@ -58,6 +59,8 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     before: Loaded
     after: Loaded
     resume_command: str
+    log_name: str | None = None
+    """The daily log that keeps what the compaction wrote down."""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -143,7 +146,8 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
     if occasion is None or occasion.kind != "restore":
         is_full = occasion is not None and occasion.layer == "full"
         decline(undone.after, "full" if is_full else strongest_layer(undone.after), places)
-    return undone
+    log_name = flushed_log_name(undone.after, plan.receipt, places)
+    return msgspec.structs.replace(undone, log_name=log_name)
 
 
 def _reverse(plan: Reversal, config: Config, places: Places) -> Undone:

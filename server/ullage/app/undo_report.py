@@ -78,7 +78,12 @@ def undo_question(plan: Withdrawal | Reversal) -> str:
 def undone_line(plan: Withdrawal | Reversal, undone: Undone) -> str:
     """Tell of an undo in one line."""
     before, after = undone.before.status.gauge, undone.after.status.gauge
-    return f"Undone: the {_what(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
+    line = f"Undone: the {_what(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
+    return line if undone.log_name is None else f"{line}. {_stays(undone.log_name)}"
+
+
+def _stays(log_name: str) -> str:
+    return f"What was written to {log_name} stays there"
 
 
 def _what(plan: Withdrawal | Reversal) -> str:
@@ -91,6 +96,7 @@ def undone_text(undone: Undone) -> str:
         (
             f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window",
             f"  Session: {undone.after.session.header.session_id}",
+            *(() if undone.log_name is None else (f"  {_stays(undone.log_name)}",)),
             f"  Go on with: {undone.resume_command}",
         )
     )

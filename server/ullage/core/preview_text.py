@@ -69,15 +69,15 @@ def messages_text(items: Sequence[ContextItem], age: Age) -> str:
 
 
 def proposed_text(
-    summary: str, kept: Sequence[ContextItem], age: Age, log_name: str | None = None
+    summary: str, kept: Sequence[ContextItem], age: Age, memory: Sequence[str] = ()
 ) -> str:
     """Write the summary, the marker, and what stays, which is the same as in `before_text`.
 
-    `log_name` is the daily log that is added to before the compaction, if one is.
+    `memory` tells what is added to the daily log before the compaction, if anything is.
     """
-    memory = () if log_name is None else (_memory_line(log_name), "")
+    told = (*(one_line(line) for line in memory), "") if memory else ()
     above = summary.strip("\n") + "\n\n"
-    below = "\n".join(("\n", *memory, *_kept_lines(kept, age), ""))
+    below = "\n".join(("\n", *told, *_kept_lines(kept, age), ""))
     return above + _marker(above + below) + below
 
 
@@ -107,10 +107,6 @@ def _marker(rest: str) -> str:
     """Write the line for the text around it, whatever line ends an editor writes there."""
     data = _LINE_BREAK.sub("\n", rest).encode("utf-8", "replace")
     return f"{MARKER} ({sha256(data).hexdigest()[:12]}) -->"
-
-
-def _memory_line(log_name: str) -> str:
-    return f"To apply this also appends what is worth remembering to `{one_line(log_name)}`."
 
 
 def _counted(n_messages: int) -> str:

@@ -34,6 +34,9 @@ async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
         *(_offers(ls, found, path) if may_write(ls) else ()),
         types.Command(title=TOO_LONG if is_too_long else found.checked.state, command=""),
     ]
+    memory = found.preview.note.memory
+    if memory is not None:
+        commands.append(types.Command(title=memory, command=""))
     start = types.Position(0, 0)
     return [types.CodeLens(range=types.Range(start, start), command=one) for one in commands]
 
