@@ -211,7 +211,7 @@ export interface PrunableResult {
 
 export interface PreviewArgument {
   session: string | null;
-  /** Null is what is due, or the gentlest that helps. */
+  /** Null is summarize, or full where that would do nothing. */
   layer: "summarize" | "full" | null;
   focus: string | null;
 }

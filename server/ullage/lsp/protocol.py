@@ -227,7 +227,7 @@ class PrunableResult:
 class PreviewArgument:
     session: str | None = None
     layer: Literal["summarize", "full"] | None = None
-    """None is what is due, or the gentlest that helps."""
+    """None is summarize, or full where that would do nothing."""
     focus: str | None = None
 
 

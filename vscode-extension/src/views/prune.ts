@@ -20,17 +20,46 @@ export async function pruneToolResults(client: Client, session: string | null): 
   const entries = rows.map(
     (row): Entry => ({ row, label: row.title, description: row.detail, picked: row.isChosen }),
   );
-  const chosen = await vscode.window.showQuickPick(entries, {
-    title: vscode.l10n.t("Prune Tool Results"),
-    placeHolder: headline,
-    canPickMany: true,
-    matchOnDescription: true,
-  });
-  if (chosen === undefined || chosen.length === 0) {
+  const chosen = await chosenEntries(entries, headline);
+  if (chosen.length === 0) {
     return;
   }
   const items = chosen.map(({ row }) => row.item);
   showOutcome(client, await client.execute(PRUNE_COMMAND, { session, items, isEverything: false, isConfirmed: true }));
+}
+
+/** Let the user tick entries, and say all the while what that frees; none where it is given up. */
+function chosenEntries(entries: readonly Entry[], headline: string): Promise<readonly Entry[]> {
+  const pick = vscode.window.createQuickPick<Entry>();
+  const proposed = entries.filter(({ picked }) => picked);
+  pick.title = vscode.l10n.t("Prune Tool Results");
+  pick.canSelectMany = true;
+  pick.matchOnDescription = true;
+  pick.items = entries;
+  pick.selectedItems = proposed;
+  const tell = (selected: readonly Entry[]): void => {
+    const isProposed = selected.length === proposed.length && selected.every(({ picked }) => picked);
+    pick.placeholder = isProposed ? headline : freedText(selected, entries.length);
+  };
+  tell(proposed);
+  return new Promise((resolve) => {
+    pick.onDidChangeSelection(tell);
+    pick.onDidAccept(() => {
+      resolve(pick.selectedItems);
+      pick.hide();
+    });
+    pick.onDidHide(() => {
+      resolve([]);
+      pick.dispose();
+    });
+    pick.show();
+  });
+}
+
+function freedText(selected: readonly Entry[], nEntries: number): string {
+  const nTokens = selected.reduce((sum, { row }) => sum + row.nTokens, 0);
+  const number = new Intl.NumberFormat(vscode.env.language);
+  return vscode.l10n.t("{0} of {1} chosen, {2} tokens freed", selected.length, nEntries, number.format(nTokens));
 }
 
 /** Prune one item; the server asks first. */
