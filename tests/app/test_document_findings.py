@@ -187,6 +187,26 @@ def test_a_duplicate_names_the_other_place_and_can_be_removed(around: Surroundin
     assert on_instructions(around, around.places.cwd / "CLAUDE.md") == []
 
 
+def test_duplicates_that_follow_each_other_are_told_once(around: Surroundings) -> None:
+    item = f"- {RULE}\n"
+    text = f"{item * 200}\nMore words.\n\n{item}"
+    first, second = on_instructions(around, write(around, "AGENTS.md", text))
+    assert first.message.startswith("These 199 stand already in line 1; ")
+    assert text_at(text, first) == (item * 199).rstrip("\n")
+    assert second.message.startswith("This stands already in line 1; ")
+    assert first.fixes[0].title == "Remove these 199 copies"
+    assert applied(text, first.fixes[0]) == f"{item}\nMore words.\n\n{item}"
+
+
+def test_of_a_block_that_is_repeated_all_lines_are_named(around: Surroundings) -> None:
+    other = RULE.replace("test suite", "build")
+    write(around, "CLAUDE.md", f"{RULE}\n\n{other}\n")
+    text = f"{other}\n\n{RULE}\n\nMore words.\n"
+    (found,) = on_instructions(around, write(around, "CLAUDE.local.md", text))
+    assert found.message.startswith("These 2 stand already in CLAUDE.md, lines 1 to 3; ")
+    assert applied(text, found.fixes[0]) == "More words.\n"
+
+
 def test_files_that_no_agent_loads_together_repeat_nothing(around: Surroundings) -> None:
     for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "docs/CLAUDE.md"):
         write(around, name, f"# {name}\n\nWords of its own for {name}.\n\n- {RULE}\n")

@@ -141,14 +141,29 @@ def duplicate_findings(
             yield _copy_finding(positions, other_path, other, (n_common, len(own)), words)
             found = tuple(one for one in found if one.source != source)
     sources = ((path, positions), *((at, Positions(other)) for at, other in others))
-    told_up_to = 0
-    for one in found:
-        # What stands below an item that is told is told with it.
-        if one.statement.part.start >= told_up_to:
-            told_up_to = one.statement.end
-            yield _duplicate_finding(one, text, positions, sources[one.source], path)
+    for run in _runs(found, text):
+        yield _duplicate_finding(run, text, positions, sources[run[0].source], path)
     if loaded_name(path.name) == "CLAUDE.md" and path.with_name(TWIN_NAME) not in dict(others):
         yield from _twin_findings(path, own, positions, around)
+
+
+def _runs(found: Sequence[Duplicate], text: str) -> Iterator[tuple[Duplicate, ...]]:
+    """Put together what is told once: duplicates that follow each other, of one other file."""
+    run: list[Duplicate] = []
+    for one in found:
+        last = run[-1] if run else None
+        # What stands below an item that is told is told with it.
+        if last is not None and one.statement.part.start < last.statement.end:
+            continue
+        if last is not None and not (
+            (one.source, one.is_exact) == (last.source, last.is_exact)
+            and not text[last.statement.end : one.statement.part.start].strip()
+        ):
+            yield tuple(run)
+            run.clear()
+        run.append(one)
+    if run:
+        yield tuple(run)
 
 
 def _twin_findings(
@@ -193,17 +208,21 @@ def _copy_finding(
 
 
 def _duplicate_finding(
-    one: Duplicate,
+    run: Sequence[Duplicate],
     text: str,
     positions: Positions,
     source: tuple[Path, Positions],
     path: Path,
 ) -> DocumentFinding:
-    start, end, other = one.statement.part.start, one.statement.end, one.other
+    start, end = run[0].statement.part.start, run[-1].statement.end
+    is_exact, other = run[0].is_exact, run[0].other
     other_path, other_positions = source
-    line = other_positions.position(other.part.start).line + 1
-    where = f"line {line}" if other_path == path else f"{other_path.name}, line {line}"
-    words = "This stands already in" if one.is_exact else "Nearly the same stands in"
+    lines = [other_positions.position(one.other.part.start).line + 1 for one in run]
+    first, last = min(lines), max(lines)
+    where = f"line {first}" if first == last else f"lines {first} to {last}"
+    where = where if other_path == path else f"{other_path.name}, {where}"
+    words = f"These {len(run)} stand" if len(run) > 1 else "This stands"
+    words = f"{words} already in" if is_exact else "Nearly the same stands in"
     return DocumentFinding(
         code="instructions-duplicate",
         extent=positions.extent(start, end),
@@ -215,18 +234,19 @@ def _duplicate_finding(
                 message="The other place",
             ),
         ),
-        fixes=(_removal(one.statement, text, positions),) if one.is_exact else (),
+        fixes=(_removal(run, text, positions),) if is_exact else (),
     )
 
 
-def _removal(statement: Statement, text: str, positions: Positions) -> TextFix:
+def _removal(run: Sequence[Duplicate], text: str, positions: Positions) -> TextFix:
     """Remove whole lines, all below included; the blank line that would be doubled goes too."""
-    start = statement.part.start
-    last = positions.position(statement.end).line
+    start = run[0].statement.part.start
+    last = positions.position(run[-1].statement.end).line
     end = positions.line_start(last + 1) if last + 1 < positions.n_lines else len(text)
     start_line = positions.position(start).line
     is_alone = not positions.line_text(start_line - 1).strip()
     if is_alone and last + 2 < positions.n_lines and not positions.line_text(last + 1).strip():
         end = positions.line_start(last + 2)
     extent = positions.extent(start, end)
-    return TextFix(title="Remove this copy", extent=extent, new_text="", is_sure=False)
+    title = "Remove this copy" if len(run) == 1 else f"Remove these {len(run)} copies"
+    return TextFix(title=title, extent=extent, new_text="", is_sure=False)

@@ -52,7 +52,8 @@ _OWN: tuple[DiagnosticCode, ...] = (
     _code(
         "instructions-duplicate", "instructions", "information",
         "The same is said in a place that the same agent is given before, and is paid for twice:"
-        " it is told at the later one. A CLAUDE.md that is a copy of AGENTS.md is told too",
+        " it is told at the later one, once for those that follow each other. A CLAUDE.md"
+        " that is a copy of AGENTS.md is told too",
         "Remove one of the two, or let CLAUDE.md name the other file: `@AGENTS.md`",
     ),
     _code(
