@@ -140,6 +140,28 @@ def test_the_cost_of_a_file_is_what_the_agents_in_sight_are_given(around: Surrou
     assert sent_tokens(note, text, around) == (n_all := text_tokens(text), n_all)
 
 
+def test_what_claude_code_imports_is_a_part_of_the_cost(around: Surroundings) -> None:
+    rules, more = "word " * 8_000, "more " * 100
+    write(around, "docs/more.md", more)
+    write(around, "AGENTS.md", f"See @docs/more.md and @CLAUDE.md.\n{rules}")
+    text = "@AGENTS.md and @docs/more.md\n\nAlways answer in English.\n"
+    path = write(around, "CLAUDE.md", text)
+    # OpenClaw, which is in sight and has a limit, takes AGENTS.md instead.
+    assert size_text(path, text, around) == f"{len(text)} characters, 40,534 imported"
+    n_imported = text_tokens(f"See @docs/more.md and @CLAUDE.md.\n{rules}") + text_tokens(more)
+    assert sent_text(path, text, around) == f"~{text_tokens(text) + n_imported:,}"
+    assert sent_tokens(path, text, around) == (text_tokens(text), text_tokens(text))
+    (around.places.cwd / "AGENTS.md").unlink()
+    assert size_text(path, text, around) == f"{len(text)} of 20,000 characters"
+    write(around, ".claude/settings.json", "{}")
+    least, most = text_tokens(text), text_tokens(text) + text_tokens(more)
+    assert size_text(path, text, around) == f"{len(text)} of 20,000 characters, 500 imported"
+    assert sent_text(path, text, around) == f"~{least:,} to {most:,}"
+    (around.places.home / ".openclaw/agents").rmdir()
+    assert size_text(path, text, around) == f"{len(text)} characters, 500 imported"
+    assert sent_text(path, text, around) == f"~{most:,}"
+
+
 def test_openclaw_reads_no_file_further_down_and_codex_counts_those_above(
     around: Surroundings,
 ) -> None:

@@ -96,7 +96,7 @@ async def test_an_instruction_file_says_what_it_costs(editor, place) -> None:
     (lens,) = await editor.client.text_document_code_lens_async(
         types.CodeLensParams(identifier(path))
     )
-    assert lens.command.title.startswith(f"{len(RULES)} of 20,000 characters · ~")
+    assert lens.command.title.startswith(f"{len(RULES)} characters · ~")
     assert lens.command.command == ""
     found = await editor.client.text_document_document_link_async(
         types.DocumentLinkParams(identifier(path))

@@ -1,5 +1,6 @@
 """Which agents load an instruction file, and what they have loaded before it."""
 
+import os.path
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,8 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own folder: what lies in it is for that agent alone."""
     is_top_only: bool = False
     """Whether only the top of the workspace counts; else all folders down to the file's."""
+    follows_imports: bool = False
+    """Whether `@docs/rules.md` stands for all that is in that file."""
 
 
 OPENCLAW = Loader(
@@ -56,13 +59,22 @@ CLAUDE_CODE = Loader(
     agent="claude-code",
     choices=(("CLAUDE.md",), ("CLAUDE.local.md",)),
     folder=".claude",
+    follows_imports=True,
 )
-GEMINI = Loader(reader="Gemini CLI", agent="gemini", choices=(("GEMINI.md",),), folder=".gemini")
+GEMINI = Loader(
+    reader="Gemini CLI",
+    agent="gemini",
+    choices=(("GEMINI.md",),),
+    folder=".gemini",
+    follows_imports=True,
+)
 LOADERS = (OPENCLAW, CODEX, CLAUDE_CODE, GEMINI)
+MAX_IMPORT_DEPTH = 5
+"""Claude Code's limit, and Gemini CLI's."""
 
 
 def loaders_of(path: Path, around: Surroundings) -> tuple[Loader, ...]:
-    """Give the agents that load a file by its name and its place."""
+    """Give the agents that load a file by its name and its place, and no other instead of it."""
     workspace = around.workspace_of(path)
     within = path if workspace is None else path.relative_to(workspace)
     own = [loader for loader in LOADERS if loader.folder in within.parts]
@@ -70,9 +82,16 @@ def loaders_of(path: Path, around: Surroundings) -> tuple[Loader, ...]:
     return tuple(
         loader
         for loader in own or LOADERS
-        if any(loaded_name(path.name) in names for names in loader.choices)
-        and (own or at_top or not loader.is_top_only)
+        if _is_chosen(loader, path, around) and (own or at_top or not loader.is_top_only)
     )
+
+
+def _is_chosen(loader: Loader, path: Path, around: Surroundings) -> bool:
+    """Whether a file is the first that is there of the alternatives that it is one of."""
+    path = path.with_name(loaded_name(path.name))
+    names = next((names for names in loader.choices if path.name in names), ())
+    first = next(_present(path.parent, names, path, around), None)
+    return first is not None and (first[0] == path or is_same_file(path, first[0]))
 
 
 def is_in_sight(reader: Reader, path: Path, around: Surroundings) -> bool:
@@ -110,14 +129,32 @@ def loaded_before(path: Path, text: str, around: Surroundings) -> dict[Path, str
     loaders = loaders_of(path, around)
     for loader in loaders:
         found |= loaded_above(loader, path, around)
-    if CLAUDE_CODE in loaders:
-        imported = (one.path for one in mentions(text) if one.kind == "import")
-        found |= {
-            other: said
-            for other in (path.parent / name for name in imported)
-            if (said := around.text_of(other)) and not is_same_file(path, other)
-        }
+    if any(loader.follows_imports for loader in loaders):
+        found |= imported_texts(path, text, around)
     return found
+
+
+def imported_texts(path: Path, text: str, around: Surroundings) -> dict[Path, str]:
+    """Give the texts that a file's imports stand for, and theirs; each once."""
+    found: dict[Path, str] = {}
+    level = {path: text}
+    for _ in range(MAX_IMPORT_DEPTH):
+        level = {
+            other: said
+            for other in _imports(level)
+            if other not in found
+            and (said := around.text_of(other))
+            and not is_same_file(path, other)
+        }
+        found |= level
+    return found
+
+
+def _imports(texts: dict[Path, str]) -> Iterator[Path]:
+    for path, text in texts.items():
+        for one in mentions(text):
+            if one.kind == "import":
+                yield Path(os.path.normpath(path.parent / one.path))
 
 
 def _folders(loader: Loader, path: Path, around: Surroundings) -> list[Path]:

@@ -1,9 +1,10 @@
 """What an instruction file or memory costs in every request: what an agent is given of it."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from ullage.app.document_check import Surroundings
-from ullage.app.instruction_loading import OPENCLAW, is_in_sight, loaders_of
+from ullage.app.instruction_loading import OPENCLAW, imported_texts, is_in_sight, loaders_of
 from ullage.app.instructions import instruction_cuts, is_index, memory_cuts
 from ullage.core.instructions import Reader
 from ullage.core.positions import utf16_length
@@ -12,21 +13,49 @@ from ullage.core.token_estimate import estimate_tokens
 
 
 def size_text(path: Path, text: str, around: Surroundings) -> str:
-    """Say how long a file is, against the limit of the agent that has one."""
-    n_chars = utf16_length(text)
+    """Say how long a file is, against the limit of the agent that has one and is in sight."""
     limit = around.config.bootstrap.max_chars
-    of_limit = f" of {limit:,}" if OPENCLAW in loaders_of(path, around) else ""
-    return f"{n_chars:,}{of_limit} characters"
+    is_limited = OPENCLAW in loaders_of(path, around) and is_in_sight(OPENCLAW.reader, path, around)
+    of_limit = f" of {limit:,}" if is_limited else ""
+    return length_text(path, text, around, of_limit=of_limit)
+
+
+def length_text(path: Path, text: str, around: Surroundings, *, of_limit: str = "") -> str:
+    """Say how long a file is, and what is loaded by it."""
+    n_imported = sum(utf16_length(one) for one in _imported(path, text, around))
+    more = f", {n_imported:,} imported" if n_imported else ""
+    return f"{utf16_length(text):,}{of_limit} characters{more}"
 
 
 def sent_text(path: Path, text: str, around: Surroundings) -> str:
-    """Say about how many tokens are sent; from the least to the most where agents differ."""
-    least, most = sent_tokens(path, text, around)
+    """Say about how many tokens are sent with what is imported; from the least to the most where
+    agents differ."""
+    importers = {one.reader for one in loaders_of(path, around) if one.follows_imports}
+    n_imported = sum(text_tokens(one) for one in _imported(path, text, around))
+    sent = [
+        n_tokens + (n_imported if reader in importers else 0)
+        for reader, n_tokens in _sent(path, text, around).items()
+    ] or [text_tokens(text)]
+    least, most = min(sent), max(sent)
     return f"~{most:,}" if least == most else f"~{least:,} to {most:,}"
 
 
 def sent_tokens(path: Path, text: str, around: Surroundings) -> tuple[int, int]:
-    """Estimate the least and the most that the agents in sight are given of a file.
+    """Estimate the least and the most that the agents in sight are given of a file itself."""
+    sent = _sent(path, text, around).values() or (text_tokens(text),)
+    return min(sent), max(sent)
+
+
+def _imported(path: Path, text: str, around: Surroundings) -> Collection[str]:
+    """Give the texts that a file stands for beside its own, for an agent that may come to it."""
+    loaders = [one for one in loaders_of(path, around) if one.follows_imports]
+    readers = _sent(path, text, around)
+    is_followed = any(one.reader in readers for one in loaders)
+    return imported_texts(path, text, around).values() if is_followed else ()
+
+
+def _sent(path: Path, text: str, around: Surroundings) -> dict[Reader, int]:
+    """Estimate what each agent is given that loads a file.
 
     Where none of those that load it is in sight, any of them may come to be used.
     """
@@ -35,5 +64,4 @@ def sent_tokens(path: Path, text: str, around: Surroundings) -> tuple[int, int]:
     n_unseen |= {cut.reader: estimate_tokens(text[cut.start : cut.end]) for cut in cuts}
     readers: list[Reader] = [one for one in n_unseen if is_in_sight(one, path, around)]
     n_all = text_tokens(text)
-    sent = [max(n_all - n_unseen[one], 0) for one in readers or list(n_unseen)]
-    return min(sent, default=n_all), max(sent, default=n_all)
+    return {one: max(n_all - n_unseen[one], 0) for one in readers or list(n_unseen)}

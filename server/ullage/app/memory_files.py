@@ -8,8 +8,7 @@ import msgspec
 
 from ullage.app.document_check import Surroundings
 from ullage.app.document_kind import INSTRUCTION_NAMES
-from ullage.app.instruction_size import sent_text
-from ullage.core.positions import utf16_length
+from ullage.app.instruction_size import length_text, sent_text
 from ullage.errors import Unreadable
 from ullage.store.daily_log import MEMORY
 from ullage.store.memory_files import DREAMS, list_logs, read_text
@@ -21,7 +20,8 @@ class MemoryFile(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     kind: MemoryKind
     workspace: Path
-    n_chars: int
+    length: str
+    """In characters, with what it imports."""
     sent: str
     """About how many tokens are sent of it, as everywhere where a file's cost is shown."""
 
@@ -56,6 +56,6 @@ def _measured(
         path=path,
         kind=kind,
         workspace=workspace,
-        n_chars=utf16_length(text),
+        length=length_text(path, text, around),
         sent=sent_text(path, text, around),
     )

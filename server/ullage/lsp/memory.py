@@ -28,7 +28,7 @@ async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResul
 def _row(one: MemoryFile, *, is_single: bool) -> MemoryRow:
     relative = one.path.relative_to(one.workspace)
     title = str(relative) if is_single else str(one.workspace.name / relative)
-    size = f"{one.n_chars:,} characters, {one.sent} tokens"
+    size = f"{one.length}, {one.sent} tokens"
     return MemoryRow(
         path=str(one.path),
         kind=one.kind,
