@@ -11,11 +11,14 @@ import pytest
 
 from ullage.lsp import protocol
 
-SOURCE = Path(__file__).parents[2] / "vscode-extension" / "src" / "protocol.ts"
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "vscode-extension" / "src" / "protocol.ts"
+PAGE = ROOT / "docs" / "editors.md"
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _CONSTANT = re.compile(r'export const (\w+) = "([^"]*)"')
 _INTERFACE = re.compile(r"export interface (\w+) \{([^}]*)\}")
 _FIELD = re.compile(r"^\s*(\w+): ([^;]+);", re.MULTILINE)
+_ROW = re.compile(r"^\| `(ullage\.\w+)` \|([^|]*)\|", re.MULTILINE)
 ONLY_TYPESCRIPT = {"Requests", "Commands"}
 """What takes and gives what; in Python the handlers' types say it."""
 
@@ -84,3 +87,14 @@ def test_every_command_and_request_is_registered_and_typed() -> None:
         names = {name for name in vars(protocol) if name.endswith(suffix)}
         assert {name for name, _ in registered} == {getattr(protocol, name) for name in names}
         assert set(re.findall(rf"\[(\w+{suffix})\]:", script())) == names
+
+
+def test_the_page_for_other_editors_has_every_command_with_its_fields() -> None:
+    from ullage.lsp.server import COMMANDS
+
+    rows = dict(_ROW.findall(PAGE.read_text("utf-8")))
+    assert rows.keys() == {name for name, _ in COMMANDS}
+    for name, handler in COMMANDS:
+        argument = get_type_hints(handler)["argument"]
+        fields = {field.name for field in attrs.fields(argument)} - {"session"}
+        assert fields <= set(re.findall(r"`(\w+)`", rows[name])), name
