@@ -1,6 +1,7 @@
 """YAML of configurations: plain values with places, and none of YAML's traps."""
 
 import math
+import re
 
 import pytest
 import yaml
@@ -127,12 +128,14 @@ def test_what_is_no_plain_yaml_is_refused_with_its_place(
     assert refused.value.offset == offset or offset is None
 
 
+# PyYAML writes "1e4" as it is; with us, as in YAML 1.2 and JSON, that is a number.
+texts = st.text(max_size=8).filter(lambda text: not re.fullmatch(r"[-+]?[0-9]+[eE].*", text))
+
+
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers(-(10**16), 10**16) | st.text(max_size=8),
-        lambda parts: (
-            st.lists(parts, max_size=3) | st.dictionaries(st.text(max_size=8), parts, max_size=3)
-        ),
+        st.none() | st.booleans() | st.integers(-(10**16), 10**16) | texts,
+        lambda parts: st.lists(parts, max_size=3) | st.dictionaries(texts, parts, max_size=3),
         max_leaves=8,
     )
 )

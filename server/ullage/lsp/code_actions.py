@@ -46,7 +46,9 @@ async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list
         return []
     only = params.context.only
     found: list[types.CodeAction] = []
-    followed = ls.sessions.followed.get(path)
+    async with ls.lock_of(path):
+        # A transcript that was just opened may still be read.
+        followed = ls.sessions.followed.get(path)
     possible = (
         frozenset[str]() if followed is None else await possible_commands(ls, followed.loaded)
     )
