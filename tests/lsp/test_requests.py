@@ -173,6 +173,8 @@ async def test_the_history_reaches_behind_prunes(editor, place: Place) -> None:
     reported = [10_000, 50_000, 90_000, 45_000, 60_000, 30_000]
     assert [one.nTokens for one in found.points] == [*reported, 41_000]
     assert [one.isEstimated for one in found.points] == [False] * 6 + [True]
+    assert [one.share for one in found.points[-2:]] == ["15%", "~20%"]
+    assert found.marks[0].shareAfter == "~20%"
     assert [(one.nPoint, one.title, one.tokensAfter) for one in found.marks] == [
         (5, "Prune 1", 41_000),
         (5, "Compaction 2", None),

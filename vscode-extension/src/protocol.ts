@@ -130,6 +130,8 @@ export interface HistoryPoint {
   /** RFC 3339. */
   at: string | null;
   nTokens: number;
+  /** Of the window, as the gauge has it. */
+  share: string;
   isEstimated: boolean;
   line: number | null;
 }
@@ -142,6 +144,7 @@ export interface HistoryMark {
   title: string;
   tokensBefore: number | null;
   tokensAfter: number | null;
+  shareAfter: string | null;
 }
 
 export interface HistoryThreshold {

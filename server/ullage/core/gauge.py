@@ -113,8 +113,12 @@ def gauge_text(gauge: Gauge) -> str:
     """Write the gauge in a few characters: `42%`, `~42%` where not reported, `?`."""
     if gauge.utilization is None:
         return "?"
-    mark = "" if gauge.used_source == "reported" else "~"
-    return f"{mark}{gauge.utilization:.0%}"
+    return share_text(gauge.utilization, is_estimated=gauge.used_source != "reported")
+
+
+def share_text(share: float, *, is_estimated: bool) -> str:
+    """Write a share of the window; here alone it is rounded, so that no two places differ."""
+    return f"{'~' if is_estimated else ''}{share:.0%}"
 
 
 def gauge_line(gauge: Gauge, *, is_checkpoint_saved: bool) -> str:

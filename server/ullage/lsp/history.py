@@ -7,6 +7,7 @@ from typing import Final
 from ullage.app.load import Loaded
 from ullage.app.status_text import session_title
 from ullage.app.window_history import Past, read_past, window_history
+from ullage.core.gauge import share_text
 from ullage.core.policy import triggers
 from ullage.core.status import rfc3339
 from ullage.core.window_history import Mark, Point
@@ -52,8 +53,8 @@ def history_result(loaded: Loaded, past: Past, lines: Mapping[str, int]) -> Hist
         session=session_ref(loaded),
         title=session_title(header.known_agent, header.session_id),
         windowTokens=window,
-        points=[_point(one, lines) for one in found.points],
-        marks=[_mark(number, one) for number, one in enumerate(found.marks, 1)],
+        points=[_point(one, window, lines) for one in found.points],
+        marks=[_mark(number, one, window) for number, one in enumerate(found.marks, 1)],
         thresholds=[
             HistoryThreshold(name=one.name, atTokens=one.at_tokens)
             for one in triggers(window, loaded.policy)
@@ -61,21 +62,25 @@ def history_result(loaded: Loaded, past: Past, lines: Mapping[str, int]) -> Hist
     )
 
 
-def _point(one: Point, lines: Mapping[str, int]) -> HistoryPoint:
+def _point(one: Point, window: int, lines: Mapping[str, int]) -> HistoryPoint:
     return HistoryPoint(
         at=rfc3339(one.at_ms),
         nTokens=one.n_tokens,
+        share=share_text(one.n_tokens / window, is_estimated=one.is_estimated),
         isEstimated=one.is_estimated,
         line=None if one.entry_id is None else line_of(lines, one.entry_id),
     )
 
 
-def _mark(number: int, one: Mark) -> HistoryMark:
+def _mark(number: int, one: Mark, window: int) -> HistoryMark:
     noted = ", ".join(part for part in (one.trigger, one.layer) if part)
+    n_after = one.n_tokens_after
+    share = None if n_after is None else share_text(n_after / window, is_estimated=True)
     return HistoryMark(
         nPoint=one.n_point,
         at=rfc3339(one.at_ms),
         title=f"{MARK_NAMES[one.kind]} {number}" + (f" ({noted})" if noted else ""),
         tokensBefore=one.n_tokens_before,
-        tokensAfter=one.n_tokens_after,
+        tokensAfter=n_after,
+        shareAfter=share,
     )

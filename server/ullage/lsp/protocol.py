@@ -136,6 +136,8 @@ class WindowResult:
 class HistoryPoint:
     at: str | None
     nTokens: int
+    share: str
+    """Of the window, as the gauge has it."""
     isEstimated: bool
     line: int | None
 
@@ -149,6 +151,7 @@ class HistoryMark:
     title: str
     tokensBefore: int | None
     tokensAfter: int | None
+    shareAfter: str | None
 
 
 @frozen(kw_only=True)

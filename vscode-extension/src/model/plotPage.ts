@@ -24,7 +24,6 @@ export interface PlotWords {
   readonly estimated: string;
   readonly unknownTime: string;
   readonly number: (value: number) => string;
-  readonly percent: (share: number) => string;
   /** RFC 3339 to a date and a time. */
   readonly dateAndTime: (at: string) => string;
   /** RFC 3339 to one of them alone. */
@@ -177,7 +176,7 @@ function tableRow(row: PlotRow, words: PlotWords, frame: PlotFrame): string {
   ];
   const cells = [
     row.nTokens === null ? "?" : words.number(row.nTokens),
-    row.share === null ? "?" : words.percent(row.share),
+    row.share ?? "?",
   ];
   const what = happened.filter((part) => part !== "").join(" · ");
   return `<tr${row.compaction === undefined ? "" : ' class="compaction"'}><th scope="row">${head}</th>${cells

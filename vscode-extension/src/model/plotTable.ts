@@ -9,8 +9,8 @@ export interface PlotRow {
   /** RFC 3339. */
   readonly at: string | null;
   readonly nTokens: number | null;
-  /** Of the window, from 0; null when the window is unknown. */
-  readonly share: number | null;
+  /** Of the window, as the gauge has it. */
+  readonly share: string | null;
   readonly isEstimated: boolean;
   /** Names of the thresholds that were passed with this point, the lowest first. */
   readonly passed: readonly string[];
@@ -34,11 +34,11 @@ export function plotRows(history: HistoryResult): readonly PlotRow[] {
   for (let nPoint = 0; nPoint <= history.points.length; nPoint += 1) {
     for (const [nMark, mark] of history.marks.entries()) {
       if (mark.nPoint === nPoint) {
-        const { at, title, tokensBefore, tokensAfter } = mark;
+        const { at, title, tokensBefore, tokensAfter, shareAfter } = mark;
         rows.push({
           at,
           nTokens: tokensAfter,
-          share: shareOf(tokensAfter, history.windowTokens),
+          share: shareAfter,
           isEstimated: false,
           passed: [],
           compaction: { number: nMark + 1, title, tokensBefore, tokensAfter },
@@ -49,11 +49,11 @@ export function plotRows(history: HistoryResult): readonly PlotRow[] {
     }
     const point = history.points[nPoint];
     if (point !== undefined) {
-      const { at, nTokens, isEstimated, line } = point;
+      const { at, nTokens, share, isEstimated, line } = point;
       rows.push({
         at,
         nTokens,
-        share: shareOf(nTokens, history.windowTokens),
+        share,
         isEstimated,
         passed: nTokensBefore === null ? [] : passedBetween(history, nTokensBefore, nTokens),
         compaction: undefined,
@@ -70,8 +70,4 @@ function passedBetween({ thresholds }: HistoryResult, before: number, after: num
     .filter(({ atTokens }) => before < atTokens && atTokens <= after)
     .sort((a, b) => a.atTokens - b.atTokens)
     .map(({ name }) => name);
-}
-
-function shareOf(nTokens: number | null, windowTokens: number): number | null {
-  return nTokens === null || windowTokens <= 0 ? null : nTokens / windowTokens;
 }

@@ -113,7 +113,6 @@ function formatted(at: string, format: Intl.DateTimeFormat): string {
 function plotWords(): PlotWords {
   const { language } = vscode.env;
   const numbers = new Intl.NumberFormat(language);
-  const shares = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
   const times = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
   const dates = new Intl.DateTimeFormat(language, { dateStyle: "short" });
   const clocks = new Intl.DateTimeFormat(language, { timeStyle: "short" });
@@ -134,7 +133,6 @@ function plotWords(): PlotWords {
     estimated: vscode.l10n.t("estimated"),
     unknownTime: vscode.l10n.t("time unknown"),
     number: (value) => numbers.format(value),
-    percent: (share) => shares.format(share),
     dateAndTime: (at) => formatted(at, times),
     date: (at) => formatted(at, dates),
     clock: (at) => formatted(at, clocks),

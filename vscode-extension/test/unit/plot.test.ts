@@ -20,7 +20,6 @@ const words: PlotWords = {
   estimated: "estimated",
   unknownTime: "time unknown",
   number: String,
-  percent: (share) => `${Math.round(share * 100)}%`,
   dateAndTime: (at) => at.slice(11, 16),
   date: (at) => at.slice(0, 10),
   clock: (at) => at.slice(11, 16),
@@ -33,11 +32,17 @@ const words: PlotWords = {
 const frame: PlotFrame = { nonce: "n0nce", linkTo: (line) => `command:open?${line}` };
 
 function points(...nTokens: number[]): HistoryPoint[] {
-  return nTokens.map((n, line) => ({ at: `2026-01-01T10:${String(line % 60).padStart(2, "0")}:00Z`, nTokens: n, isEstimated: false, line }));
+  return nTokens.map((n, line) => ({
+    at: `2026-01-01T10:${String(line % 60).padStart(2, "0")}:00Z`,
+    nTokens: n,
+    share: `${n / 2000}%`,
+    isEstimated: false,
+    line,
+  }));
 }
 
 function mark(nPoint: number, tokensBefore: number | null, tokensAfter: number | null): HistoryMark {
-  return { nPoint, at: "2026-01-01T11:00:00Z", title: "full", tokensBefore, tokensAfter };
+  return { nPoint, at: "2026-01-01T11:00:00Z", title: "full", tokensBefore, tokensAfter, shareAfter: tokensAfter === null ? null : "~21%" };
 }
 
 function history(parts: Partial<HistoryResult> = {}): HistoryResult {
@@ -141,7 +146,6 @@ test("the names of limits that lie close together do not cover each other, nor l
 test("an unknown window is neither drawn nor divided by", () => {
   const unknown = history({ windowTokens: 0, points: points(10) });
   assert.deepEqual(plotOf(unknown, "Window").limits, []);
-  assert.equal(plotRows(unknown)[0]?.share, null);
   assert.ok(plotPage(unknown, words, frame).includes("10 of ?"));
 });
 
@@ -156,7 +160,7 @@ test("the table starts with the newest, and has compactions in their place", () 
   const rows = plotRows(compacted);
   assert.deepEqual(rows.map(({ nTokens }) => nTokens), [60_000, 45_000, 42_000, 180_000, 150_000, 40_000]);
   assert.equal(rows[2]?.compaction?.number, 1);
-  assert.equal(rows[3]?.share, 0.9);
+  assert.deepEqual(rows.slice(2, 4).map(({ share }) => share), ["~21%", "90%"]);
 });
 
 test("a row names the thresholds that were passed with it, once", () => {
