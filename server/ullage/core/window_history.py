@@ -1,13 +1,13 @@
 """How full the window was over time: points of reported usage, thinned without losing extremes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 import msgspec
 
-from ullage.core.context import Compaction, Context, PruneRecord
+from ullage.core.context import Compaction, Context, ContextItem, PruneRecord
 from ullage.core.gauge import tells_usage
 
 MAX_POINTS = 1000
@@ -49,38 +49,43 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stretch(context: Context, seen: AbstractSet[str]) -> Stretch:
-    """List the usage that answers reported since the last compaction; an answer counts once.
+    """List the usage that answers reported since the last compaction.
 
     What was reported before a prune was true then. In a pruned context it is told apart from what
     a compaction kept by the entries that earlier contexts have told of (`seen`).
     """
+    items, pruned = context.items, context.pruned
+    since = _usage_points(item for item in items if tells_usage(item))
+    if pruned is None:
+        return Stretch(points=tuple(since), prune=None)
+    earlier = takewhile(lambda item: not tells_usage(item), items)
+    before = _usage_points(item for item in earlier if item.entry_id not in seen)
+    if before and before[-1].n_tokens == pruned.n_tokens_after:
+        # Claude Code's copy lets the last answer report what the pruned context has.
+        before.pop()
+    return Stretch(points=(*before, *since), prune=prune_mark(pruned, len(before)))
+
+
+def _usage_points(items: Iterable[ContextItem]) -> list[Point]:
+    """List the usage that answers reported; an answer counts once."""
     points: list[Point] = []
     last_answer: str | None = None
-    n_before: int | None = None
-    pruned = context.pruned
-    for item in context.items:
-        usage = item.message.usage
-        is_fresh = tells_usage(item)
-        if usage is None or not (is_fresh or (pruned is not None and item.entry_id not in seen)):
+    for item in items:
+        usage, answer = item.message.usage, item.message.answer_id
+        if usage is None:
             continue
-        if is_fresh and n_before is None:
-            n_before, last_answer = len(points), None
         point = Point(
             at_ms=item.at_ms,
             n_tokens=usage.n_total,
             is_estimated=False,
             entry_id=item.entry_id,
         )
-        answer = item.message.answer_id
         if points and answer is not None and answer == last_answer:
             points[-1] = point
         else:
             points.append(point)
         last_answer = answer
-    n_point = len(points) if n_before is None else n_before
-    return Stretch(
-        points=tuple(points), prune=None if pruned is None else prune_mark(pruned, n_point)
-    )
+    return points
 
 
 def prune_mark(pruned: PruneRecord, n_point: int) -> Mark:

@@ -1,0 +1,63 @@
+"""The window over time, read from sessions that were really changed."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_files import ClaudeFile, call, result
+from pi_files import PiFile
+from planning import loaded
+from ullage.app.prune import PruneRequest, Pruning, plan_pruning, prune
+from ullage.app.window_history import read_past, window_history
+from ullage.core.config.settings import Config
+from ullage.core.policy import Policy
+from ullage.store.demo import make_idle
+from ullage.store.places import Places
+
+EAGER = Config(policy=Policy(prune_protect_tokens=500, prune_minimum_tokens=1000))
+USAGES = [3_000 + 260 * number for number in range(12)]
+
+
+def pi_session() -> PiFile:
+    pi = PiFile()
+    for number, usage in enumerate(USAGES):
+        pi.user(f"Please read file {number}.")
+        pi.assistant(
+            calls=[(f"c{number}", "read", {"path": f"src/{number}.py"})], usage=usage - 130
+        )
+        pi.result(f"c{number}", f"line of file {number}\n" * 50, name="read")
+        pi.assistant(f"Read file {number}.", usage=usage)
+    return pi
+
+
+def claude_session() -> ClaudeFile:
+    claude = ClaudeFile()
+    for number, usage in enumerate(USAGES):
+        claude.user(f"Please read file {number}.")
+        path = f"src/{number}.py"
+        claude.assistant(call(f"c{number}", "Read", file_path=path), usage=usage - 130)
+        claude.user([result(f"c{number}", f"line of file {number}\n" * 50)])
+        claude.assistant({"type": "text", "text": f"Read file {number}."}, usage=usage)
+    return claude
+
+
+@pytest.mark.parametrize("session", [pi_session(), claude_session()], ids=["pi", "claude"])
+def test_a_prune_is_an_event_behind_which_the_history_stays(
+    session: PiFile | ClaudeFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(session.data)
+    make_idle(path)
+    before = loaded(path, places, EAGER)
+    known = window_history(before, read_past(before, None)).points
+    plan = plan_pruning(before, PruneRequest())
+    assert isinstance(plan, Pruning)
+    made = prune(plan, EAGER, places).loaded
+    found = window_history(made, read_past(made, None))
+    (mark,) = found.marks
+    # The last answer of Claude Code's copy reports what the pruned context has.
+    assert mark.n_point in (23, 24)
+    assert found.points[: mark.n_point] == known[: mark.n_point]
+    assert [one.is_estimated for one in found.points[mark.n_point :]] == [True]
+    assert (mark.kind, mark.n_tokens_before) == ("prune", plan.n_tokens_before)
+    assert mark.n_tokens_after == plan.n_tokens_after == found.points[-1].n_tokens
