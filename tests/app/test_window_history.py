@@ -61,3 +61,4 @@ def test_a_prune_is_an_event_behind_which_the_history_stays(
     assert [one.is_estimated for one in found.points[mark.n_point :]] == [True]
     assert (mark.kind, mark.n_tokens_before) == ("prune", plan.n_tokens_before)
     assert mark.n_tokens_after == plan.n_tokens_after == found.points[-1].n_tokens
+    assert found.points[-1].at_ms == mark.at_ms

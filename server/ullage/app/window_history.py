@@ -134,5 +134,7 @@ def _now(loaded: Loaded, points: list[Point]) -> list[Point]:
     used, is_reported = gauge.used_tokens, gauge.used_source == "reported"
     if used is None or (points and gauge.n_counted == 0 and is_reported):
         return []
-    at_ms = loaded.context.items[-1].at_ms if loaded.context.items else None
+    context = loaded.context
+    last = context.items[-1:] if context.pruned is None else (*context.items[-1:], context.pruned)
+    at_ms = max((one.at_ms for one in last if one.at_ms is not None), default=None)
     return [Point(at_ms=at_ms, n_tokens=used, is_estimated=not is_reported, entry_id=None)]

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sessionId } from "../session.mjs";
+import { until } from "../workbench.mjs";
 import { forget, gaugeBelow, gaugeShows, tidy, writeSession } from "./flow.mjs";
 
 export { agentIsThere as prepare } from "./flow.mjs";
@@ -18,10 +19,28 @@ export async function go(workbench, { say, shot }) {
   await workbench.command("Context: Prune Tool Results…");
   await page.locator(".quick-input-widget .monaco-list-row .monaco-checkbox, .quick-input-widget .monaco-list-row input[type=checkbox]").first().waitFor({ state: "attached" });
   await shot("prune");
+  const said = (end) => page.locator(`.quick-input-widget input[placeholder$="${end}"]`).waitFor({ state: "attached" });
+  await said(" tokens by the rule");
+  await page.locator(".quick-input-widget .monaco-list-row").first().click();
+  await said(" tokens freed");
+  await shot("prune-chosen");
+  await page.locator(".quick-input-widget .monaco-list-row").first().click();
+  await said(" tokens by the rule");
   await page.keyboard.press("Enter");
   say(`told: ${await workbench.told(/pruned/i)}; gauge ${await gaugeBelow(workbench, 68)}`);
   assert.ok(!readFileSync(transcript).equals(before), "the transcript is changed");
   await shot("pruned");
+  await workbench.command("Context: Plot Window");
+  const rows = await until("the prune in the plot's table", async () => {
+    for (const frame of page.frames()) {
+      const found = await frame.locator("tbody tr").allInnerTexts().catch(() => []);
+      if (found.some((row) => row.includes("Prune 1"))) return found;
+    }
+    return undefined;
+  });
+  assert.ok(rows.length > 20, "what was before the prune stays in the plot");
+  await shot("plot-pruned");
+  await workbench.command("View: Close All Editors");
 
   const pruned = readFileSync(transcript);
   await workbench.command("Context: Pin Message…");
