@@ -39,7 +39,7 @@ export async function go(workbench, { say, shot }) {
   say(`gauge: ${critical.text} (${critical.label}); told: ${await workbench.told("96% used")}`);
   assert.equal(await page.locator(".notification-toast").count(), 1, "one nudge for each band");
   await shot("gauge-error");
-  await workbench.byKeyboard(() => workbench.answer("96% used", "Not Now"));
+  await workbench.byKeyboard(() => workbench.answer("96% used", "Snooze"));
   await workbench.notification("96% used").waitFor({ state: "hidden" });
 
   grow(transcript, 194_000);
