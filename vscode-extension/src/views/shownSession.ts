@@ -17,14 +17,19 @@ export class ShownSession implements vscode.Disposable {
 
   constructor(private readonly client: Client) {
     this.subscription = client.onGauge((gauge) => {
-      const pathBefore = this.path;
+      const { isKnown: wasKnown, path: pathBefore } = this;
       this.gauge = gauge;
       if (gauge === undefined) {
         this.chosen = undefined;
       }
-      this.tell(pathBefore);
+      this.tell(pathBefore, wasKnown);
     });
     this.setContextKeys();
+  }
+
+  /** Whether the server has said which session the gauge is of, if any. */
+  get isKnown(): boolean {
+    return this.gauge !== undefined;
   }
 
   get session(): SessionRef | undefined {
@@ -91,9 +96,9 @@ export class ShownSession implements vscode.Disposable {
     return this.gauge?.session?.path === path ? this.gauge : this.rows.find(({ session }) => session.path === path);
   }
 
-  private tell(pathBefore: string | null): void {
+  private tell(pathBefore: string | null, wasKnown = this.isKnown): void {
     this.setContextKeys();
-    if (this.path !== pathBefore) {
+    if (this.path !== pathBefore || this.isKnown !== wasKnown) {
       this.emitter.fire();
     }
   }
@@ -103,7 +108,7 @@ export class ShownSession implements vscode.Disposable {
     for (const [key, value] of [
       ["ullage.hasSession", this.path !== null],
       // Known, not only unknown as yet.
-      ["ullage.hasNoSession", this.gauge !== undefined && this.path === null],
+      ["ullage.hasNoSession", this.isKnown && this.path === null],
       ["ullage.canWrite", canWrite],
       ["ullage.canNote", canNote],
       ["ullage.isAutomatic", isAutomatic],

@@ -90,7 +90,8 @@ export class Trees implements vscode.Disposable {
   }
 
   private async sessionRows(): Promise<readonly TreeRow[]> {
-    if (!this.client.isRunning) {
+    // The editor keeps a row as it came first, and the shown session's comes expanded.
+    if (!this.client.isRunning || !this.shown.isKnown) {
       return [];
     }
     const { sessions } = await this.client.request(SESSIONS_REQUEST, { session: null });
