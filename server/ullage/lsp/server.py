@@ -73,6 +73,9 @@ from ullage.store.previews import remove_old_previews
 
 Handler = Callable[..., Awaitable[object]]
 
+SHUTDOWN_S = 2.0
+"""Tasks that were cancelled end in milliseconds; chosen."""
+
 FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.TEXT_DOCUMENT_DID_OPEN, documents.did_open, None),
     (types.TEXT_DOCUMENT_DID_CHANGE, documents.did_change, None),
@@ -178,5 +181,7 @@ async def shut_down(ls: UllageServer, params: None) -> None:
         timer.cancel()
     for task in tuple(ls.tasks):
         task.cancel()
-    await asyncio.gather(*ls.tasks, return_exceptions=True)
+    if ls.tasks:
+        # One that does not heed it must not keep the client waiting: it ends with the process.
+        await asyncio.wait(ls.tasks, timeout=SHUTDOWN_S)
     await asyncio.to_thread(ls.worker.close)
