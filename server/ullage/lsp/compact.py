@@ -2,6 +2,7 @@
 
 import asyncio
 
+from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
 from ullage.app.compact_report import made_text
 from ullage.app.flush_report import flush_sentence
@@ -29,6 +30,11 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
         return Outcome(outcome="cancelled", message=CANCELLED)
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await changed(ls, loaded.path, made.loaded.path)
+    return made_outcome(plan, made)
+
+
+def made_outcome(plan: Plan, made: Made) -> Outcome:
+    """Give what is told of a compaction that was made, from a preview or without one."""
     return Outcome(
         outcome="done",
         message=made_text(plan, made),

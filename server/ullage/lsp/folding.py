@@ -11,7 +11,7 @@ from ullage.app.document_kind import DocumentKind
 from ullage.app.outline import Outlined
 from ullage.core.outline import Row, row_at_offset, sections
 from ullage.lsp.boundary import guarded
-from ullage.lsp.kinds import document_at
+from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
 
@@ -22,9 +22,11 @@ ReadFolds: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.Foldi
 
 @guarded
 async def folding(ls: UllageServer, params: types.FoldingRangeParams) -> list[types.FoldingRange]:
-    found = document_at(ls, params.text_document.uri)
-    read = None if found is None else FOLDS.get(found[1])
-    return [] if found is None or read is None else await read(ls, found[0])
+    found = reader_at(ls, params.text_document.uri, FOLDS)
+    if found is None:
+        return []
+    read, path = found
+    return await read(ls, path)
 
 
 async def transcript_folds(ls: UllageServer, path: Path) -> list[types.FoldingRange]:

@@ -24,7 +24,7 @@ from ullage.core.outline import Row, row_at_line
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_hovers import FileHover, checkpoint_hover, config_hover, section_hover
-from ullage.lsp.kinds import document_at
+from ullage.lsp.kinds import reader_at
 from ullage.lsp.markdown import escaped
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
@@ -36,9 +36,11 @@ ReadHover: TypeAlias = Callable[
 
 @guarded
 async def hover(ls: UllageServer, params: types.HoverParams) -> types.Hover | None:
-    found = document_at(ls, params.text_document.uri)
-    read = None if found is None else HOVERS.get(found[1])
-    return None if found is None or read is None else await read(ls, found[0], params)
+    found = reader_at(ls, params.text_document.uri, HOVERS)
+    if found is None:
+        return None
+    read, path = found
+    return await read(ls, path, params)
 
 
 async def transcript_hover(

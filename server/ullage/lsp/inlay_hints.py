@@ -14,7 +14,7 @@ from ullage.core.outline import rows_between
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_hints import FileHints, section_hints
-from ullage.lsp.kinds import document_at
+from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
 
@@ -27,9 +27,11 @@ ReadHints: TypeAlias = Callable[
 
 @guarded
 async def inlay_hints(ls: UllageServer, params: types.InlayHintParams) -> list[types.InlayHint]:
-    found = document_at(ls, params.text_document.uri)
-    read = None if found is None else HINTS.get(found[1])
-    return [] if found is None or read is None else await read(ls, found[0], params)
+    found = reader_at(ls, params.text_document.uri, HINTS)
+    if found is None:
+        return []
+    read, path = found
+    return await read(ls, path, params)
 
 
 async def transcript_hints(

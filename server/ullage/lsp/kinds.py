@@ -1,14 +1,20 @@
-"""Which kind of document a request is about."""
+"""Which kind of document a request is about, and what a feature has for that kind."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from ullage.app.document_kind import DocumentKind, document_kind
 from ullage.lsp.convert import path_of
 from ullage.lsp.state import UllageServer
 
+R = TypeVar("R")
 
-def document_at(ls: UllageServer, uri: str) -> tuple[Path, DocumentKind] | None:
-    """Give the file of a document that is ours to look at, and its kind."""
+
+def reader_at(
+    ls: UllageServer, uri: str, readers: Mapping[DocumentKind, R]
+) -> tuple[R, Path] | None:
+    """Give what a feature reads documents of such a kind with, and the document's file."""
     path = path_of(uri)
     if path is None:
         return None
@@ -16,4 +22,5 @@ def document_at(ls: UllageServer, uri: str) -> tuple[Path, DocumentKind] | None:
     kind = document_kind(path, ls.places, ls.workspace_folders()) or (
         "transcript" if path in ls.sessions.followed else None
     )
-    return None if kind is None else (path, kind)
+    reader = None if kind is None else readers.get(kind)
+    return None if reader is None else (reader, path)

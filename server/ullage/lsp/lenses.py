@@ -16,7 +16,7 @@ from ullage.core.virtual_uri import summary_uri
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_lenses import FileLenses, checkpoint_lenses, instruction_lenses, memory_lenses
-from ullage.lsp.kinds import document_at
+from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.permission import may_write
 from ullage.lsp.possible import possible_commands
@@ -42,9 +42,11 @@ ReadLenses: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.Code
 
 @guarded
 async def lenses(ls: UllageServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    found = document_at(ls, params.text_document.uri)
-    read = None if found is None else LENSES.get(found[1])
-    return [] if found is None or read is None else await read(ls, found[0])
+    found = reader_at(ls, params.text_document.uri, LENSES)
+    if found is None:
+        return []
+    read, path = found
+    return await read(ls, path)
 
 
 async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:

@@ -14,7 +14,7 @@ from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import uri_of
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_links import FileLinks, checkpoint_links, mention_links
-from ullage.lsp.kinds import document_at
+from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
 from ullage.store.places import Places
@@ -24,9 +24,11 @@ ReadLinks: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.Docum
 
 @guarded
 async def links(ls: UllageServer, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
-    found = document_at(ls, params.text_document.uri)
-    read = None if found is None else LINKS.get(found[1])
-    return [] if found is None or read is None else await read(ls, found[0])
+    found = reader_at(ls, params.text_document.uri, LINKS)
+    if found is None:
+        return []
+    read, path = found
+    return await read(ls, path)
 
 
 async def transcript_links(ls: UllageServer, path: Path) -> list[types.DocumentLink]:

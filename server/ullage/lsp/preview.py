@@ -6,7 +6,6 @@ from pathlib import Path
 from lsprotocol import types
 
 from ullage.app.compact import Plan
-from ullage.app.compact_report import made_text
 from ullage.app.preview import (
     CompactionPreview,
     apply_proposed,
@@ -20,8 +19,9 @@ from ullage.core.compaction import Unneeded
 from ullage.core.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp.boundary import guarded, request
+from ullage.lsp.compact import made_outcome
 from ullage.lsp.compaction_plan import with_model
-from ullage.lsp.convert import last_summary_uri, uri_of
+from ullage.lsp.convert import uri_of
 from ullage.lsp.diagnostics import check_proposals
 from ullage.lsp.outcome import changed, changing, meant, model_for, tell
 from ullage.lsp.permission import refuse_write
@@ -35,7 +35,7 @@ from ullage.lsp.protocol import (
     RegenerateArgument,
     SessionRef,
 )
-from ullage.lsp.session import load_session, session_ref
+from ullage.lsp.session import load_session
 from ullage.lsp.state import UllageServer
 
 CANCELLED = "Preview cancelled."
@@ -92,14 +92,7 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
     ls.documents.materials.forget(preview.proposed_path)
     await changed(ls, preview.path, made.loaded.path)
-    return Outcome(
-        outcome="done",
-        message=made_text(plan, made),
-        session=session_ref(made.loaded),
-        canUndo=True,
-        uri=last_summary_uri(made.loaded),
-        resume=made.resume_command if made.is_elsewhere else None,
-    )
+    return made_outcome(plan, made)
 
 
 @changing

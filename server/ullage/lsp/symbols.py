@@ -13,7 +13,7 @@ from ullage.app.outline_text import change_text
 from ullage.core.outline import Row, Section, sections
 from ullage.core.presence import Presence, presence
 from ullage.lsp.boundary import guarded
-from ullage.lsp.kinds import document_at
+from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
 
@@ -27,9 +27,11 @@ ReadSymbols: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.Doc
 async def symbols(
     ls: UllageServer, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol]:
-    found = document_at(ls, params.text_document.uri)
-    read = None if found is None else SYMBOLS.get(found[1])
-    return [] if found is None or read is None else await read(ls, found[0])
+    found = reader_at(ls, params.text_document.uri, SYMBOLS)
+    if found is None:
+        return []
+    read, path = found
+    return await read(ls, path)
 
 
 async def transcript_symbols(ls: UllageServer, path: Path) -> list[types.DocumentSymbol]:
