@@ -1,5 +1,6 @@
 """A summary that the runtime applies: its cut, its checkpoint first, and no transcript written."""
 
+from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,9 @@ async def talked(session: RuntimeSession, n_turns: int = 12) -> RuntimeSession:
     return session
 
 
-async def refusal(answer: object) -> RpcError:
+async def refusal(answer: Awaitable[object]) -> RpcError:
     with pytest.raises(RpcError) as caught:
-        await answer  # type: ignore[misc]
+        await answer
     return caught.value
 
 

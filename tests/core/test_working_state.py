@@ -11,15 +11,9 @@ from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
 from ullage.core import working_state as limits
+from ullage.core.bundled_state import without
 from ullage.core.heard import MAX_HEARD
-from ullage.core.working_state import (
-    Event,
-    MessageEvent,
-    ToolEvent,
-    WorkingState,
-    merge,
-    without,
-)
+from ullage.core.working_state import Event, MessageEvent, ToolEvent, WorkingState, merge
 from working_states import has_news
 
 GITHUB_TOKEN = SAMPLES["github"].secret

@@ -35,7 +35,7 @@ def judged(opening: AbstractAsyncContextManager[ModelServer]) -> tuple[object, M
             began = loop.time()
             try:
                 outcome: object = await summarize(server, limits=REMOTE)
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:  # noqa: BLE001 -- what a test is to judge
                 outcome = error
             return outcome, server, loop.time() - began
 

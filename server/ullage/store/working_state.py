@@ -19,6 +19,13 @@ from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
+from ullage.core.bundled_state import (
+    decisions_without,
+    open_items_without,
+    resources_without,
+    thread_without,
+    without,
+)
 from ullage.core.working_state import (
     CapturedResources,
     CapturedThread,
@@ -27,11 +34,6 @@ from ullage.core.working_state import (
     Taken,
     WorkingState,
     add,
-    decisions_without,
-    open_items_without,
-    resources_without,
-    thread_without,
-    without,
 )
 from ullage.errors import StateBusy, StorageError
 from ullage.store.files import create_file, remove_quietly

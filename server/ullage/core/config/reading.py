@@ -37,7 +37,8 @@ from ullage.core.config.tree import (
     Table,
     shown,
 )
-from ullage.core.config.values import Fault, Value, is_secret, read_text, read_value
+from ullage.core.config.value_finding import holds_secret, value_finding
+from ullage.core.config.values import Fault, read_text, read_value
 from ullage.core.secrets import mask
 
 MAX_FINDINGS = 100
@@ -132,10 +133,8 @@ def _add(
 ) -> None:
     """Add the value of a variable or a flag, or what is wrong with it."""
     value = read_value(key.kind, node)
-    if isinstance(value, Fault):
-        findings.append(_fault_finding(key.name, value, origin))
-    elif _holds_secret(value):
-        findings.append(_secret_finding(key.name, origin))
+    if isinstance(value, Fault) or holds_secret(value):
+        findings.append(value_finding(key.name, value, origin))
     else:
         settings.append(Setting(key=key, value=value, origins=(origin,)))
 
@@ -242,10 +241,9 @@ class _Reader:
         origin = self._source.origin(entry.node.span or entry.key_span)
         name = key.name if model is None else _named((OVERRIDES, model, key.name))
         value = None if is_null else read_value(key.kind, entry.node)
-        if isinstance(value, Fault):
-            self._add_finding(_fault_finding(name, value, self._origin_of(value.node, origin)))
-        elif _holds_secret(value):
-            self._add_finding(_secret_finding(name, origin))
+        if isinstance(value, Fault) or holds_secret(value):
+            at = self._origin_of(value.node, origin) if isinstance(value, Fault) else origin
+            self._add_finding(value_finding(name, value, at))
         else:
             self._keep(Setting(key=key, value=value, origins=(origin,), model=model), entry)
 
@@ -368,29 +366,6 @@ _UNTRUSTED = {
     ),
     "user": ("no workspace says where text is sent", ""),
 }
-
-
-def _holds_secret(value: Value) -> bool:
-    texts = value if isinstance(value, tuple) else (value,)
-    return any(isinstance(text, str) and is_secret(text) for text in texts)
-
-
-def _fault_finding(name: str, fault: Fault, origin: Origin) -> Finding:
-    return Finding(
-        code=fault.code,
-        origin=origin,
-        message=f"`{name}` must be {fault.wanted}, not {fault.got}",
-        fix="it is ignored until then",
-    )
-
-
-def _secret_finding(name: str, origin: Origin) -> Finding:
-    return Finding(
-        code="config-secret",
-        origin=origin,
-        message=f"`{name}` holds what looks like a key, which never belongs into a configuration",
-        fix="remove it, and make a new key if others can read this file",
-    )
 
 
 def _at_line(origin: Origin) -> str:
