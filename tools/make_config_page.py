@@ -49,8 +49,8 @@ longest name that fits counts. The keys marked *per model* below can be set so.
 
 **Spellings.** `agents.defaults.compaction` means `compaction`. Nested keys may be written with dots.
 
-**A workspace** that you have not trusted sets only what is marked *any* below: thresholds, pins and
-protected tools. In an editor you trust it as usual; for the command line, name the folder (or one
+**A workspace** that you have not trusted sets only what is marked *any* below: thresholds and amounts,
+pins, protected tools and diagnostics. In an editor you trust it as usual; for the command line, name the folder (or one
 above it) in `ULLAGE_TRUST_WORKSPACE`. What is marked *you* no workspace ever sets, as it says
 where text is sent. Where an editor has several folders open, the file of the first counts, and
 `sandbox.readOnly` where any of them that you trust says so.

@@ -57,7 +57,7 @@ async def grown(editor, pi: PiFile, path: Path, usage: int) -> None:
 
 
 def used(percent: int) -> str:
-    return f"Context {percent}% used in pi / OpenClaw 019c2f00"
+    return f"Context {percent}% used in pi / OpenClaw · 019c2f00"
 
 
 async def test_each_band_is_told_of_once_until_the_context_fell(

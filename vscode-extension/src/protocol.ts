@@ -2,7 +2,7 @@
  * What the server and this client say to each other beyond LSP.
  *
  * The names here are those of `server/ullage/lsp/protocol.py`; a test of the server compares the two files.
- * Texts are ready to be shown: this client decides no words, numbers or colors.
+ * What is said of a session (words, figures, level) is ready to be shown: this client decides none of it.
  */
 
 /** Notification from the server: what the gauge shows now. */

@@ -16,7 +16,6 @@ from ullage.store.config_yaml import parse_yaml
 
 _KEY_PATH = re.compile(r"at `\$(?P<path>[^`]*)`")
 """How msgspec names the place of what does not fit."""
-_MISSING = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _LINE = re.compile(r"\(line (?P<line>\d+)\)")
 
 
@@ -68,7 +67,6 @@ def _chain_problem(path: Path, checkpoint: Checkpoint) -> str | None:
 def _schema_finding(message: str, text: str, positions: Positions) -> DocumentFinding:
     found = _KEY_PATH.search(message)
     keys = tuple(re.findall(r"[^.\[\]]+", found["path"])) if found else ()
-    missing = _MISSING.search(message)
     line = _LINE.search(message)
     says = f"{message[:1].upper()}{message[1:]}."
     if line is not None:
@@ -76,8 +74,6 @@ def _schema_finding(message: str, text: str, positions: Positions) -> DocumentFi
         start = positions.line_start(number)
         extent = positions.extent(start, start + len(positions.line_text(number)))
         return DocumentFinding(code="checkpoint-schema", extent=extent, message=says)
-    if missing is not None and keys == ():
-        return _at_key("checkpoint-schema", (), says, text, positions)
     return _at_key("checkpoint-schema", keys, says, text, positions)
 
 

@@ -13,6 +13,7 @@ from ullage.app.flush_report import (
     report_flush,
     report_flushed,
 )
+from ullage.app.prune import Pruning
 from ullage.app.summaries import WrittenSummary
 from ullage.core.compaction import Unneeded
 from ullage.core.gauge import tokens_text
@@ -154,6 +155,10 @@ def done_text(plan: Plan, made: Made) -> str:
             *_too_large_lines(plan),
         )
     )
+
+
+def gain_text(plan: Plan | Pruning) -> str:
+    return f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens"
 
 
 def made_text(plan: Plan, made: Made) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from ullage.app.outline import Outlined, counted_tokens, items_of, known_tokens
 from ullage.core.context import Compaction
-from ullage.core.gauge import short_tokens
+from ullage.core.gauge import share_text, short_tokens
 from ullage.core.message import Text, ToolResult, result_text
 from ullage.core.outline import Row, RowKind
 from ullage.core.presence import Presence, presence
@@ -133,8 +133,8 @@ def summary_lines(found: Outlined, compaction: Compaction) -> tuple[str, ...]:
 
 def _percent(found: Outlined, n_tokens: int) -> str:
     gauge = found.loaded.status.gauge
-    mark = "" if gauge.used_source == "reported" else "~"
-    return f"{mark}{n_tokens / gauge.window.n_tokens:.0%}"
+    share = n_tokens / gauge.window.n_tokens
+    return share_text(share, is_estimated=gauge.used_source != "reported")
 
 
 def _short(n_tokens: int | None) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan
-from ullage.app.compact_report import done_text, preview_text, report_done, report_plan
+from ullage.app.compact_report import done_text, gain_text, preview_text, report_done, report_plan
 from ullage.app.prune import Pruning
 from ullage.app.prune_report import pruned_text, pruning_text, report_pruned, report_pruning
 from ullage.cli.output import answer, safe
@@ -38,7 +38,7 @@ def preview_of(plan: Plan | Pruning) -> Preview:
     if isinstance(plan, Plan):
         return Preview(
             name="Compaction",
-            gain=_gain(plan),
+            gain=gain_text(plan),
             path=plan.loaded.path,
             text=preview_text(plan),
             report=report_plan(plan),
@@ -46,16 +46,12 @@ def preview_of(plan: Plan | Pruning) -> Preview:
         )
     return Preview(
         name="Pruning",
-        gain=_gain(plan),
+        gain=gain_text(plan),
         path=plan.loaded.path,
         text=pruning_text(plan),
         report=report_pruning(plan),
         done=lambda made: (pruned_text(plan, made), report_pruned(plan, made)),
     )
-
-
-def _gain(plan: Plan | Pruning) -> str:
-    return f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens"
 
 
 def tell_of_wait(path: Path) -> None:

@@ -50,7 +50,7 @@ async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
     """Tell of a change by one message, from which it can be taken back."""
     notify_changed(ls, "sessions", "checkpoints", "memory")
     text = auto_text.done(plan, made)
-    buttons = (UNDO, VIEW) if _shows_documents(ls) else (UNDO,)
+    buttons = (UNDO, VIEW) if ls.shows_documents else (UNDO,)
     try:
         answer = await answer_to(ls, types.MessageType.Info, text, *buttons)
     except JsonRpcException:
@@ -99,9 +99,3 @@ async def _take_back(ls: UllageServer, made: Made) -> None:
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     notify_changed(ls, "sessions", "checkpoints")
     say(ls, info, f"{undone_line(plan, undone)}.{auto_text.way_on(undone)}")
-
-
-def _shows_documents(ls: UllageServer) -> bool:
-    window = ls.client_capabilities.window
-    shown = None if window is None else window.show_document
-    return shown is not None and shown.support

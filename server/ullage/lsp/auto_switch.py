@@ -5,10 +5,10 @@ import asyncio
 from ullage.app.auto import switch
 from ullage.app.nudge import snooze_session
 from ullage.lsp.changed import notify_changed
+from ullage.lsp.convert import session_ref
 from ullage.lsp.gauge import show_gauge
 from ullage.lsp.outcome import changing, meant
 from ullage.lsp.protocol import AutoArgument, Outcome, SessionArgument
-from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
 
 

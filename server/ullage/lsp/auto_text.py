@@ -4,11 +4,11 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan
-from ullage.app.compact_report import made_notes
+from ullage.app.compact_report import gain_text, made_notes
 from ullage.app.flush_report import flush_sentence
 from ullage.app.load import Loaded
 from ullage.app.prune import Pruning
-from ullage.app.status_text import AGENT_NAMES
+from ullage.app.status_text import session_title
 from ullage.app.undo import Undone
 from ullage.core.decision import Ask
 from ullage.core.gauge import short_tokens
@@ -60,7 +60,7 @@ def question(
     besides = "" if is_prune else f"{model}{flush_sentence(log_name)}"
     return Question(
         message=f"{_used(plan.loaded)}. Ullage would {'prune' if is_prune else 'compact'} it now:"
-        f" {_sizes(plan)}.{advice}{besides} It can be undone.",
+        f" {gain_text(plan)}.{advice}{besides} It can be undone.",
         button=PRUNE_NOW if is_prune else COMPACT_NOW,
     )
 
@@ -69,7 +69,7 @@ def done(plan: Plan | Pruning, made: Made) -> str:
     what = "Pruned" if isinstance(plan, Pruning) else "Compacted"
     checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
     notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
-    told = " · ".join((_sizes(plan), *notes))
+    told = " · ".join((gain_text(plan), *notes))
     return f"{what} {_name(plan.loaded)}: {told}.{checkpoint}{way_on(made)}"
 
 
@@ -102,8 +102,4 @@ def _used(loaded: Loaded) -> str:
 
 def _name(loaded: Loaded) -> str:
     header = loaded.session.header
-    return f"{AGENT_NAMES[header.known_agent]} {header.session_id[:8]}"
-
-
-def _sizes(plan: Plan | Pruning) -> str:
-    return f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens"
+    return session_title(header.known_agent, header.session_id)

@@ -1,12 +1,10 @@
 """Tell the client what it should ask for anew, many changes at once in one notification."""
 
 import asyncio
-from typing import Literal, TypeAlias
 
 from ullage.lsp.protocol import CHANGED_NOTIFICATION, ChangedParams
-from ullage.lsp.state import UllageServer
+from ullage.lsp.state import UllageServer, What
 
-What: TypeAlias = Literal["sessions", "checkpoints", "memory"]
 PAUSE_S = 0.25
 """How long changes are gathered: an agent writes several lines at once (chosen)."""
 

@@ -3,10 +3,9 @@
 import asyncio
 
 from ullage.app.checkpoint import write_checkpoint
-from ullage.lsp.convert import uri_of
+from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.outcome import changed, changing, meant
 from ullage.lsp.protocol import Outcome, SessionArgument
-from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
 
 

@@ -8,9 +8,10 @@ from ullage.app.load import Loaded
 from ullage.app.status_text import ago
 from ullage.core.prose import gist
 from ullage.lsp.boundary import request
+from ullage.lsp.convert import session_ref
 from ullage.lsp.markdown import escaped
 from ullage.lsp.protocol import CheckpointRow, CheckpointsResult, SessionArgument
-from ullage.lsp.session import load_session, session_path, session_ref
+from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer
 from ullage.store.places import Places
 

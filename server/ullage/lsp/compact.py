@@ -8,10 +8,9 @@ from ullage.app.compact_report import made_text
 from ullage.app.flush_report import flush_sentence
 from ullage.core.compaction import Unneeded
 from ullage.lsp.compaction_plan import planned_compaction
-from ullage.lsp.convert import last_summary_uri
+from ullage.lsp.convert import last_summary_uri, session_ref
 from ullage.lsp.outcome import ask, changed, changing, meant
 from ullage.lsp.protocol import Outcome, SessionArgument
-from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Compact"

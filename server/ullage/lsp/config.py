@@ -46,8 +46,6 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     ls.editor.settings = _settings(options.pop(SECTION, None))
     ls.editor.options = options
     ls.root_folder = _root_folder(params, ls.places)
-    paths = [path_of(folder.uri) for folder in params.workspace_folders or ()]
-    ls.config_folders = tuple(path for path in (*paths, ls.root_folder) if path is not None)
     await _load(ls)
 
 
@@ -70,7 +68,7 @@ async def did_change_configuration(
 
 async def look_at_config(ls: UllageServer) -> None:
     """Load the configuration anew where one of its files changed."""
-    stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folders)
+    stamps = await asyncio.to_thread(config_stamps, ls.places, ls.workspace_folders())
     if stamps != ls.config_stamps:
         await reload_config(ls)
 
@@ -90,11 +88,12 @@ async def _load(ls: UllageServer) -> None:
     # One at a time: what was said last is what counts.
     async with ls.config_lock:
         # Looked at before they are read: what is written in between is read at the next look.
-        ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, ls.config_folders)
+        folders = ls.workspace_folders()
+        ls.config_stamps = await asyncio.to_thread(config_stamps, ls.places, folders)
         config = await asyncio.to_thread(
             load_workspace_config,
             ls.places,
-            ls.config_folders,
+            folders,
             editor=(ls.editor.options, ls.editor.settings),
             is_trusted=ls.editor.is_trusted,
         )

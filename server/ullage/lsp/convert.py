@@ -52,6 +52,11 @@ def last_summary_uri(loaded: Loaded) -> str:
     return summary_uri(str(loaded.path), None if boundary is None else boundary.entry_id)
 
 
+def session_ref(loaded: Loaded) -> SessionRef:
+    header = loaded.session.header
+    return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path))
+
+
 def gauge_params(
     loaded: Loaded,
     filling: Filling | None = None,
@@ -61,9 +66,7 @@ def gauge_params(
 ) -> GaugeParams:
     header, status = loaded.session.header, loaded.status
     return GaugeParams(
-        session=SessionRef(
-            agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path)
-        ),
+        session=session_ref(loaded),
         text=gauge_text(status.gauge),
         tooltip=gauge_tooltip(
             loaded, filling, is_automatic=is_automatic, is_restricted=is_restricted

@@ -35,8 +35,10 @@ _CHECKPOINT_ID = re.compile(r"\bcp_\d{3,9}\b")
 def config_hover(path: Path, at: types.Position, around: Surroundings) -> types.Hover | None:
     """Tell what a key means, its default, and what holds and why."""
     text = around.text_of(path)
-    source = None if text is None else parse_config(place_of(path), str(path), text.encode())
-    if text is None or source is None or source.root is None:
+    if text is None:
+        return None
+    source = parse_config(place_of(path), str(path), text.encode("utf-8", "replace"))
+    if source.root is None:
         return None
     positions = Positions(text)
     found = key_at(source.root, positions.offset(Position(at.line, at.character)))

@@ -5,11 +5,10 @@ import asyncio
 from ullage.app.checkpoint import session_key
 from ullage.app.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.flush_report import flushed_text, lines_text
-from ullage.lsp.convert import uri_of
+from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.outcome import ask, changed, changing, meant, model_for
 from ullage.lsp.progress import Reporter, with_progress
 from ullage.lsp.protocol import Outcome, SessionArgument
-from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Write"

@@ -12,6 +12,7 @@ from ullage.core.policy import triggers
 from ullage.core.status import rfc3339
 from ullage.core.window_history import Mark, Point
 from ullage.lsp.boundary import request
+from ullage.lsp.convert import session_ref
 from ullage.lsp.outline import entry_lines, line_of
 from ullage.lsp.protocol import (
     HistoryMark,
@@ -20,7 +21,7 @@ from ullage.lsp.protocol import (
     HistoryThreshold,
     SessionArgument,
 )
-from ullage.lsp.session import load_session, session_path, session_ref
+from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer
 
 MARK_NAMES: Final = {"compaction": "Compaction", "prune": "Prune"}

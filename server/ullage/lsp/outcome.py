@@ -5,7 +5,7 @@ import functools
 import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -13,18 +13,17 @@ from pygls.exceptions import JsonRpcException
 from ullage.app.load import Loaded
 from ullage.app.models import model_use
 from ullage.app.summaries import ModelUse
-from ullage.errors import SessionNotFound, WriteNotSupported
+from ullage.errors import WriteNotSupported
 from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.follow import refresh
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.protocol import Outcome
-from ullage.lsp.session import load_session, session_path
+from ullage.lsp.session import load_session, meant_path
 from ullage.lsp.state import UllageServer
 from ullage.summary.request import Progress
 
 P = ParamSpec("P")
-S = TypeVar("S", bound=UllageServer)
 
 
 def changing(
@@ -76,18 +75,6 @@ async def ask(ls: UllageServer, question: str, button: str, command: str, path: 
         # The question may have stood for hours.
         refuse_write(ls)
     return is_yes
-
-
-def meant_path(ls: UllageServer, session: str | None) -> Path:
-    """Give the transcript that is meant.
-
-    Raises:
-        SessionNotFound: none is named, and the gauge shows none.
-    """
-    path = session_path(ls, session)
-    if path is None:
-        raise SessionNotFound("no session of an agent in this workspace: open a transcript first")
-    return path
 
 
 async def meant(ls: UllageServer, session: str | None) -> Loaded:

@@ -5,10 +5,10 @@ import asyncio
 from ullage.app.pins import pin_entry, pin_text
 from ullage.core.prose import gist
 from ullage.errors import PinRefused
+from ullage.lsp.convert import session_ref
 from ullage.lsp.diagnostics import check_proposals
 from ullage.lsp.outcome import changed, changing, meant
 from ullage.lsp.protocol import Outcome, PinArgument
-from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
 
 _SHOWN_CHARS = 60

@@ -165,12 +165,11 @@ def _preview(found: CompactionPreview) -> Preview:
 
 async def _show(ls: UllageServer, result: PreviewResult) -> None:
     """Open the proposal, or say where it is, or why there is none."""
-    window = ls.client_capabilities.window
     if result.message:
         tell(ls, result.message)
     if result.preview is None:
         return
-    if window is not None and window.show_document is not None and window.show_document.support:
+    if ls.shows_documents:
         uri = uri_of(Path(result.preview.proposedPath))
         params = types.ShowDocumentParams(uri=uri, take_focus=True)
         if (await ls.window_show_document_async(params)).success:

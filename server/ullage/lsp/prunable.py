@@ -8,8 +8,9 @@ from ullage.core.prose import gist
 from ullage.core.prune import PruneItem
 from ullage.core.secrets import mask
 from ullage.lsp.boundary import request
+from ullage.lsp.convert import session_ref
 from ullage.lsp.protocol import PrunableResult, PrunableRow, SessionArgument
-from ullage.lsp.session import load_session, session_path, session_ref
+from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer
 
 LABEL_CHARS = 80

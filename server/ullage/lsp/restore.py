@@ -9,9 +9,9 @@ from ullage.app.resume import restore_text
 from ullage.core.gauge import short_tokens, tokens_text
 from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.lsp.boundary import guarded
+from ullage.lsp.convert import session_ref
 from ullage.lsp.outcome import ask, changed, changing, meant
 from ullage.lsp.protocol import Outcome, RestoreArgument
-from ullage.lsp.session import session_ref
 from ullage.lsp.state import UllageServer
 from ullage.lsp.virtual_documents import show_text
 

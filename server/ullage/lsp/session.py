@@ -9,13 +9,25 @@ from ullage.app.status_text import status_text
 from ullage.errors import SessionNotFound
 from ullage.lsp.boundary import request
 from ullage.lsp.follow import refresh
-from ullage.lsp.protocol import SessionArgument, SessionRef, StatusResult
+from ullage.lsp.protocol import SessionArgument, StatusResult
 from ullage.lsp.state import UllageServer
 
 
 def session_path(ls: UllageServer, session: str | None) -> Path | None:
     """Give the transcript that is meant; None where none is named and the gauge shows none."""
     return Path(session) if session else ls.gauge_path()
+
+
+def meant_path(ls: UllageServer, session: str | None) -> Path:
+    """Give the transcript that is meant.
+
+    Raises:
+        SessionNotFound: none is named, and the gauge shows none.
+    """
+    path = session_path(ls, session)
+    if path is None:
+        raise SessionNotFound("no session of an agent in this workspace: open a transcript first")
+    return path
 
 
 async def load_session(ls: UllageServer, path: Path) -> Loaded:
@@ -33,17 +45,10 @@ async def load_session(ls: UllageServer, path: Path) -> Loaded:
     return await asyncio.to_thread(_load, ls, path)
 
 
-def session_ref(loaded: Loaded) -> SessionRef:
-    header = loaded.session.header
-    return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path))
-
-
 @request(SessionArgument)
 async def run_status(ls: UllageServer, argument: SessionArgument) -> StatusResult:
-    path = session_path(ls, argument.session)
-    if path is None:
-        raise SessionNotFound("no session of an agent in this workspace: open a transcript first")
-    return StatusResult(text=status_text(await load_session(ls, path)))
+    loaded = await load_session(ls, meant_path(ls, argument.session))
+    return StatusResult(text=status_text(loaded))
 
 
 def _load(ls: UllageServer, path: Path) -> Loaded:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from lsprotocol.types import TextDocumentSyncKind
 from pygls.lsp.server import LanguageServer
@@ -85,6 +85,10 @@ class Documents:
         return self.open_uris.get(path) or self.small_uris.get(path)
 
 
+What: TypeAlias = Literal["sessions", "checkpoints", "memory"]
+"""What a client that shows it can be told to ask for anew."""
+
+
 @dataclass
 class Sessions:
     """The sessions of the workspace, as they were last read."""
@@ -106,7 +110,7 @@ class Sessions:
     is_gauge_old: bool = False
     showing: asyncio.Task[None] | None = None
     """Publishes the gauge until it is not old."""
-    changed: set[Literal["sessions", "checkpoints", "memory"]] = field(default_factory=set)
+    changed: set[What] = field(default_factory=set)
     """What the client is to be told of soon."""
     checkpoint_tokens: dict[Path, int] = field(default_factory=dict)
     """How full those were that a checkpoint was written of by itself."""
@@ -144,10 +148,6 @@ class UllageServer(LanguageServer):
         self.config_lock = asyncio.Lock()
         self.root_folder: Path | None = None
         """What stands for the workspace where the client names no folder of it."""
-        self.config_folders: tuple[Path, ...] = ()
-        """The folders of the workspace: the `.ullage.yaml` of the first counts, and each may say
-        that nothing is written.
-        """
         self.config_stamps: tuple[Stamp, ...] = ()
         """The files of the configuration as they were when it was loaded."""
         self.worker = TokenWorker()
@@ -188,15 +188,20 @@ class UllageServer(LanguageServer):
         )
 
     @property
+    def shows_documents(self) -> bool:
+        """Whether the client opens a document when it is asked to."""
+        window = self.client_capabilities.window
+        shown = None if window is None else window.show_document
+        return shown is not None and shown.support
+
+    @property
     def shows_virtual_documents(self) -> bool:
         """Whether the client shows documents of our scheme when it is asked to."""
-        workspace, window = self.client_capabilities.workspace, self.client_capabilities.window
+        workspace = self.client_capabilities.workspace
         return (
-            workspace is not None
+            self.shows_documents
+            and workspace is not None
             and workspace.text_document_content is not None
-            and window is not None
-            and window.show_document is not None
-            and window.show_document.support
         )
 
     @property

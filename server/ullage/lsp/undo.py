@@ -5,9 +5,10 @@ import asyncio
 from ullage.app.sessions import open_session
 from ullage.app.undo import plan_undo, undo
 from ullage.app.undo_report import undo_question, undone_line
-from ullage.lsp.outcome import ask, changed, changing, meant_path
+from ullage.lsp.convert import session_ref
+from ullage.lsp.outcome import ask, changed, changing
 from ullage.lsp.protocol import Outcome, SessionArgument
-from ullage.lsp.session import session_ref
+from ullage.lsp.session import meant_path
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Undo"

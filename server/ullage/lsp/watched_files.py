@@ -11,13 +11,13 @@ from pygls.exceptions import JsonRpcException
 
 from ullage.app.document_kind import DocumentKind, document_kind
 from ullage.lsp.boundary import guarded, unattended
-from ullage.lsp.changed import What, notify_changed
+from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config, reload_config
 from ullage.lsp.convert import path_of, uri_of
 from ullage.lsp.diagnostics import check_dependents, check_soon, recheck_all, refresh_pulled
 from ullage.lsp.documents import TYPED_PATTERNS
 from ullage.lsp.follow import discover
-from ullage.lsp.state import UllageServer
+from ullage.lsp.state import UllageServer, What
 
 REGISTRATION_ID = "ullage-files"
 _LISTS: dict[DocumentKind, What] = {
@@ -89,10 +89,7 @@ async def did_change_workspace_folders(
 ) -> None:
     """Show the sessions of the folders that are there now, as they are configured."""
     del params
-    folders = ls.workspace_folders()
-    if folders != ls.config_folders:
-        ls.config_folders = folders
-        await reload_config(ls)
+    await reload_config(ls)
     await discover(ls)
     recheck_all(ls)
     notify_changed(ls, "sessions", "checkpoints", "memory")

@@ -14,10 +14,11 @@ from ullage.core.breakdown import EntryTokens, Share
 from ullage.core.pins import MAX_PIN_CHARS, pinnable_text
 from ullage.core.prune import ALL_REASONS, plan_prune
 from ullage.lsp.boundary import request
+from ullage.lsp.convert import session_ref
 from ullage.lsp.markdown import escaped
 from ullage.lsp.outline import entry_lines, line_of
 from ullage.lsp.protocol import SessionArgument, WindowResult, WindowRow
-from ullage.lsp.session import load_session, session_path, session_ref
+from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer
 
 ENTRIES_A_CATEGORY = 10

@@ -27,7 +27,8 @@ from ullage.core.config.values import (
 Scope: TypeAlias = Literal["workspace", "trusted", "user"]
 """Whose files may set a key: any workspace's; a trusted one's; only the user's own.
 
-SPEC §14: thresholds, pins and protected tools come from any workspace. Where text is sent is the
+SPEC §14: thresholds, pins and protected tools come from any workspace, and so do
+amounts and diagnostics. Where text is sent is the
 user's alone, even in a trusted workspace (research/reliability.md K1).
 """
 
