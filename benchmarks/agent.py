@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ullage.agent.client import AgentClient
 from ullage.agent.protocol import OPEN, PREPARE, Open, Prepare
-from ullage.core.message import JsonObject
+from ullage.core.transcript.message import JsonObject
 
 N_TURNS = 75
 N_CALLS = 40

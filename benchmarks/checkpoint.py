@@ -24,8 +24,8 @@ from ullage.app.kept_facts import kept_facts
 from ullage.app.load import Loaded, load, with_items
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
-from ullage.core.context import Category, ContextItem
-from ullage.core.message import (
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.message import (
     Block,
     Message,
     Role,
@@ -35,7 +35,7 @@ from ullage.core.message import (
     plain_text,
     result_text,
 )
-from ullage.core.tokens import estimate
+from ullage.core.transcript.tokens import estimate
 from ullage.store.checkpoint_yaml import dump
 from ullage.store.checkpoints import save
 from ullage.store.demo import scratch_session

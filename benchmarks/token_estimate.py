@@ -15,10 +15,10 @@ from summaries.quality_sessions import sessions
 
 from ullage.core.checkpoint_build import build
 from ullage.core.checkpoint_text import render_for_agent
-from ullage.core.context import Context, ContextItem
-from ullage.core.message import plain_text
-from ullage.core.token_estimate import estimate_tokens
-from ullage.core.transcript import Header
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import Header
+from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.store.tokenizer import count_tokens
 
 ROOT = Path(__file__).parent.parent

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from ullage.core.context import Category, Context, ContextItem
-from ullage.core.message import Block, Message, Role, Text, ToolCall, ToolResult
-from ullage.core.transcript import Header
+from ullage.core.transcript.context import Category, Context, ContextItem
+from ullage.core.transcript.entries import Header
+from ullage.core.transcript.message import Block, Message, Role, Text, ToolCall, ToolResult
 
 Call = tuple[str, str, Mapping[str, object]]
 """Call id, tool and arguments."""

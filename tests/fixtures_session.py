@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from factories import assistant, numbered, tool_result, user
-from ullage.core.context import ContextItem
+from ullage.core.transcript.context import ContextItem
 
 FACTS = (
     # Rules of the user, where they stood.

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from factories import assistant, numbered, tool_result, user
 from model_server import ModelServer
-from ullage.core.context import ContextItem
-from ullage.core.tokens import estimate
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.tokens import estimate
 from ullage.summary.endpoint import (
     ApiKey,
     Endpoint,

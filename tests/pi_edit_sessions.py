@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 
 from pi_files import BROKEN_LINES, SPECIAL_TEXTS, Json, PiFile, json_line, usage_of
-from ullage.core.context import Context
+from ullage.core.transcript.context import Context
 
 _IMAGE: Json = {"type": "image", "data": "aGVsbG8=" * 3, "mimeType": "image/png"}
 _ENDINGS = ("\n", "\n", "\n", "\r\n")

@@ -1,9 +1,9 @@
 """Read bytes as a transcript, the way the application reads a file."""
 
-from ullage.core.context import Context
-from ullage.core.index import EMPTY_INDEX, Index
-from ullage.core.message import JsonObject
-from ullage.core.transcript import MemoryLines
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import MemoryLines
+from ullage.core.transcript.index import EMPTY_INDEX, Index
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.format import Reading
 from ullage.formats.registry import recognize
 

@@ -9,7 +9,7 @@ from random import Random
 from claude_files import ClaudeFile, call, result, text, thinking
 from codex_files import CodexFile, message, usage_of
 from pi_files import Json
-from ullage.core.context import Context
+from ullage.core.transcript.context import Context
 
 WORDS = ("parcel", "depot", "é\u2028", "\ud83d\ude9a", "route", "")
 PIXEL = "iVBORw0KGgo="

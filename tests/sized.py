@@ -3,8 +3,8 @@
 import msgspec
 
 from factories import assistant, tool_result, user
-from ullage.core.context import ContextItem
-from ullage.core.message import Image, ToolResult
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Image, ToolResult
 
 PLACEHOLDER_TOKENS = 7
 

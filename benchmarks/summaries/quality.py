@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import msgspec
 from quality_sessions import Planted, Script, sessions
 
-from ullage.core.context import ContextItem
-from ullage.core.message import Message, Text
 from ullage.core.summary import summarize
-from ullage.core.tokens import count_items, estimate
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Message, Text
+from ullage.core.transcript.tokens import count_items, estimate
 
 GOALS = {5: 0.95, 10: 0.75, 20: 0.0}
 """Facts that have to survive, by the share of the text (research/compaction-quality.md)."""

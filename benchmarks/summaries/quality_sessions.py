@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from ullage.core.context import Category, ContextItem
-from ullage.core.message import Block, Message, Role, Text, ToolCall, ToolResult
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.message import Block, Message, Role, Text, ToolCall, ToolResult
 
 
 class Planted(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ import pytest
 
 from service import Service
 from ullage.agent.sessions import Sessions
-from ullage.core.tokens import estimate
+from ullage.core.transcript.tokens import estimate
 from ullage.store.places import Places
 
 ASKS_NOBODY = {"ULLAGE_COMPACTION_NOTIFY_BEFORE_AUTO": "false"}

@@ -16,7 +16,7 @@ from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
 from ullage.core.session_events import events_of
-from ullage.core.tokens import estimate
+from ullage.core.transcript.tokens import estimate
 from ullage.core.working_state import Event, MessageEvent, ToolEvent
 from ullage.errors import InputError, NotATranscript, Unreadable
 from ullage.store.places import Places

@@ -10,7 +10,7 @@ from fixtures_session import coding_session
 from ullage.app.resume import resume
 from ullage.core.checkpoint_build import build
 from ullage.core.config.settings import CheckpointSettings
-from ullage.core.context import ContextItem
+from ullage.core.transcript.context import ContextItem
 from ullage.store.checkpoints import checkpoint_folder, next_id, save
 from ullage.store.places import Places
 from ullage.store.tokenizer import count_tokens

@@ -14,7 +14,7 @@ from ullage.core.answers import (
     refuse_answer,
 )
 from ullage.core.earlier import SECTIONS, read_earlier
-from ullage.core.tokens import estimate
+from ullage.core.transcript.tokens import estimate
 
 REPLY = "All tests of src/app.py pass now."
 MATERIAL = Material(names=frozenset(("app.py", "PORT_9000")), last_reply=REPLY, nonce="0f1e2d3c")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ullage.core.arguments import read_call, sorted_json
-from ullage.core.message import ToolCall
+from ullage.core.transcript.message import ToolCall
 
 
 def touched(name: str, **arguments: object) -> list[tuple[str, bool]]:

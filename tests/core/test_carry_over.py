@@ -8,8 +8,8 @@ from factories import assistant, numbered, summary, tool_result, user
 from factories import context_of as context_numbered
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.checkpoint_build import build
-from ullage.core.context import Context, ContextItem
-from ullage.core.injected import RESTORE_OPENING
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.injected import RESTORE_OPENING
 from ullage.core.working_state import (
     CapturedDecision,
     CapturedError,

@@ -23,7 +23,6 @@ from ullage.core.breaker import (
     record_warning,
 )
 from ullage.core.compaction import Selection, select
-from ullage.core.context import ContextItem
 from ullage.core.decision import (
     Compact,
     Idle,
@@ -40,7 +39,8 @@ from ullage.core.gauge import Gauge
 from ullage.core.outputs import tool_output_tokens
 from ullage.core.policy import LAYERS, Layer, Policy
 from ullage.core.prune import plan_prune, pruned
-from ullage.core.tokens import count_items, count_message
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.tokens import count_items, count_message
 from ullage.core.window import Window
 
 MAX_DECISIONS = 8

@@ -8,9 +8,9 @@ from fixtures_session import RULES, coding_session
 from ullage.core.checkpoint import Checkpoint, Status
 from ullage.core.checkpoint_build import build
 from ullage.core.checkpoint_text import render_for_agent
-from ullage.core.context import ContextItem
-from ullage.core.index import CompactionRef
 from ullage.core.summary import summarize
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.index import CompactionRef
 
 CREATED_AT = "2026-02-24T15:30:00Z"
 

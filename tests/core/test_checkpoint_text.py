@@ -16,7 +16,7 @@ from ullage.core.checkpoint import (
 )
 from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.thread import Exchange, Thread
-from ullage.core.token_estimate import estimate_tokens
+from ullage.core.transcript.token_estimate import estimate_tokens
 
 EXAMPLE = Checkpoint(
     meta=Meta(

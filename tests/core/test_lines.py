@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ullage.core.edit import Append, LineChange, NewSession, Rewrite
 from ullage.core.lines import AppendedLines, LinesBefore, changed_lines
-from ullage.core.transcript import Line, MemoryLines
+from ullage.core.transcript.entries import Line, MemoryLines
 
 pieces = st.sampled_from(
     [b"\n", b"\n\n", b"\r\n", b"\r", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9]

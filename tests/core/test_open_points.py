@@ -1,8 +1,8 @@
 """What an earlier summary left open is open until somebody did it."""
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.context import ContextItem
 from ullage.core.summary import summarize
+from ullage.core.transcript.context import ContextItem
 
 EARLIER = (
     "## Goal\nShip the exporter\n\n## Progress\n### In Progress\n"

@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, user
-from ullage.core.context import ContextItem
 from ullage.core.gauge import Gauge
-from ullage.core.message import Usage
 from ullage.core.outline import (
     EMPTY_OUTLINE,
     Sketch,
@@ -20,7 +18,9 @@ from ullage.core.outline import (
     sections,
 )
 from ullage.core.running_total import running_totals
-from ullage.core.transcript import Line, MemoryLines, Problem
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Line, MemoryLines, Problem
+from ullage.core.transcript.message import Usage
 from ullage.core.window import Window
 
 

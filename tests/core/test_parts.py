@@ -6,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall, ToolResult
 from ullage.core.parts import (
     Sized,
     chunks,
@@ -19,7 +17,9 @@ from ullage.core.parts import (
     split_by_share,
     without_oversized,
 )
-from ullage.core.tokens import estimate
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import ToolCall, ToolResult
+from ullage.core.transcript.tokens import estimate
 
 
 def sized(items: list[ContextItem], sizes: list[int]) -> Sized:

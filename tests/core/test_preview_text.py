@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.context import ContextItem
-from ullage.core.message import Message, Text, ToolCall, ToolResult
 from ullage.core.preview_text import (
     MARKER,
     before_text,
@@ -15,6 +13,8 @@ from ullage.core.preview_text import (
     proposed_text,
     split_proposed,
 )
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Message, Text, ToolCall, ToolResult
 
 LINE = f"{MARKER} (0123456789ab) -->"
 summaries = st.lists(

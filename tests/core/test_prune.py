@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from sized import PLACEHOLDER_TOKENS, count, recent_turns, step, turn, with_image
-from ullage.core.context import ContextItem
 from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT
-from ullage.core.message import Image, Text, ToolCall, ToolResult, result_text
 from ullage.core.outputs import prunable_range, tool_output_tokens
 from ullage.core.policy import Policy
 from ullage.core.prune import (
@@ -20,7 +18,9 @@ from ullage.core.prune import (
     plan_rounds,
     pruned,
 )
-from ullage.core.tokens import IMAGE_TOKENS, count_items
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Image, Text, ToolCall, ToolResult, result_text
+from ullage.core.transcript.tokens import IMAGE_TOKENS, count_items
 
 POLICY = Policy()
 EAGER = Policy(prune_protect_tokens=0, prune_minimum_tokens=0)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ullage.core.message import Text, ToolResult
 from ullage.core.runs import read_run
+from ullage.core.transcript.message import Text, ToolResult
 
 
 @pytest.mark.parametrize(

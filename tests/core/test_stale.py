@@ -6,11 +6,11 @@ import pytest
 
 from factories import assistant, numbered, tool_result
 from ullage.core.arguments import file_read
-from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall
 from ullage.core.outputs import Output, tool_outputs
 from ullage.core.policy import Policy
 from ullage.core.stale import duplicates, superseded_reads
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import ToolCall
 
 Run = tuple[str, dict[str, object], str]
 """Tool, arguments, output; an output that begins with `!` is an error."""

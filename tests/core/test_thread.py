@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.context import ContextItem
 from ullage.core.facts import gather
 from ullage.core.thread import Thread, beginning, find_thread
+from ullage.core.transcript.context import ContextItem
 
 LONG = "x" * 501
 

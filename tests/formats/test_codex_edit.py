@@ -9,10 +9,10 @@ import pytest
 from codex_files import SESSION_ID, CodexFile, message
 from pi_files import Json
 from reading import read_context
-from ullage.core.context import Context
 from ullage.core.edit import CompactionEdit, NewSession, PruneEdit, Replacement
-from ullage.core.message import ToolResult
-from ullage.core.transcript import MemoryLines
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import MemoryLines
+from ullage.core.transcript.message import ToolResult
 from ullage.errors import Refused
 from ullage.formats.codex import edit as editor
 

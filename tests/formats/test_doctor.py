@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from claude_files import ClaudeFile, call, claude_files, result, text
 from codex_files import CodexFile, codex_files
 from pi_files import PiFile, entry_line, pi_files
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Header, Line, MemoryLines
+from ullage.core.transcript.entries import Header, Line, MemoryLines
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.examine import Examination, examine
 from ullage.formats.format import Format
 from ullage.formats.json_line import compact_json, decode_object

@@ -24,7 +24,6 @@ from pi_edit_sessions import (
     random_pi,
 )
 from reading import essence, read
-from ullage.core.context import Compaction, Context, ContextItem
 from ullage.core.cut import legal_cuts
 from ullage.core.edit import (
     CompactionEdit,
@@ -36,8 +35,9 @@ from ullage.core.edit import (
     Rewrite,
 )
 from ullage.core.gauge import measure
-from ullage.core.message import Image, JsonObject, ToolCall, ToolResult
-from ullage.core.transcript import Line, MemoryLines
+from ullage.core.transcript.context import Compaction, Context, ContextItem
+from ullage.core.transcript.entries import Line, MemoryLines
+from ullage.core.transcript.message import Image, JsonObject, ToolCall, ToolResult
 from ullage.core.window import Window
 from ullage.formats.format import Editor
 from ullage.formats.openclaw.prune import prune_message as prune_pi

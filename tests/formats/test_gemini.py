@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from gemini_files import METADATA, SESSION_ID, GeminiFile, gemini_files, response, tool_call
 from pi_files import json_line
 from reading import essence
-from ullage.core.context import Context
 from ullage.core.gauge import Gauge, measure
-from ullage.core.index import EMPTY_INDEX, Index
-from ullage.core.message import Image, ToolResult, plain_text
-from ullage.core.transcript import Line, MemoryLines, render
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Line, MemoryLines, render
+from ullage.core.transcript.index import EMPTY_INDEX, Index
+from ullage.core.transcript.message import Image, ToolResult, plain_text
 from ullage.core.window import Window
 from ullage.formats.format import Reading
 from ullage.formats.gemini import adapter

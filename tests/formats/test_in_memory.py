@@ -9,9 +9,16 @@ from claude_files import ClaudeFile, call, result, text
 from codex_files import CodexFile
 from pi_files import Json, PiFile, pi_files
 from reading import read_context, read_messages
-from ullage.core.context import Context
-from ullage.core.message import Image, MessageFormat, Text, Thinking, ToolCall, ToolResult
-from ullage.core.transcript import Header
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Header
+from ullage.core.transcript.message import (
+    Image,
+    MessageFormat,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from ullage.formats.in_memory import Known, context_of_messages
 from ullage.formats.registry import IN_MEMORY
 

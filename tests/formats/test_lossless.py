@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from claude_files import claude_files
 from pi_files import BROKEN_LINES, damaged_pi_files, pi_files
-from ullage.core.transcript import render
+from ullage.core.transcript.entries import render
 from ullage.formats.format import Format
 from ullage.formats.registry import FORMATS
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from database_files import Json, openclaw_database
 from pi_files import json_line
 from reading import essence
-from ullage.core.context import Context
-from ullage.core.index import EMPTY_INDEX
-from ullage.core.message import plain_text
-from ullage.core.transcript import Entry, Line, Lines, MemoryLines, render
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Entry, Line, Lines, MemoryLines, render
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.message import plain_text
 from ullage.formats.format import Reading
 from ullage.formats.openclaw import adapter
 from ullage.formats.openclaw.navigation import active_path

@@ -17,7 +17,7 @@ from ullage.core.edit import (
     Replacement,
     Rewrite,
 )
-from ullage.core.transcript import Header, Line, MemoryLines
+from ullage.core.transcript.entries import Header, Line, MemoryLines
 from ullage.errors import Refused
 from ullage.formats.json_line import with_value
 from ullage.formats.openclaw import adapter

@@ -3,8 +3,8 @@
 from hypothesis import example, given, settings
 
 from pi_files import PiFile, damaged_pi_files, pi_files
-from ullage.core.index import EMPTY_INDEX, chain
-from ullage.core.transcript import MemoryLines
+from ullage.core.transcript.entries import MemoryLines
+from ullage.core.transcript.index import EMPTY_INDEX, chain
 from ullage.formats.openclaw.entries import read_header
 from ullage.formats.openclaw.path import (
     Path,

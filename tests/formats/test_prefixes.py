@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from claude_files import claude_files
 from pi_files import PiFile, pi_files
 from reading import essence, read
-from ullage.core.transcript import Line, MemoryLines
+from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.formats.registry import FORMATS, recognize
 
 files = pi_files() | claude_files()

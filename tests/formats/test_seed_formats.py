@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from pi_files import Json, PiFile, json_line
 from reading import essence, read, read_context, read_messages
-from ullage.core.index import EMPTY_INDEX
-from ullage.core.message import ToolResult, plain_text
-from ullage.core.transcript import Line, MemoryLines, render
+from ullage.core.transcript.entries import Line, MemoryLines, render
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.message import ToolResult, plain_text
 from ullage.formats.openclaw import adapter
 
 S0_SAMPLE = (

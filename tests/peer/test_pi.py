@@ -24,9 +24,9 @@ from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
 from ullage.core.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.gauge import measure
-from ullage.core.message import ToolResult
 from ullage.core.policy import Policy
-from ullage.core.transcript import MemoryLines
+from ullage.core.transcript.entries import MemoryLines
+from ullage.core.transcript.message import ToolResult
 from ullage.core.window import Window
 from ullage.formats.openclaw import edit as editor
 from ullage.formats.openclaw.prune import prune_message

@@ -16,7 +16,7 @@ from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
 from ullage.app.checkpoint import session_key
 from ullage.app.sessions import open_session
 from ullage.core.edit import PRUNED_OUTPUT
-from ullage.core.session_key import folder_name
+from ullage.core.transcript.session_key import folder_name
 
 HERE = Path(__file__).parent
 RESTORED = "[Post-compaction checkpoint restore]"

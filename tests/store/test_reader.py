@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ullage.core.transcript import Line, MemoryLines
+from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store import reader
 from ullage.store.reader import FileLines, look_at

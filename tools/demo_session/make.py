@@ -13,7 +13,7 @@ from pathlib import Path
 
 from story import AFTER, BEFORE, FIRST_SUMMARY, Step, Turn
 
-from ullage.core.tokens import count_message
+from ullage.core.transcript.tokens import count_message
 from ullage.formats.openclaw.messages import to_message
 from ullage.store.tokenizer import count_tokens
 

@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from factories import assistant, numbered, tool_result, user
 from ullage.core.audit import audit
-from ullage.core.context import ContextItem
 from ullage.core.prompts import Prompt
 from ullage.core.summary import summarize
-from ullage.core.tokens import count_items
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.tokens import count_items
 from ullage.errors import ModelError
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
 from ullage.summary.client import ask, connected

@@ -103,7 +103,7 @@ def _before_prompt(event: Prompted, config: Config, places: Places) -> bytes:
     if live.gauge.utilization < policy.gauge_ratio:
         return b""
     from ullage.core.gauge import gauge_line
-    from ullage.core.injected import advice_text
+    from ullage.core.transcript.injected import advice_text
 
     if live.gauge.utilization < policy.checkpoint_ratio:
         return context_output("UserPromptSubmit", gauge_line(live.gauge, is_checkpoint_saved=False))

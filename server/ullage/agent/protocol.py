@@ -10,8 +10,8 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from ullage.core.gauge import UsedSource
-from ullage.core.message import JsonObject, MessageFormat
 from ullage.core.policy import Layer
+from ullage.core.transcript.message import JsonObject, MessageFormat
 from ullage.core.window import WindowSource
 
 PROTOCOL_VERSION = 1

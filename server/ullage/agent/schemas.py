@@ -4,7 +4,7 @@ import msgspec
 
 from ullage.agent.protocol import METHODS
 from ullage.app.schemas import DIALECT, anything
-from ullage.core.message import JsonObject
+from ullage.core.transcript.message import JsonObject
 
 
 def method_schemas() -> dict[str, JsonObject]:

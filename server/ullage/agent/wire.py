@@ -16,7 +16,7 @@ from ullage.agent.protocol import (
     P,
     Wire,
 )
-from ullage.core.message import JsonObject
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_any
 
 MAX_LINE_BYTES = 64 * 1024 * 1024

@@ -11,7 +11,7 @@ from ullage.app.sessions import subagent_sessions, workspace_sessions
 from ullage.core.config.settings import Config
 from ullage.core.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.status import rfc3339
-from ullage.core.transcript import Agent
+from ullage.core.transcript.entries import Agent
 from ullage.store.places import Places
 from ullage.store.processes import running_sessions
 from ullage.store.session_lock import QUIET_S

@@ -14,13 +14,13 @@ from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.breaker import Breaker, at_epoch
 from ullage.core.config.settings import Config
-from ullage.core.context import Context, ContextItem
 from ullage.core.decision import Step
-from ullage.core.index import EMPTY_INDEX
-from ullage.core.message import JsonObject, MessageFormat
 from ullage.core.prune import PruneItem, pruned
-from ullage.core.standing import Conversation, conversation_of
-from ullage.core.transcript import Header
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import Header
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.message import JsonObject, MessageFormat
+from ullage.core.transcript.standing import Conversation, conversation_of
 from ullage.core.turn import still_pruned, without_unseen
 from ullage.core.window import find_row
 from ullage.errors import InputError, UllageError

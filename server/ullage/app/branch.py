@@ -4,7 +4,7 @@ import msgspec
 
 from ullage.app.new_session import NewFile, new_file_beside, write_session
 from ullage.app.session import Session
-from ullage.core.transcript import Agent
+from ullage.core.transcript.entries import Agent
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.openclaw.new_session import VERSION, Branch, branch
 from ullage.store.places import Places

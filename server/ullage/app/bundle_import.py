@@ -8,8 +8,8 @@ from ullage.app.load import read
 from ullage.app.new_session import NewFile, new_file, write_session
 from ullage.app.sessions import open_session
 from ullage.core.bundle import MAX_BUNDLE_BYTES, BadBundleError, Bundle, parse
-from ullage.core.index import EMPTY_INDEX
-from ullage.core.transcript import Agent, MemoryLines
+from ullage.core.transcript.entries import Agent, MemoryLines
+from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.errors import BadBundle, Refused, WriteNotSupported
 from ullage.formats.examine import examine
 from ullage.formats.openclaw.new_session import session_of

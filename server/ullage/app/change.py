@@ -20,14 +20,14 @@ from ullage.app.load import Loaded, load
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
-from ullage.core.context import Context, ContextItem
 from ullage.core.edit import Append, FileChange, NewSession
-from ullage.core.index import EMPTY_INDEX
 from ullage.core.lines import changed_lines
 from ullage.core.policy import Layer
 from ullage.core.receipt import Occasion, ReceiptKind
-from ullage.core.tokens import count_items
-from ullage.core.transcript import Agent
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import Agent
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.tokens import count_items
 from ullage.errors import AlreadyChanged, NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.format import Editor
 from ullage.formats.json_line import compact_json

@@ -17,9 +17,9 @@ from ullage.app.prune import Pruning
 from ullage.app.summaries import WrittenSummary
 from ullage.core.compaction import Unneeded
 from ullage.core.gauge import tokens_text
-from ullage.core.message import JsonObject
 from ullage.core.policy import Layer
 from ullage.core.prose import gist
+from ullage.core.transcript.message import JsonObject
 
 MAX_NAMES = 3
 """Lost facts that an outcome names (chosen): it is one line of a notification."""

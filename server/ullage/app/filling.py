@@ -5,7 +5,7 @@ import msgspec
 from ullage.app.load import Loaded
 from ullage.core.breakdown import Share, share_out
 from ullage.core.forecast import Forecast, forecast
-from ullage.core.tokens import count_message
+from ullage.core.transcript.tokens import count_message
 
 
 class Filling(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,6 @@ from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded
 from ullage.app.summaries import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
-from ullage.core.context import ContextItem
 from ullage.core.flush import PRE_FLUSH, Epoch, epoch_of, is_flushed
 from ullage.core.masking import mask_items
 from ullage.core.memory_facts import memory_points
@@ -28,6 +27,7 @@ from ullage.core.memory_text import (
 )
 from ullage.core.secrets import mask
 from ullage.core.status import last_compaction_ms, rfc3339
+from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
 from ullage.formats.openclaw.meta import read_flush_epoch
 from ullage.store.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs

@@ -26,8 +26,8 @@ from ullage.app.models import model_use
 from ullage.core.breaker import record_run
 from ullage.core.compaction import Unneeded
 from ullage.core.loss import Loss
-from ullage.core.message import JsonObject
-from ullage.core.tokens import count_items
+from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.tokens import count_items
 from ullage.errors import UllageError
 
 

@@ -10,7 +10,7 @@ from ullage.app.document_check import Surroundings
 from ullage.app.document_kind import is_at_top, loaded_name
 from ullage.core.instructions import Reader
 from ullage.core.mentioned_paths import mentions
-from ullage.core.transcript import Agent
+from ullage.core.transcript.entries import Agent
 from ullage.formats.openclaw.places import database_patterns
 from ullage.formats.registry import format_of
 from ullage.store.text_files import is_folder, is_same_file

@@ -9,7 +9,7 @@ from ullage.app.instructions import instruction_cuts, is_index, memory_cuts
 from ullage.core.instructions import Reader
 from ullage.core.positions import utf16_length
 from ullage.core.text_sections import text_tokens
-from ullage.core.token_estimate import estimate_tokens
+from ullage.core.transcript.token_estimate import estimate_tokens
 
 
 def size_text(path: Path, text: str, around: Surroundings) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from threading import Lock
 
-from ullage.core.context import ContextItem
 from ullage.core.earlier import Carried
 from ullage.core.facts import Facts, settle
 from ullage.core.gathering import Gathering, take_up
 from ullage.core.secrets import mask_said
+from ullage.core.transcript.context import ContextItem
 
 MAX_KEPT = 4
 """Sessions that one process follows at a time (chosen); each keeps its messages in memory."""

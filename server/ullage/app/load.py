@@ -6,11 +6,11 @@ import msgspec
 
 from ullage.app.session import Session
 from ullage.core.config.settings import Config
-from ullage.core.context import Context, ContextItem
 from ullage.core.gauge import Gauge, measure
-from ullage.core.index import EMPTY_INDEX
 from ullage.core.policy import Policy
 from ullage.core.status import Status, assess
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.window import find_row, resolve
 from ullage.formats.format import Reading
 from ullage.store.index import read_index, write_index

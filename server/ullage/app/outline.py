@@ -8,8 +8,6 @@ import msgspec
 
 from ullage.app.checkpoints import Found
 from ullage.app.load import Loaded
-from ullage.core.context import Compaction, ContextItem
-from ullage.core.message import ToolCall, ToolResult
 from ullage.core.outline import (
     EMPTY_OUTLINE,
     Outline,
@@ -21,9 +19,11 @@ from ullage.core.outline import (
 )
 from ullage.core.presence import Standing, stand
 from ullage.core.secrets import mask
-from ullage.core.token_estimate import estimate_tokens
-from ullage.core.tokens import count_message
-from ullage.core.transcript import Line, Problem
+from ullage.core.transcript.context import Compaction, ContextItem
+from ullage.core.transcript.entries import Line, Problem
+from ullage.core.transcript.message import ToolCall, ToolResult
+from ullage.core.transcript.token_estimate import estimate_tokens
+from ullage.core.transcript.tokens import count_message
 from ullage.formats.sketches import SKETCHES
 from ullage.store.reader import FileLines
 from ullage.store.tail import Mark, mark_at, read_appended

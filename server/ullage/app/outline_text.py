@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from ullage.app.outline import Outlined, counted_tokens, items_of, known_tokens
-from ullage.core.context import Compaction
 from ullage.core.gauge import share_text, short_tokens
-from ullage.core.message import Text, ToolResult, result_text
 from ullage.core.outline import Row, RowKind
 from ullage.core.presence import Presence, presence
 from ullage.core.prose import gist
 from ullage.core.secrets import mask
+from ullage.core.transcript.context import Compaction
+from ullage.core.transcript.message import Text, ToolResult, result_text
 
 KIND_NAMES: Final[Mapping[RowKind, str]] = {
     "user": "Message of the user",

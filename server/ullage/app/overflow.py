@@ -13,7 +13,6 @@ from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, lo
 from ullage.app.load import with_items
 from ullage.app.prune import natives_with_placeholders
 from ullage.core.compaction import Selection, hidden_tokens, select
-from ullage.core.context import ContextItem
 from ullage.core.decision import (
     Ask,
     Compact,
@@ -26,10 +25,11 @@ from ullage.core.decision import (
     Warn,
     decide,
 )
-from ullage.core.message import JsonObject
 from ullage.core.outputs import tool_output_tokens
 from ullage.core.prune import PruneItem, PrunePlan, plan_prune, plan_rescue, pruned
-from ullage.core.tokens import count_items
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.tokens import count_items
 from ullage.store.auto_state import read_auto_state
 
 

@@ -32,10 +32,10 @@ from ullage.core.breaker import record_warning
 from ullage.core.decision import Ask, Compact, Situation, Warn
 from ullage.core.flush import epoch_of, flush_at, flush_prompt
 from ullage.core.gauge import Gauge, gauge_line
-from ullage.core.injected import WARNING_OPENING, advice_text
-from ullage.core.message import JsonObject
 from ullage.core.policy import ratio_at
 from ullage.core.session_events import events_of
+from ullage.core.transcript.injected import WARNING_OPENING, advice_text
+from ullage.core.transcript.message import JsonObject
 from ullage.core.turn import Turn, plan_turn
 from ullage.errors import LogRefused, UllageError
 from ullage.store.auto_state import AutoState, read_auto_state

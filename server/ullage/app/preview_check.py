@@ -13,7 +13,6 @@ from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.audit import audit
 from ullage.core.config.settings import Config
-from ullage.core.context import ContextItem
 from ullage.core.facts import Facts, gather
 from ullage.core.masking import mask_items
 from ullage.core.preview_check import (
@@ -26,6 +25,7 @@ from ullage.core.preview_check import (
     outdated_finding,
 )
 from ullage.core.preview_text import split_proposed
+from ullage.core.transcript.context import ContextItem
 from ullage.store.places import Places
 
 MAX_KEPT = 2

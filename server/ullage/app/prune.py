@@ -22,9 +22,7 @@ from ullage.app.load import Loaded
 from ullage.app.sessions import MIN_ID_CHARS
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import Config
-from ullage.core.context import ContextItem
 from ullage.core.edit import FileChange, PruneEdit, Replacement
-from ullage.core.message import JsonObject
 from ullage.core.prune import (
     ALL_REASONS,
     PruneItem,
@@ -32,7 +30,9 @@ from ullage.core.prune import (
     plan_prune,
     plan_rescue,
 )
-from ullage.core.tokens import count_items
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.tokens import count_items
 from ullage.errors import UnknownItem, WriteNotSupported
 from ullage.store.places import Places
 

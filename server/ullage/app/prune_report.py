@@ -7,10 +7,10 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.prune import Pruning, Unpruned
-from ullage.core.message import JsonObject
 from ullage.core.prose import gist
 from ullage.core.prune import PruneItem, PrunePlan, Reason
 from ullage.core.secrets import mask
+from ullage.core.transcript.message import JsonObject
 
 LABEL_CHARS = 30
 """Enough for a path, few enough for a line of 80 columns (chosen)."""

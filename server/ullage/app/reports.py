@@ -4,14 +4,14 @@ import msgspec
 
 from ullage.app.load import Loaded
 from ullage.app.session import Session
-from ullage.core.context import Context
 from ullage.core.degradation import Risk
 from ullage.core.gauge import UsedSource
 from ullage.core.loss import Loss, measured_text
-from ullage.core.message import JsonObject
 from ullage.core.policy import Band
 from ullage.core.status import last_compaction_ms, rfc3339
-from ullage.core.transcript import Agent
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Agent
+from ullage.core.transcript.message import JsonObject
 from ullage.core.window import WindowSource
 
 

@@ -26,9 +26,9 @@ from ullage.app.sessions import open_session
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import Config
-from ullage.core.context import Context
 from ullage.core.edit import NewSession, RestoreEdit
-from ullage.core.tokens import count_items
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
 from ullage.store.checkpoints import carry, checkpoint_folder
 from ullage.store.places import Places

@@ -7,7 +7,7 @@ from ullage.core.checkpoint import Checkpoint, Meta
 from ullage.core.checkpoint_clean import cleaned
 from ullage.core.checkpoint_text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
-from ullage.core.token_estimate import estimate_tokens
+from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.store.checkpoints import checkpoint_folder, read_latest
 from ullage.store.places import Places
 

@@ -26,7 +26,7 @@ from ullage.app.reports import ContextReport, StatusReport
 from ullage.app.undo_report import UndoReport
 from ullage.core.bundle import Bundle
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.message import JsonObject
+from ullage.core.transcript.message import JsonObject
 
 REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("sessions", SessionsReport),

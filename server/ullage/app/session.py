@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.transcript import Header
+from ullage.core.transcript.entries import Header
 from ullage.formats.format import Format
 from ullage.store.source import Source
 

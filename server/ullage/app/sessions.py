@@ -9,7 +9,7 @@ import msgspec
 
 from ullage.app.databases import Stored, is_database, sessions_in, stored_sessions
 from ullage.app.session import Session, session_of
-from ullage.core.transcript import Header
+from ullage.core.transcript.entries import Header
 from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.format import Format
 from ullage.formats.registry import FORMATS, recognize

@@ -7,7 +7,7 @@ from ullage.core.degradation import HIGH_COMPACTIONS
 from ullage.core.gauge import Gauge
 from ullage.core.loss import measured_text
 from ullage.core.status import Status, last_compaction_ms
-from ullage.core.transcript import Agent
+from ullage.core.transcript.entries import Agent
 from ullage.core.window import Window
 
 RULE = "━" * 50

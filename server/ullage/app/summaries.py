@@ -9,13 +9,13 @@ from ullage.app.load import Loaded
 from ullage.core.audit import Audit, audit
 from ullage.core.compaction import Selection
 from ullage.core.completion import Completed, completed
-from ullage.core.context import ContextItem
 from ullage.core.facts import Facts, gather
 from ullage.core.loss import Loss
 from ullage.core.masking import mask_items
 from ullage.core.measure_loss import measure_loss
 from ullage.core.secrets import mask
 from ullage.core.summary import summarize
+from ullage.core.transcript.context import ContextItem
 from ullage.errors import ModelError
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.request import ModelSummary, Progress, SummaryRequest

@@ -25,10 +25,10 @@ from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.compaction import hidden_tokens
 from ullage.core.config.settings import Config
-from ullage.core.context import Compaction, PruneRecord
 from ullage.core.edit import FileChange, NewSession
 from ullage.core.receipt import Receipt
-from ullage.core.tokens import count_items
+from ullage.core.transcript.context import Compaction, PruneRecord
+from ullage.core.transcript.tokens import count_items
 from ullage.errors import Refused
 from ullage.store.new_session import has_digest, remove_new_session
 from ullage.store.places import Places

@@ -7,9 +7,9 @@ import msgspec
 
 from ullage.app.load import Loaded
 from ullage.app.session import Session
-from ullage.core.context import Compaction, Context
-from ullage.core.index import CompactionRef, Index
-from ullage.core.transcript import Lines, MemoryLines
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import Lines, MemoryLines
+from ullage.core.transcript.index import CompactionRef, Index
 from ullage.core.window_history import (
     Mark,
     Point,

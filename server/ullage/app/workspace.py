@@ -15,7 +15,7 @@ from ullage.app.sessions import subagent_sessions, workspace_sessions
 from ullage.core.config.settings import Config
 from ullage.core.gauge import Gauge
 from ullage.core.policy import Band
-from ullage.core.transcript import Agent
+from ullage.core.transcript.entries import Agent
 from ullage.errors import UllageError
 from ullage.formats.registry import FORMATS
 from ullage.store.places import Places

@@ -10,8 +10,8 @@ from ullage.cli.branch import branch
 from ullage.cli.bundle import export_command, import_command
 from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer, print_json, safe
-from ullage.core.context import Context
-from ullage.core.message import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.message import Block, Image, Text, Thinking, ToolCall, ToolResult
 from ullage.store.places import current_places
 
 

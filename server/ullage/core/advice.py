@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.breakdown import UNSEEN, Breakdown
-from ullage.core.context import ContextItem
-from ullage.core.message import Image, ToolCall, ToolResult
-from ullage.core.tokens import IMAGE_TOKENS
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Image, ToolCall, ToolResult
+from ullage.core.transcript.tokens import IMAGE_TOKENS
 
 LARGE_UNSEEN_RATIO = 0.2
 """A system prompt and tools above this share of the window are worth a look (chosen)."""

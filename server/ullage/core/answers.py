@@ -14,7 +14,7 @@ from ullage.core.identifiers import identifiers
 from ullage.core.material import Piece, fit_text
 from ullage.core.prose import split_sentences
 from ullage.core.secrets import mask
-from ullage.core.tokens import Count
+from ullage.core.transcript.tokens import Count
 
 MAX_RATIO = 0.5
 """A summary larger than half of what it replaces is not worth its loss (S2 §4, S3)."""

@@ -5,7 +5,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.context import ContextItem
 from ullage.core.earlier import OPEN_REQUEST
 from ullage.core.facts import Facts
 from ullage.core.identifiers import (
@@ -19,6 +18,7 @@ from ullage.core.pins import clean_pin
 from ullage.core.prose import gist, one_line
 from ullage.core.sources import data_sources
 from ullage.core.supersede import retired_patterns
+from ullage.core.transcript.context import ContextItem
 from ullage.core.wording import is_directive
 
 FactKind: TypeAlias = Literal["pin", "constraint", "open item", "decision", "identifier", "file"]

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from ullage.core.arguments import read_call
-from ullage.core.context import Category, Context, ContextItem
 from ullage.core.gauge import Gauge
-from ullage.core.message import Block, Image, Text, Thinking, ToolCall, ToolResult
-from ullage.core.tokens import Count, count_message
+from ullage.core.transcript.context import Category, Context, ContextItem
+from ullage.core.transcript.message import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.core.transcript.tokens import Count, count_message
 
 UNSEEN = "not in the transcript"
 """What the agent sends beside the transcript: its system prompt and the tools' descriptions."""

@@ -12,9 +12,9 @@ from typing import Literal, cast
 import msgspec
 
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.message import JsonObject
 from ullage.core.redaction import Redaction
-from ullage.core.transcript import Agent
+from ullage.core.transcript.entries import Agent
+from ullage.core.transcript.message import JsonObject
 
 FORMAT = "ullage.session"
 VERSION = 1

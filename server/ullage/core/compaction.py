@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import Context, ContextItem
 from ullage.core.cut import Cut, find_cut, open_calls, parted_call
 from ullage.core.gauge import Gauge
 from ullage.core.policy import Layer, Policy, protected_tokens
-from ullage.core.tokens import Count, count_message
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.tokens import Count, count_message
 
 SUMMARY_SHARE = 8
 """The summary may take an eighth of what it replaces: 5 to 10 without a model (quality goal 4)."""

@@ -9,7 +9,7 @@ from ullage.core.audit import Audit, flat
 from ullage.core.audit_facts import KINDS, Fact, FactKind
 from ullage.core.earlier import NONE, OMITTED, OPEN_REQUEST, SECTIONS
 from ullage.core.pins import PINNED, pin_lines
-from ullage.core.tokens import Count
+from ullage.core.transcript.tokens import Count
 
 EXTRA_SHARE = 4
 """What is put in may take a quarter of the summary's budget beside it; chosen."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import Thinking, ToolCall, ToolResult
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Thinking, ToolCall, ToolResult
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):

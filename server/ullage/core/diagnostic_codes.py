@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.doctor import MEANINGS, Severity
+from ullage.core.transcript.doctor import MEANINGS, Severity
 
 Level: TypeAlias = Literal["error", "warning", "information", "hint"]
 Subject: TypeAlias = Literal[

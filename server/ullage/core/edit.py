@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import Image, JsonObject, ToolResult
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Image, JsonObject, ToolResult
 
 PRUNED_OUTPUT = "[output pruned for context]"
 """Stands for a tool's output that was pruned (S2 §Phase 1, rule 4)."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
 from ullage.core.earlier import Carried
 from ullage.core.gathering import Call, Choice, FileTouch, Gathering, OpenTurn, take_up
 from ullage.core.prose import gist
@@ -19,6 +18,7 @@ from ullage.core.supersede import (
     resolve,
 )
 from ullage.core.thread import Words
+from ullage.core.transcript.context import ContextItem
 from ullage.core.wording import worded
 
 _MAX_PENDING = 5

@@ -12,8 +12,8 @@ import re
 import msgspec
 
 from ullage.core.config.settings import FlushSettings
-from ullage.core.context import Context
 from ullage.core.policy import Policy, ratio_at, reserve_at
+from ullage.core.transcript.context import Context
 
 NO_REPLY = "NO_REPLY"
 NOTHING_TO_FLUSH = "NOTHING_TO_FLUSH"

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import msgspec
 
-from ullage.core.context import Context, ContextItem
 from ullage.core.policy import Trigger
+from ullage.core.transcript.context import Context, ContextItem
 
 MIN_TURNS = 3
 """Fewer measured turns tell nothing about how much they differ (chosen)."""

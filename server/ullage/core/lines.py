@@ -6,7 +6,7 @@ from itertools import dropwhile, takewhile
 import msgspec
 
 from ullage.core.edit import Append, FileChange, LineChange, NewSession, Rewrite
-from ullage.core.transcript import Line, Lines, MemoryLines
+from ullage.core.transcript.entries import Line, Lines, MemoryLines
 
 
 def changed_lines(base: Lines, change: FileChange) -> Lines:

@@ -8,7 +8,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.message import JsonObject
+from ullage.core.transcript.message import JsonObject
 
 TARGET_RATIO = 5.0
 """Tokens replaced by tokens of the summary: 5:1 or more (S4 §27.9.1)."""

@@ -8,9 +8,17 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ullage.core.context import Context, ContextItem
-from ullage.core.message import Block, Image, Message, Text, Thinking, ToolCall, ToolResult
 from ullage.core.secrets import mask
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.message import (
+    Block,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 
 def mask_context(context: Context, known: tuple[str, ...]) -> Context:

@@ -6,8 +6,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import (
+from ullage.core.prose import one_line, own_words
+from ullage.core.secrets import mask
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import (
     Block,
     Image,
     Text,
@@ -17,8 +19,6 @@ from ullage.core.message import (
     plain_text,
     result_text,
 )
-from ullage.core.prose import one_line, own_words
-from ullage.core.secrets import mask
 
 Origin: TypeAlias = Literal["user", "assistant", "tool call", "tool result", "program"]
 """Who wrote a text; only a user has the authority to set goals and rules."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from ullage.core.context import ContextItem
 from ullage.core.facts import Facts, gather
 from ullage.core.memory_text import Point, point
 from ullage.core.prose import gist
 from ullage.core.sections import DECISIONS, REMAINING, Line, fact_lines
+from ullage.core.transcript.context import ContextItem
 
 _MAX_POINTS = 10
 """In a section; the newest or the worthiest. Chosen."""

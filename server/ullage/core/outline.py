@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.arguments import read_call
-from ullage.core.context import Category, ContextItem
-from ullage.core.message import ToolCall, plain_text
 from ullage.core.prose import gist, own_words
-from ullage.core.transcript import Line, Problem
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.entries import Line, Problem
+from ullage.core.transcript.message import ToolCall, plain_text
 
 RowKind: TypeAlias = Category | Literal["compaction", "note", "unreadable"]
 """What a line adds to the context; a note adds nothing."""

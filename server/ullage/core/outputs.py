@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.arguments import read_call
-from ullage.core.context import ContextItem
 from ullage.core.edit import PRUNED_OUTPUT
-from ullage.core.message import Image, ToolCall, ToolResult, result_text
 from ullage.core.policy import PROTECTED_TOOLS, Policy
 from ullage.core.prose import gist
-from ullage.core.tokens import IMAGE_TOKENS, Count
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Image, ToolCall, ToolResult, result_text
+from ullage.core.transcript.tokens import IMAGE_TOKENS, Count
 
 LABEL_CHARS = 60
 PLACEHOLDERS = frozenset((PRUNED_OUTPUT, "[Old tool result content cleared]"))

@@ -5,11 +5,11 @@ from itertools import accumulate, pairwise
 
 import msgspec
 
-from ullage.core.context import ContextItem
 from ullage.core.cut import legal_cuts
 from ullage.core.material import Piece, fenced, pieces_of
-from ullage.core.message import Role
-from ullage.core.tokens import Count, count_message
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Role
+from ullage.core.transcript.tokens import Count, count_message
 
 DEFAULT_PARTS = 2
 """`summarizeInStages` splits into two unless told otherwise (S2 §Phase 2, 1)."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import Text, ToolResult
 from ullage.core.prose import one_line
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Text, ToolResult
 
 PINNED = "Pinned"
 """Heading of the section in front of a summary; its lines are written anew each time."""

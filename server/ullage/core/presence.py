@@ -5,12 +5,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.context import Context, ContextItem
 from ullage.core.gauge import Gauge
-from ullage.core.message import ToolResult
 from ullage.core.outline import Outline, Row, row_at_offset
 from ullage.core.outputs import is_placeholder
 from ullage.core.running_total import running_totals
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.message import ToolResult
 
 Presence: TypeAlias = Literal["live", "pruned", "replaced", "left", "never"]
 """In the context; there, but its output is a placeholder; a compaction replaced it; on a branch

@@ -7,10 +7,10 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import Image, Text, Thinking, ToolCall, ToolResult, result_text
 from ullage.core.outputs import describe
 from ullage.core.prose import gist, one_line
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Image, Text, Thinking, ToolCall, ToolResult, result_text
 
 MARKER: Final = "<!-- Ullage: what follows stays as it is; only the text above is the summary"
 """How the line begins that ends the summary; its end names the proposal, by what that said."""

@@ -5,13 +5,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.context import ContextItem
 from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.core.message import Block, Image, Text, ToolResult
 from ullage.core.outputs import Output, describe, prunable_range, tool_name, tool_outputs
 from ullage.core.policy import Policy, prune_rounds
 from ullage.core.stale import duplicates, superseded_reads
-from ullage.core.tokens import IMAGE_TOKENS, Count, count_items
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Block, Image, Text, ToolResult
+from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_items
 
 Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old image", "too large"]
 

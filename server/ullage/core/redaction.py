@@ -12,8 +12,8 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.message import JsonObject
 from ullage.core.secrets import find_secrets
+from ullage.core.transcript.message import JsonObject
 
 MAX_DEPTH = 100
 MIN_NAME_CHARS = 4

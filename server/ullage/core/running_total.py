@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ullage.core.context import ContextItem
 from ullage.core.gauge import Gauge, tells_usage
-from ullage.core.tokens import count_message, estimate
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.tokens import count_message, estimate
 
 
 def running_totals(items: Sequence[ContextItem], gauge: Gauge) -> tuple[int, ...]:

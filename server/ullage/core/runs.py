@@ -8,8 +8,8 @@ from functools import lru_cache
 import msgspec
 
 from ullage.core.arguments import SHELLS
-from ullage.core.message import ToolResult, result_text
 from ullage.core.prose import gist
+from ullage.core.transcript.message import ToolResult, result_text
 from ullage.core.wording import is_directive
 
 _MAX_COMMAND_CHARS = 160

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall, ToolResult, plain_text, result_text
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import ToolCall, ToolResult, plain_text, result_text
 from ullage.core.working_state import Event, MessageEvent, ToolEvent
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from ullage.core.arguments import file_read, read_call
-from ullage.core.message import Image, ToolCall, ToolResult, result_text
 from ullage.core.outputs import Output, is_placeholder
+from ullage.core.transcript.message import Image, ToolCall, ToolResult, result_text
 
 
 def duplicates(outputs: Sequence[Output]) -> set[int]:

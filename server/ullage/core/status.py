@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from ullage.core.context import Context
 from ullage.core.degradation import Degradation, evaluate
 from ullage.core.gauge import Gauge
 from ullage.core.loss import Loss, noted_loss
 from ullage.core.policy import Band, Policy, Trigger, band_of, due_triggers, next_trigger
+from ullage.core.transcript.context import Context
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ullage.core.context import ContextItem
 from ullage.core.earlier import FOCUS, NONE, OMITTED, SECTIONS
 from ullage.core.facts import Facts, gather
 from ullage.core.identifiers import (
@@ -28,6 +27,7 @@ from ullage.core.sections import (
 )
 from ullage.core.sources import data_sources
 from ullage.core.supersede import retired_patterns
+from ullage.core.transcript.context import ContextItem
 from ullage.core.wording import is_directive
 
 Count: TypeAlias = Callable[[str], int]

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
 from ullage.core.decision import Action, Prune, Situation, Step, decide
 from ullage.core.gauge import tells_usage
-from ullage.core.message import ToolResult
 from ullage.core.outputs import is_placeholder, tool_output_tokens
 from ullage.core.policy import Policy
 from ullage.core.prune import PruneItem, plan_prune, plan_rounds, pruned
-from ullage.core.tokens import Count
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import ToolResult
+from ullage.core.transcript.tokens import Count
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):

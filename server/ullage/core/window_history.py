@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from ullage.core.context import Compaction, Context, ContextItem, PruneRecord
 from ullage.core.gauge import tells_usage
+from ullage.core.transcript.context import Compaction, Context, ContextItem, PruneRecord
 
 MAX_POINTS = 1000
 """More than a plot has pixels to show them apart (chosen)."""

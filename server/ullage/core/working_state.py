@@ -25,9 +25,9 @@ from ullage.core.heard import (
     topic_of,
     turns_of,
 )
-from ullage.core.message import ToolCall
 from ullage.core.prose import gist, one_line, own_words
 from ullage.core.secrets import mask
+from ullage.core.transcript.message import ToolCall
 
 MAX_DECISIONS = 50
 MAX_EXCHANGES = 8

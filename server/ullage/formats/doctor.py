@@ -10,10 +10,10 @@ from typing import Protocol, cast
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.lineage import Node
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Line, Lines
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Line, Lines
+from ullage.core.transcript.lineage import Node
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import (
     MAX_LINE_BYTES,
     as_object,

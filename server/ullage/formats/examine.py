@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ullage.core.context import Context, ContextItem
-from ullage.core.doctor import Finding, finding, pair_faults
-from ullage.core.index import EMPTY_INDEX
-from ullage.core.lineage import Node, lineage_faults, path_of
-from ullage.core.transcript import Header, Lines
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.doctor import Finding, finding, pair_faults
+from ullage.core.transcript.entries import Header, Lines
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import Node, lineage_faults, path_of
 from ullage.formats.doctor import Piece, Records, read_pieces
 from ullage.formats.format import Format
 

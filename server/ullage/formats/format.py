@@ -6,7 +6,6 @@ from typing import Protocol
 
 import msgspec
 
-from ullage.core.context import Compaction, Context
 from ullage.core.edit import (
     CompactionEdit,
     FileChange,
@@ -16,9 +15,10 @@ from ullage.core.edit import (
     Replacement,
     RestoreEdit,
 )
-from ullage.core.index import CompactionRef, Index
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Agent, Entry, Header, Line, Lines, Problem, Transcript
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import Agent, Entry, Header, Line, Lines, Problem, Transcript
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.message import JsonObject
 
 
 def index_of(

@@ -7,11 +7,11 @@ from typing import Protocol
 
 import msgspec
 
-from ullage.core.context import Category, Compaction, Context, ContextItem
 from ullage.core.edit import Replacement
-from ullage.core.index import CompactionRef
-from ullage.core.message import JsonObject, Message, ToolCall, Usage
-from ullage.core.transcript import Header, Line
+from ullage.core.transcript.context import Category, Compaction, Context, ContextItem
+from ullage.core.transcript.entries import Header, Line
+from ullage.core.transcript.index import CompactionRef
+from ullage.core.transcript.message import JsonObject, Message, ToolCall, Usage
 from ullage.formats.json_line import canonical_json, decode_object, ms_of
 
 _ID_BYTES = 8

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from ullage.core.message import MessageFormat
-from ullage.core.transcript import Agent, Header, Lines
+from ullage.core.transcript.entries import Agent, Header, Lines
+from ullage.core.transcript.message import MessageFormat
 from ullage.formats.claude_code import adapter as claude_code
 from ullage.formats.claude_code import doctor as claude_code_doctor
 from ullage.formats.claude_code import edit as claude_code_edit

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.doctor import PairFault, pair_faults
-from ullage.core.index import EMPTY_INDEX
-from ullage.core.lineage import Node, reconnected
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Header, Lines, MemoryLines
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.doctor import PairFault, pair_faults
+from ullage.core.transcript.entries import Header, Lines, MemoryLines
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import Node, reconnected
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.doctor import Piece, Records, line_of, read_pieces, with_field
 from ullage.formats.format import Format
 from ullage.formats.json_line import text_of

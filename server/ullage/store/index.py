@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.index import EMPTY_INDEX, Index
+from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.errors import UllageError
 from ullage.store.files import replace_file
 from ullage.store.places import Places

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import msgspec
 
-from ullage.core.transcript import Line
+from ullage.core.transcript.entries import Line
 from ullage.errors import Unreadable
 from ullage.store.database import SessionRows, StoredSession, one_line, reading, text_of
 from ullage.store.zstd import unpack

@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 import msgspec
 
-from ullage.core.transcript import Line
+from ullage.core.transcript.entries import Line
 from ullage.errors import Unreadable
 from ullage.store.database import (
     SessionRows,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.session_key import earlier_folder_name, folder_name
+from ullage.core.transcript.session_key import earlier_folder_name, folder_name
 from ullage.errors import StateUnwritable
 
 

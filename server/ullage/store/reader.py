@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.transcript import Line
+from ullage.core.transcript.entries import Line
 from ullage.errors import NotATranscript, Unreadable
 
 BLOCK_BYTES = 256 * 1024

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from ullage.core.transcript import Line, Lines, MemoryLines
+from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.errors import Unreadable
 from ullage.store.reader import FileLines, look_at, open_to_read
 

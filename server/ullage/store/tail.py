@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.transcript import Line, MemoryLines
+from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.store.reader import FileLines, Fingerprint
 
 PROBE_BYTES = 4096

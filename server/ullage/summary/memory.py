@@ -7,11 +7,11 @@ from functools import partial
 import msgspec
 
 from ullage.core.config.settings import FlushSettings
-from ullage.core.context import ContextItem
 from ullage.core.memory_prompt import Checked, checked_points, memory_prompt, memory_system
 from ullage.core.memory_text import Point
 from ullage.core.parts import Sized, chunks, max_chunk_tokens, measured, reserve_tokens
-from ullage.core.tokens import Count
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.tokens import Count
 from ullage.errors import BadAnswer
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow

@@ -5,10 +5,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.context import ContextItem
 from ullage.core.parts import DEFAULT_PARTS
 from ullage.core.prompts import Prompt
-from ullage.core.tokens import Count
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.tokens import Count
 from ullage.summary.endpoint import Prices
 
 Tier: TypeAlias = Literal["full", "partial", "note"]

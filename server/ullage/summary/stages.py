@@ -12,9 +12,7 @@ from itertools import chain
 import msgspec
 
 from ullage.core.answers import MAX_RATIO, cleaned, in_sections, limit_tokens, merged_by_section
-from ullage.core.context import ContextItem
 from ullage.core.material import fenced
-from ullage.core.message import plain_text
 from ullage.core.parts import (
     Sized,
     chunks,
@@ -25,7 +23,9 @@ from ullage.core.parts import (
     without_oversized,
 )
 from ullage.core.prompts import merge_prompt, part_prompt
-from ullage.core.tokens import count_message
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.tokens import count_message
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable
 import msgspec
 from openai.types.chat import ChatCompletionChunk
 
-from ullage.core.message import JsonObject
+from ullage.core.transcript.message import JsonObject
 from ullage.errors import BadAnswer
 from ullage.summary.request import Answer, Usage
 

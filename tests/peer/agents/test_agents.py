@@ -22,7 +22,6 @@ from agents_lab import (
 )
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read
-from ullage.core.context import Context
 from ullage.core.cut import legal_cuts
 from ullage.core.edit import (
     PRUNED_OUTPUT,
@@ -33,8 +32,9 @@ from ullage.core.edit import (
     RestoreEdit,
 )
 from ullage.core.gauge import measure
-from ullage.core.message import ToolResult
-from ullage.core.transcript import MemoryLines
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import MemoryLines
+from ullage.core.transcript.message import ToolResult
 from ullage.core.window import Window
 from ullage.formats.format import Editor
 from ullage.formats.registry import editor_for, recognize

@@ -2,11 +2,8 @@
 
 from itertools import islice
 
-from ullage.core.context import Compaction, Context, ContextItem
-from ullage.core.index import CompactionRef, Index, chain
-from ullage.core.injected import PREFACE
-from ullage.core.message import JsonObject
-from ullage.core.transcript import (
+from ullage.core.transcript.context import Compaction, Context, ContextItem
+from ullage.core.transcript.entries import (
     Agent,
     Entry,
     Header,
@@ -14,6 +11,9 @@ from ullage.core.transcript import (
     MemoryLines,
     Transcript,
 )
+from ullage.core.transcript.index import CompactionRef, Index, chain
+from ullage.core.transcript.injected import PREFACE
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.claude_code.conversation import read_conversation
 from ullage.formats.claude_code.extension import extend
 from ullage.formats.claude_code.items import item_of, items_of

@@ -6,8 +6,8 @@ parent is null. A boundary names the records before it that are still sent.
 
 import msgspec
 
-from ullage.core.index import CompactionRef, Index
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
 from ullage.formats.claude_code.notes import is_prune_note
 from ullage.formats.claude_code.records import (
     Stub,

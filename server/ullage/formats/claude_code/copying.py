@@ -8,11 +8,11 @@ branches and the log of the agent's requests stay behind.
 from collections.abc import Mapping, Sequence, Set
 from uuid import UUID, uuid5
 
-from ullage.core.context import Context
 from ullage.core.edit import NewSession, Replacement
-from ullage.core.index import Index
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import Index
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.claude_code.conversation import (
     Conversation,
     answer_id,

@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from ullage.core.context import ContextItem
-from ullage.core.lineage import Node
-from ullage.core.message import JsonObject
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.lineage import Node
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import object_of, objects_of, text_of, texts_of
 
 ID_FIELD: str = "uuid"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall
-from ullage.core.transcript import Line, Problem
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Line, Problem
+from ullage.core.transcript.message import ToolCall
 from ullage.formats.claude_code.items import cleared_calls, item_of
 from ullage.formats.claude_code.notes import is_prune_note
 from ullage.formats.claude_code.records import is_boundary, read_entry, read_stub

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from ullage.core.context import Category
-from ullage.core.injected import PREFACE, is_injected
-from ullage.core.message import JsonObject, Message, ToolResult, plain_text
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.injected import PREFACE, is_injected
+from ullage.core.transcript.message import JsonObject, Message, ToolResult, plain_text
 from ullage.formats.claude_code.messages import content_of, usage_of
 from ullage.formats.claude_code.prune import prune_message
 from ullage.formats.json_line import text_of

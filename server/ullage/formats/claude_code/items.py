@@ -4,9 +4,9 @@ from collections.abc import Mapping, Set
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import JsonObject, ToolCall
-from ullage.core.transcript import Entry
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import JsonObject, ToolCall
 from ullage.formats.claude_code.conversation import Conversation
 from ullage.formats.claude_code.messages import native_of, to_message
 from ullage.formats.json_line import ms_of, object_of, objects_of, texts_of

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from ullage.core.context import Category
-from ullage.core.injected import is_injected
-from ullage.core.message import (
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.injected import is_injected
+from ullage.core.transcript.message import (
     Block,
     Image,
     JsonObject,
@@ -16,7 +17,6 @@ from ullage.core.message import (
     ToolResult,
     Usage,
 )
-from ullage.core.transcript import Entry
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 
 SYNTHETIC_MODEL = "<synthetic>"

@@ -1,7 +1,7 @@
 """Records of Claude Code, one by one, for an outline."""
 
 from ullage.core.outline import Sketch
-from ullage.core.transcript import Entry, Header, Line, Problem
+from ullage.core.transcript.entries import Entry, Header, Line, Problem
 from ullage.formats.claude_code.items import item_of
 from ullage.formats.claude_code.records import is_boundary_entry, read_entry
 from ullage.formats.json_line import ms_of, text_of

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import (
     decode_object,
     is_blank,

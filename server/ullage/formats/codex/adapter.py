@@ -2,10 +2,8 @@
 
 from itertools import islice
 
-from ullage.core.context import Compaction, Context
-from ullage.core.index import CompactionRef, Index, chain
-from ullage.core.message import JsonObject
-from ullage.core.transcript import (
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import (
     Agent,
     Entry,
     Header,
@@ -13,6 +11,8 @@ from ullage.core.transcript import (
     MemoryLines,
     Transcript,
 )
+from ullage.core.transcript.index import CompactionRef, Index, chain
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.codex.assembly import Assembly
 from ullage.formats.codex.compaction import items_of_boundary, to_compaction
 from ullage.formats.codex.extension import extend

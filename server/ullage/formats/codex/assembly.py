@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ullage.core.context import Compaction, Context, ContextItem, PruneRecord
-from ullage.core.message import JsonObject, ToolCall, Usage
-from ullage.core.transcript import Entry
+from ullage.core.transcript.context import Compaction, Context, ContextItem, PruneRecord
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import JsonObject, ToolCall, Usage
 from ullage.formats.codex.compaction import stands_in
 from ullage.formats.codex.messages import is_sent, to_message
 from ullage.formats.codex.notes import is_prune, own_note, to_prune_record

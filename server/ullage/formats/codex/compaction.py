@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from ullage.core.context import Compaction, ContextItem
-from ullage.core.injected import PREFACE
-from ullage.core.message import JsonObject, ToolCall, plain_text
-from ullage.core.transcript import Entry
+from ullage.core.transcript.context import Compaction, ContextItem
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.injected import PREFACE
+from ullage.core.transcript.message import JsonObject, ToolCall, plain_text
 from ullage.formats.codex.messages import is_sent, to_message
 from ullage.formats.codex.notes import BEFORE_KEY, own_note
 from ullage.formats.codex.records import payload_of

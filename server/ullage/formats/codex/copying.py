@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from ullage.core.context import Context
 from ullage.core.edit import NewSession, Replacement
-from ullage.core.index import Index
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Lines, Problem
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Lines, Problem
+from ullage.core.transcript.index import Index
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.codex.history import History, read_history
 from ullage.formats.codex.prune import prune_message
 from ullage.formats.codex.records import payload_of, read_entry, read_stub, to_entry

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.context import Compaction, Context
 from ullage.core.edit import CompactionEdit, LineChange, NewSession, PruneEdit, Replacement
-from ullage.core.injected import PREFACE
 from ullage.core.lines import LinesBefore
-from ullage.core.message import plain_text
-from ullage.core.transcript import Entry, Header, Lines
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import Entry, Header, Lines
+from ullage.core.transcript.injected import PREFACE
+from ullage.core.transcript.message import plain_text
 from ullage.errors import Refused
 from ullage.formats.codex.compaction import summary_message
 from ullage.formats.codex.copying import (

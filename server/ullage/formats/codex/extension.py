@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.transcript import Entry, Line, Problem
+from ullage.core.transcript.entries import Entry, Line, Problem
 from ullage.formats.codex.assembly import Assembly, last_usage
 from ullage.formats.codex.history import tells
 from ullage.formats.codex.notes import is_prune

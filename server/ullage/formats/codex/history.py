@@ -7,8 +7,8 @@ on the way up they are passed over before anything counts.
 
 import msgspec
 
-from ullage.core.index import CompactionRef, Index
-from ullage.core.transcript import Entry, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
 from ullage.formats.codex.records import (
     Stub,
     entry_id_of,

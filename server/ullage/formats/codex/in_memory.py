@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from ullage.core.context import Category
-from ullage.core.injected import PREFACE, is_injected
-from ullage.core.message import JsonObject, Message, plain_text
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.injected import PREFACE, is_injected
+from ullage.core.transcript.message import JsonObject, Message, plain_text
 from ullage.formats.codex import compaction
 from ullage.formats.codex.messages import is_sent, to_message
 from ullage.formats.codex.prune import prune_message

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from ullage.core.context import Category
-from ullage.core.injected import is_injected
-from ullage.core.message import (
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.injected import is_injected
+from ullage.core.transcript.message import (
     Block,
     Image,
     JsonObject,

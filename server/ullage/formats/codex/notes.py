@@ -1,9 +1,9 @@
 """What Ullage itself notes in a rollout, in keys that Codex passes over (0.169, run)."""
 
-from ullage.core.context import Context, PruneRecord
 from ullage.core.edit import PruneEdit, n_pruned
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry
+from ullage.core.transcript.context import Context, PruneRecord
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.codex.records import payload_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 

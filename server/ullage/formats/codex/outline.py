@@ -1,8 +1,8 @@
 """Lines of a Codex rollout, one by one, for an outline."""
 
-from ullage.core.context import ContextItem
 from ullage.core.outline import Sketch
-from ullage.core.transcript import Entry, Header, Line, Problem
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Entry, Header, Line, Problem
 from ullage.formats.codex.messages import is_sent, to_message
 from ullage.formats.codex.records import payload_of, read_entry
 from ullage.formats.json_line import ms_of

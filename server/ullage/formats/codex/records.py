@@ -5,8 +5,8 @@ Lines have no ids. Rollouts are only ever appended to, so a line's offset serves
 
 import msgspec
 
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
 
 

@@ -1,8 +1,8 @@
 """Checkpoints given back to sessions of Codex: as a user's message of a new rollout."""
 
-from ullage.core.context import Context
 from ullage.core.edit import NewSession, RestoreEdit
-from ullage.core.transcript import Lines
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Lines
 from ullage.formats.codex.compaction import summary_message
 from ullage.formats.codex.copying import Copier, last_settings, live_history, live_offsets
 

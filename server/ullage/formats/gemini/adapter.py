@@ -1,15 +1,15 @@
 """The adapter for the Gemini CLI: the context as its next request would carry it."""
 
-from ullage.core.context import Compaction, Context
-from ullage.core.index import EMPTY_INDEX, CompactionRef, Index, chain
-from ullage.core.message import JsonObject
-from ullage.core.transcript import (
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import (
     Agent,
     Header,
     Lines,
     MemoryLines,
     Transcript,
 )
+from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index, chain
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.format import Reading, index_of, transcript_of
 from ullage.formats.gemini.extension import extend
 from ullage.formats.gemini.history import Snapshot, read_history, snapshot_at

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.transcript import Entry, Line, Problem
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Entry, Line, Problem
 from ullage.formats.format import Reading, extended, shows_unfinished
 from ullage.formats.gemini.items import is_user, items_of_record
 from ullage.formats.gemini.parts import answered_ids, listed, parts_of

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import msgspec
 
-from ullage.core.index import CompactionRef, Index
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.gemini.parts import text_in
 from ullage.formats.gemini.records import (
     Stub,

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from ullage.core.context import Category, ContextItem
-from ullage.core.message import JsonObject, Message, Role, ToolResult, Usage
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.message import JsonObject, Message, Role, ToolResult, Usage
 from ullage.formats.gemini.history import Snapshot
 from ullage.formats.gemini.parts import (
     answered_ids,

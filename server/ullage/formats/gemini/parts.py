@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from ullage.core.message import Block, Image, JsonObject, Text, ToolCall, ToolResult
+from ullage.core.transcript.message import Block, Image, JsonObject, Text, ToolCall, ToolResult
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
 
 _HEADER_MARKS = ("projectHash", "startTime", "kind")

@@ -7,9 +7,9 @@ A failed call is not marked in this shape.
 
 from collections.abc import Mapping
 
-from ullage.core.context import Category
-from ullage.core.injected import PREFACE, is_injected
-from ullage.core.message import (
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.injected import PREFACE, is_injected
+from ullage.core.transcript.message import (
     Block,
     JsonObject,
     Message,

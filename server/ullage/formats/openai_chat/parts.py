@@ -2,7 +2,7 @@
 
 import re
 
-from ullage.core.message import Image, JsonObject, Text
+from ullage.core.transcript.message import Image, JsonObject, Text
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of
 
 _DATA_KEYS = {"image_url": "url", "input_audio": "data", "file": "file_data"}

@@ -6,10 +6,8 @@ pi 0.73.1 builds the same from every file that it can write itself: what differs
 
 import msgspec
 
-from ullage.core.context import Compaction, Context
-from ullage.core.index import CompactionRef, Index, chain, linear_chain
-from ullage.core.message import JsonObject
-from ullage.core.transcript import (
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import (
     Agent,
     Entry,
     Header,
@@ -18,6 +16,8 @@ from ullage.core.transcript import (
     MemoryLines,
     Transcript,
 )
+from ullage.core.transcript.index import CompactionRef, Index, chain, linear_chain
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.format import Reading, index_of, transcript_of
 from ullage.formats.json_line import int_of, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import Stub, linear_entries, read_entry, read_header, read_stub

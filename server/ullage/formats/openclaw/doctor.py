@@ -1,8 +1,8 @@
 """What a doctor must know of pi's records."""
 
-from ullage.core.context import ContextItem
-from ullage.core.lineage import Node
-from ullage.core.message import JsonObject
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.lineage import Node
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import iso_ms, object_of, text_of
 
 ID_FIELD: str = "id"

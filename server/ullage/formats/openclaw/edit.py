@@ -3,9 +3,9 @@
 import shlex
 from pathlib import Path
 
-from ullage.core.context import Context
 from ullage.core.edit import Append, CompactionEdit
-from ullage.core.transcript import Header, Lines
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Header, Lines
 from ullage.formats.openclaw.compaction import compaction_entry
 from ullage.formats.openclaw.prune import prune
 from ullage.formats.openclaw.restore import begin, restore, undo_restore

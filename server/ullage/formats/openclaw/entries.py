@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import (
     MAX_LINE_BYTES,
     decode_object,

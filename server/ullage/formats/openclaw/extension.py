@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.transcript import Line, Problem
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Line, Problem
 from ullage.formats.format import Reading, extended, shows_unfinished
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.navigation import NAVIGATED_VERSION, is_plain

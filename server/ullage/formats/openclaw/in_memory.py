@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from ullage.core.context import Category
-from ullage.core.injected import is_injected
-from ullage.core.message import JsonObject, Message, plain_text
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.injected import is_injected
+from ullage.core.transcript.message import JsonObject, Message, plain_text
 from ullage.formats.json_line import text_of
 from ullage.formats.openclaw.messages import to_message
 from ullage.formats.openclaw.prune import prune_message

@@ -1,7 +1,7 @@
 """Messages of pi in the shape of the core."""
 
-from ullage.core.context import Category
-from ullage.core.message import (
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.message import (
     Block,
     Image,
     JsonObject,

@@ -4,8 +4,8 @@ It stands anywhere in a file of the specifications' formats, has no place in the
 alone: Ullage keeps its own note in the state folder.
 """
 
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Header, Lines
+from ullage.core.transcript.entries import Header, Lines
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_object, int_of, text_of
 
 _COUNT = "memoryFlushCompactionCount"

@@ -10,7 +10,7 @@ The rules are those of OpenClaw 2026.9 (`transcript-tree.ts`), read in the order
 
 from collections.abc import Sequence
 
-from ullage.core.transcript import Entry
+from ullage.core.transcript.entries import Entry
 from ullage.formats.json_line import text_of
 
 NAVIGATED_VERSION = 4

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.index import EMPTY_INDEX
-from ullage.core.message import JsonObject, ToolCall, ToolResult
-from ullage.core.transcript import Entry, Header, Lines, MemoryLines
+from ullage.core.transcript.entries import Entry, Header, Lines, MemoryLines
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.message import JsonObject, ToolCall, ToolResult
 from ullage.formats.json_line import compact_json, object_of, text_of
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.messages import to_message

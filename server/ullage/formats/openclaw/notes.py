@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import Context, PruneRecord
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry
+from ullage.core.transcript.context import Context, PruneRecord
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import compact_json, int_of, iso_ms, ms_of, object_of, text_of
 from ullage.formats.openclaw.seed_entries import in_ms
 

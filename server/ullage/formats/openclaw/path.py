@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.index import CompactionRef, Index
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
 from ullage.formats.json_line import iso_ms, ms_of, object_of, text_of
 from ullage.formats.openclaw.entries import (
     Stub,

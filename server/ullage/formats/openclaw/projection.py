@@ -1,8 +1,8 @@
 """From the active path to the messages that pi sends."""
 
-from ullage.core.context import Category, ContextItem
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.openclaw.messages import to_message
 from ullage.formats.openclaw.notes import notes_of

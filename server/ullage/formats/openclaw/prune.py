@@ -6,7 +6,6 @@ Lines change in place, for pi has no entry that all its versions would heed.
 from collections.abc import Sequence
 from typing import cast
 
-from ullage.core.context import Context
 from ullage.core.edit import (
     PRUNED_IMAGE,
     PRUNED_OUTPUT,
@@ -16,8 +15,9 @@ from ullage.core.edit import (
     Rewrite,
     n_pruned,
 )
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Line, Lines
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Entry, Line, Lines
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import as_object, decode_object, object_of, text_of, with_value
 from ullage.formats.openclaw.notes import PRUNE_NOTE, json_line, new_note
 from ullage.formats.openclaw.seed_path import read_path_again

@@ -2,10 +2,10 @@
 
 from uuid import UUID, uuid5
 
-from ullage.core.context import Context, ContextItem
 from ullage.core.edit import Append, FileChange, LineChange, NewSession, RestoreEdit, Rewrite
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Line, Lines
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import Entry, Line, Lines
+from ullage.core.transcript.message import JsonObject
 from ullage.errors import WriteNotSupported
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.new_session import NewHeader, file_name, session_of

@@ -1,9 +1,9 @@
 """Compactions in the forms of the specifications: S0's events, S3's flat entries."""
 
-from ullage.core.context import Context
 from ullage.core.edit import CompactionEdit
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Lines
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Entry, Lines
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import iso_ms
 from ullage.formats.openclaw.notes import events_time
 from ullage.formats.openclaw.seed_entries import EVENT_DETAILS

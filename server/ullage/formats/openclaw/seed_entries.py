@@ -5,8 +5,8 @@ no header, no parents, and compactions under names of their own. Both are told b
 that a reader of pi's entries needs to know no more of them.
 """
 
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Header
+from ullage.core.transcript.entries import Header
+from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import int_of, object_of, text_of
 
 FLAT = "flat"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.context import Context
-from ullage.core.index import CompactionRef, Index
-from ullage.core.transcript import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.context import Context
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
 from ullage.formats.json_line import ms_of, text_of
 from ullage.formats.openclaw.entries import read_entry
 from ullage.formats.openclaw.path import Path, read_path

@@ -7,10 +7,10 @@ becomes a note instead: others may hang below it, and usages since tell of the s
 
 from collections.abc import Iterator, Sequence
 
-from ullage.core.context import Compaction, Context
 from ullage.core.edit import Append, FileChange, LineChange, Rewrite
-from ullage.core.message import JsonObject
-from ullage.core.transcript import Entry, Line, Lines
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import Entry, Line, Lines
+from ullage.core.transcript.message import JsonObject
 from ullage.errors import Refused
 from ullage.formats.json_line import decode_object, object_of, with_value
 from ullage.formats.openclaw.notes import (

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from itertools import islice
 
-from ullage.core.context import Compaction, Context
-from ullage.core.index import EMPTY_INDEX, CompactionRef, Index, linear_chain
-from ullage.core.message import JsonObject, Usage
-from ullage.core.transcript import (
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import (
     Agent,
     Entry,
     Header,
@@ -15,6 +13,8 @@ from ullage.core.transcript import (
     MemoryLines,
     Transcript,
 )
+from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index, linear_chain
+from ullage.core.transcript.message import JsonObject, Usage
 from ullage.formats.format import Reading, transcript_of
 from ullage.formats.json_line import text_of
 from ullage.formats.opencode.history import Boundary, History, read_history

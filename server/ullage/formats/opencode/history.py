@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.index import CompactionRef, Index
-from ullage.core.message import Usage
-from ullage.core.transcript import Entry, Lines, Problem
+from ullage.core.transcript.entries import Entry, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.message import Usage
 from ullage.formats.json_line import text_of
 from ullage.formats.opencode.messages import usage_of
 from ullage.formats.opencode.records import (

@@ -6,8 +6,9 @@ as messages of their own, so it makes several items here.
 
 from collections.abc import Iterator
 
-from ullage.core.context import Category, ContextItem
-from ullage.core.message import (
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import (
     Block,
     Image,
     JsonObject,
@@ -18,7 +19,6 @@ from ullage.core.message import (
     ToolResult,
     Usage,
 )
-from ullage.core.transcript import Entry
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.opencode.records import (
     compaction_part,

@@ -5,7 +5,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from ullage.core.message import JsonObject
+from ullage.core.transcript.message import JsonObject
 
 Agent: TypeAlias = Literal["openclaw", "claude-code", "codex", "opencode", "gemini"]
 

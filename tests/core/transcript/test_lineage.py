@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.lineage import Node, lineage_faults, path_of, reconnected
+from ullage.core.transcript.lineage import Node, lineage_faults, path_of, reconnected
 
 
 @st.composite

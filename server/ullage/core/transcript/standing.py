@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.context import ContextItem
+from ullage.core.transcript.context import ContextItem
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):

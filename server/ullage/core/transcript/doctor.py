@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.context import ContextItem
-from ullage.core.message import ToolCall, ToolResult
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import ToolCall, ToolResult
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")

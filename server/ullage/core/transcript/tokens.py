@@ -3,8 +3,16 @@
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from ullage.core.context import ContextItem
-from ullage.core.message import Block, Image, Message, Text, Thinking, ToolCall, ToolResult
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import (
+    Block,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 Count: TypeAlias = Callable[[str], int]
 """Counts the tokens of a text."""

@@ -4,9 +4,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.index import CompactionRef
-from ullage.core.message import JsonObject, Message
-from ullage.core.transcript import Header, Problem
+from ullage.core.transcript.entries import Header, Problem
+from ullage.core.transcript.index import CompactionRef
+from ullage.core.transcript.message import JsonObject, Message
 
 Category: TypeAlias = Literal[
     "system",
