@@ -18,7 +18,7 @@ from ullage.app.instructions import (
 )
 from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
 from ullage.core.document_finding import DocumentFinding, TextFix
-from ullage.core.positions import Positions
+from ullage.core.text.positions import Positions
 from ullage.core.text_sections import text_tokens
 from ullage.store.checkpoint_yaml import dump
 from ullage.store.places import Places

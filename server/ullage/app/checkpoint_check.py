@@ -8,7 +8,7 @@ from ullage.app.document_check import Surroundings
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
 from ullage.core.document_finding import DocumentFinding
-from ullage.core.positions import Extent, Positions
+from ullage.core.text.positions import Extent, Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoint_yaml import load
 from ullage.store.checkpoints import read_checkpoint

@@ -12,7 +12,7 @@ from ullage.app.checkpoints import Difference, Found, Listing
 from ullage.app.restore import NewPlan, Restored, RestorePlan
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.checkpoint_diff import Change
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
 
 MIN_COLUMNS, MAX_COLUMNS = 60, 120
 """Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""

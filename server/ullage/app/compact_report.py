@@ -18,7 +18,7 @@ from ullage.app.summaries import WrittenSummary
 from ullage.core.compaction import Unneeded
 from ullage.core.gauge import tokens_text
 from ullage.core.policy import Layer
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
 from ullage.core.transcript.message import JsonObject
 
 MAX_NAMES = 3

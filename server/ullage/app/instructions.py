@@ -25,7 +25,7 @@ from ullage.core.instructions import (
     is_large_for_claude,
     openclaw_cut,
 )
-from ullage.core.positions import Positions, utf16_length
+from ullage.core.text.positions import Positions, utf16_length
 from ullage.core.text_sections import text_tokens
 from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.store.text_files import is_same_file

@@ -10,8 +10,8 @@ from ullage.app.load import read
 from ullage.app.secrets import secrets_for
 from ullage.app.session import Session
 from ullage.core.pins import Pin, clean_pin, pinnable_text, pins_to_carry, refuse_pin
-from ullage.core.prose import gist
 from ullage.core.secrets import mask
+from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EntryNotFound, PinRefused
 from ullage.store.pins import ReadPins, change_pins, pins_path, read_pins

@@ -7,9 +7,9 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.prune import Pruning, Unpruned
-from ullage.core.prose import gist
 from ullage.core.prune import PruneItem, PrunePlan, Reason
 from ullage.core.secrets import mask
+from ullage.core.text.prose import gist
 from ullage.core.transcript.message import JsonObject
 
 LABEL_CHARS = 30

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from ullage.core.earlier import NONE, SECTIONS, read_earlier
-from ullage.core.identifiers import identifiers
 from ullage.core.material import Piece, fit_text
-from ullage.core.prose import split_sentences
 from ullage.core.secrets import mask
+from ullage.core.text.identifiers import identifiers
+from ullage.core.text.prose import split_sentences
 from ullage.core.transcript.tokens import Count
 
 MAX_RATIO = 0.5

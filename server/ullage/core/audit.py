@@ -9,12 +9,12 @@ import msgspec
 from ullage.core.audit_facts import KINDS, Fact, FactKind, wanted_facts
 from ullage.core.earlier import OMITTED, OPEN_REQUEST, section_lines
 from ullage.core.facts import Facts, gather
-from ullage.core.identifiers import identifiers
-from ullage.core.prose import own_words
 from ullage.core.supersede import retired_patterns
+from ullage.core.text.identifiers import identifiers
+from ullage.core.text.prose import own_words
+from ullage.core.text.wording import is_directive, worded
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, Text, Thinking, ToolCall, ToolResult, plain_text
-from ullage.core.wording import is_directive, worded
 
 _RESTATED_SHARE = 0.7
 """Share of a point's words that one line must have to tell it in other words; chosen."""

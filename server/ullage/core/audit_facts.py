@@ -7,19 +7,19 @@ import msgspec
 
 from ullage.core.earlier import OPEN_REQUEST
 from ullage.core.facts import Facts
-from ullage.core.identifiers import (
+from ullage.core.pins import clean_pin
+from ullage.core.sources import data_sources
+from ullage.core.supersede import retired_patterns
+from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
     DataLine,
     identifiers,
     is_secret,
     ranked_lines,
 )
-from ullage.core.pins import clean_pin
-from ullage.core.prose import gist, one_line
-from ullage.core.sources import data_sources
-from ullage.core.supersede import retired_patterns
+from ullage.core.text.prose import gist, one_line
+from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
-from ullage.core.wording import is_directive
 
 FactKind: TypeAlias = Literal["pin", "constraint", "open item", "decision", "identifier", "file"]
 KINDS: tuple[FactKind, ...] = (

@@ -14,15 +14,15 @@ import msgspec
 from ullage.core.checkpoint import Checkpoint, Decision, Resources
 from ullage.core.earlier import SECTIONS, Carried
 from ullage.core.facts import Facts
-from ullage.core.prose import gist
 from ullage.core.runs import run_key
-from ullage.core.sentences import Sentence, opened
 from ullage.core.supersede import OLD_VALUE
+from ullage.core.text.prose import gist
+from ullage.core.text.sentences import Sentence, opened
+from ullage.core.text.wording import reads_as_rule, worded
 from ullage.core.thread import Words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.injected import RESTORE_OPENING
 from ullage.core.transcript.message import plain_text
-from ullage.core.wording import reads_as_rule, worded
 from ullage.core.working_state import MAX_DECISIONS, MAX_FILES, MAX_TOOLS, WorkingState
 
 _MAX_ERRORS = 5

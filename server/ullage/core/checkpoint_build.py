@@ -31,10 +31,10 @@ from ullage.core.checkpoint import (
 from ullage.core.earlier import Carried
 from ullage.core.facts import Facts, gather
 from ullage.core.heard import TOPIC_CHARS
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
+from ullage.core.text.wording import DEAD_ENDS, has_marker, worded
 from ullage.core.thread import beginning, find_thread
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.wording import DEAD_ENDS, has_marker, worded
 from ullage.core.working_state import WorkingState
 
 _MAX_POINTS = 20

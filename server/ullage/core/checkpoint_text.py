@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from ullage.core.checkpoint import Checkpoint, Decision
-from ullage.core.prose import gist
-from ullage.core.quoting import as_data
-from ullage.core.wording import reads_as_rule
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import as_data
+from ullage.core.text.wording import reads_as_rule
 
 _DEATH_SPIRAL = 3
 """More compactions than these call for a warning (S1 §5.5)."""

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.core.positions import Extent
+from ullage.core.text.positions import Extent
 
 
 class Related(msgspec.Struct, frozen=True, kw_only=True):

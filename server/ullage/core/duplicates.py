@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.markdown_nesting import nested
-from ullage.core.markdown_parts import Part, plain_words, read_parts
+from ullage.core.text.markdown import Part, plain_words, read_parts
+from ullage.core.text.markdown_nesting import nested
 
 MIN_WORDS = 6
 """Shorter ones ("Run the tests.") are said again with good reason (chosen)."""

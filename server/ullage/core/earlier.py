@@ -7,7 +7,7 @@ from itertools import islice
 import msgspec
 
 from ullage.core.pins import without_pins
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
 
 SECTIONS = (
     "Goal",

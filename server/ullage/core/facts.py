@@ -6,10 +6,7 @@ import msgspec
 
 from ullage.core.earlier import Carried
 from ullage.core.gathering import Call, Choice, FileTouch, Gathering, OpenTurn, take_up
-from ullage.core.prose import gist
 from ullage.core.runs import Run, settle_runs
-from ullage.core.said import as_said
-from ullage.core.sentences import Sentence, opened, reworded
 from ullage.core.supersede import (
     Outdated,
     Retired,
@@ -17,9 +14,12 @@ from ullage.core.supersede import (
     outdated_values,
     resolve,
 )
+from ullage.core.text.prose import gist
+from ullage.core.text.said import as_said
+from ullage.core.text.sentences import Sentence, opened, reworded
+from ullage.core.text.wording import worded
 from ullage.core.thread import Words
 from ullage.core.transcript.context import ContextItem
-from ullage.core.wording import worded
 
 _MAX_PENDING = 5
 

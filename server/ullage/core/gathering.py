@@ -8,14 +8,14 @@ import msgspec
 
 from ullage.core.arguments import read_call
 from ullage.core.earlier import OPEN_REQUEST, Carried, read_earlier
-from ullage.core.prose import gist, own_words, split_sentences
 from ullage.core.runs import RawRun, read_run
-from ullage.core.said import Said, as_said
-from ullage.core.sentences import Sentence, agent_sentences, user_sentences
+from ullage.core.text.prose import gist, own_words, split_sentences
+from ullage.core.text.said import Said, as_said
+from ullage.core.text.sentences import Sentence, agent_sentences, user_sentences
+from ullage.core.text.wording import is_directive, worded
 from ullage.core.thread import Words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
-from ullage.core.wording import is_directive, worded
 
 _LONG_ANSWER_CHARS = 500
 _SHORT_REPLY_CHARS = 50

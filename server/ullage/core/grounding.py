@@ -12,7 +12,7 @@ import msgspec
 
 from ullage.core.earlier import SECTIONS
 from ullage.core.material import Piece
-from ullage.core.wording import is_directive
+from ullage.core.text.wording import is_directive
 
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
 _FORGED_SHARE = 0.6

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import msgspec
 
-from ullage.core.prose import gist, one_line
+from ullage.core.text.prose import gist, one_line
 
 LONG_ANSWER_CHARS = 500
 SHORT_REPLY_CHARS = 50

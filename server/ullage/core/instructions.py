@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.positions import utf16_length, utf16_offset
+from ullage.core.text.positions import utf16_length, utf16_offset
 
 Reader: TypeAlias = Literal["OpenClaw", "Codex", "Claude Code", "Gemini CLI"]
 

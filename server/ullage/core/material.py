@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.prose import one_line, own_words
 from ullage.core.secrets import mask
+from ullage.core.text.prose import one_line, own_words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import (
     Block,

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.flush import Epoch
-from ullage.core.prose import gist
-from ullage.core.quoting import as_data
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import as_data
 
 Section: TypeAlias = Literal[
     "Task Progress", "Important Decisions", "Issues Found", "User Preferences", "Notes"

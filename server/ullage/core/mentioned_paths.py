@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from ullage.core.markdown_parts import read_parts
+from ullage.core.text.markdown import read_parts
 
 MentionKind: TypeAlias = Literal["code", "link", "import"]
 MAX_PATH_CHARS = 200

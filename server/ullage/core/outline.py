@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.arguments import read_call
-from ullage.core.prose import gist, own_words
+from ullage.core.text.prose import gist, own_words
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Line, Problem
 from ullage.core.transcript.message import ToolCall, plain_text

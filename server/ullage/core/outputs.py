@@ -8,7 +8,7 @@ import msgspec
 from ullage.core.arguments import read_call
 from ullage.core.edit import PRUNED_OUTPUT
 from ullage.core.policy import PROTECTED_TOOLS, Policy
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count

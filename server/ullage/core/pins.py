@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ullage.core.prose import one_line
+from ullage.core.text.prose import one_line
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolResult
 

@@ -10,7 +10,7 @@ from ullage.core.audit import Audit
 from ullage.core.audit_facts import KINDS, Fact, FactKind
 from ullage.core.completion import fact_line, section_of, with_lines
 from ullage.core.preview_text import Proposed
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
 
 MAX_FINDINGS: Final = 200
 """More than an editor's list is read to its end (chosen); `Insert all` knows them all."""

@@ -8,9 +8,9 @@ from functools import lru_cache
 import msgspec
 
 from ullage.core.arguments import SHELLS
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
+from ullage.core.text.wording import is_directive
 from ullage.core.transcript.message import ToolResult, result_text
-from ullage.core.wording import is_directive
 
 _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220

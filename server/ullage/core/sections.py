@@ -7,10 +7,10 @@ import msgspec
 
 from ullage.core.earlier import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts import Facts
-from ullage.core.identifiers import identifier_score
-from ullage.core.prose import gist, one_line
 from ullage.core.runs import Run, run_key
-from ullage.core.wording import is_intention, novelty, rarity, rule_strength, worded
+from ullage.core.text.identifiers import identifier_score
+from ullage.core.text.prose import gist, one_line
+from ullage.core.text.wording import is_intention, novelty, rarity, rule_strength, worded
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)

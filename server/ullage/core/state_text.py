@@ -5,8 +5,8 @@ It is made of what was captured alone, in the words of a checkpoint's text (S1 Â
 
 from collections.abc import Sequence
 
-from ullage.core.prose import gist
-from ullage.core.quoting import as_data
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import as_data
 from ullage.core.transcript.injected import RESTORE_OPENING
 from ullage.core.working_state import WorkingState
 

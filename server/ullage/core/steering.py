@@ -7,9 +7,9 @@ agent's model reads it once more, and the working state itself comes back with t
 from collections.abc import Iterator, Sequence
 
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.prose import gist
-from ullage.core.quoting import as_data
-from ullage.core.wording import rule_strength, worded
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import as_data
+from ullage.core.text.wording import rule_strength, worded
 
 _HEAD = (
     "Keep the points below in the summary, word for word and in their own language, with their"

@@ -6,14 +6,6 @@ from typing import TypeAlias
 
 from ullage.core.earlier import FOCUS, NONE, OMITTED, SECTIONS
 from ullage.core.facts import Facts, gather
-from ullage.core.identifiers import (
-    MIN_DATA_SCORE,
-    DataLine,
-    identifiers,
-    is_secret,
-    ranked_lines,
-)
-from ullage.core.prose import gist, one_line
 from ullage.core.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -27,8 +19,16 @@ from ullage.core.sections import (
 )
 from ullage.core.sources import data_sources
 from ullage.core.supersede import retired_patterns
+from ullage.core.text.identifiers import (
+    MIN_DATA_SCORE,
+    DataLine,
+    identifiers,
+    is_secret,
+    ranked_lines,
+)
+from ullage.core.text.prose import gist, one_line
+from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
-from ullage.core.wording import is_directive
 
 Count: TypeAlias = Callable[[str], int]
 

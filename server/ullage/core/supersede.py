@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.claims import (
+from ullage.core.text.claims import (
     FILLERS,
     TOKEN,
     UNITS,
@@ -18,8 +18,8 @@ from ullage.core.claims import (
     is_same_kind,
     whole_value,
 )
-from ullage.core.said import Said, exchanges, is_name, named_old
-from ullage.core.wording import CHANGES, has_marker, reads_as_rule, worded
+from ullage.core.text.said import Said, exchanges, is_name, named_old
+from ullage.core.text.wording import CHANGES, has_marker, reads_as_rule, worded
 
 OLD_VALUE = "[old value]"
 _MAX_CLAIM_CHARS = 160

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import msgspec
 
-from ullage.core.markdown_parts import Part, read_parts
+from ullage.core.text.markdown import Part, read_parts
 from ullage.core.transcript.token_estimate import estimate_tokens
 
 

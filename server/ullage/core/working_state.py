@@ -25,8 +25,8 @@ from ullage.core.heard import (
     topic_of,
     turns_of,
 )
-from ullage.core.prose import gist, one_line, own_words
 from ullage.core.secrets import mask
+from ullage.core.text.prose import gist, one_line, own_words
 from ullage.core.transcript.message import ToolCall
 
 MAX_DECISIONS = 50

@@ -6,7 +6,7 @@ from datetime import datetime
 from ullage.app.checkpoints import Damaged, Found, list_checkpoints
 from ullage.app.load import Loaded
 from ullage.app.status_text import ago
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
 from ullage.lsp.markdown import escaped

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.document_check import Surroundings
-from ullage.core.positions import Positions
+from ullage.core.text.positions import Positions
 from ullage.core.text_sections import text_sections
 from ullage.lsp.finding import position_of
 

@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from ullage.core.diagnostic_codes import BY_CODE, Level
 from ullage.core.document_finding import DocumentFinding, Related
-from ullage.core.positions import Extent, Position
+from ullage.core.text.positions import Extent, Position
 from ullage.lsp.convert import SOURCE, uri_of
 from ullage.store.diagnostics_page import diagnostic_links
 

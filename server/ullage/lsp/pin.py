@@ -3,7 +3,7 @@
 import asyncio
 
 from ullage.app.pins import pin_entry, pin_text
-from ullage.core.prose import gist
+from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
 from ullage.lsp.convert import session_ref
 from ullage.lsp.diagnostics import check_proposals

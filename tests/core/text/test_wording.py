@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.prose import looks_like_data
-from ullage.core.wording import worded
+from ullage.core.text.prose import looks_like_data
+from ullage.core.text.wording import worded
 
 _TEXTS = st.text(alphabet=st.sampled_from("aB9_'’-.` \n\t\x1c(é用й")) | st.text()
 

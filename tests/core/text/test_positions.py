@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.positions import Position, Positions, utf16_length, utf16_offset
+from ullage.core.text.positions import Position, Positions, utf16_length, utf16_offset
 
 TEXTS = st.text(alphabet=st.sampled_from("ab\n\r\u2028\x0bé😀"), max_size=40)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.quoting import as_data
+from ullage.core.text.quoting import as_data
 
 OPENINGS = (
     "[Post-compaction checkpoint restore]",

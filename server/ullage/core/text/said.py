@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.claims import (
+from ullage.core.text.claims import (
     DIGIT,
     FILLERS,
     MAX_TOKENS,
@@ -15,7 +15,7 @@ from ullage.core.claims import (
     claims,
     is_same_kind,
 )
-from ullage.core.wording import CHANGES, CHOICES, NO_RULE, Worded, has_marker
+from ullage.core.text.wording import CHANGES, CHOICES, NO_RULE, Worded, has_marker
 
 _MIN_FRAME = 3
 """Words that two sentences must share to say the same of another value; chosen."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.markdown_parts import Part
+from ullage.core.text.markdown import Part
 
 
 class Nested(msgspec.Struct, frozen=True, kw_only=True):

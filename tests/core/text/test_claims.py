@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.claims import whole_value
+from ullage.core.text.claims import whole_value
 
 _VALUES = ("5", "8080", "1.5", "us-east-2", "v2", "m7g.large", "20秒", "Порт", "10.61.0.0/16")
 _PARTS = st.sampled_from([*_VALUES, "US-EAST-2", "порт", "x", "_", ".", "1", " ", "用", "é", "-"])

@@ -6,7 +6,7 @@ whatever invisible characters stand between its letters.
 
 import re
 
-from ullage.core.prose import one_line
+from ullage.core.text.prose import one_line
 
 _HIDDEN = (
     "\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"

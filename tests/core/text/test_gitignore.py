@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.core.gitignore import ignore_spec, is_ignored
+from ullage.core.text.gitignore import ignore_spec, is_ignored
 
 RULES = """\
 # comment

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.prose import Piece, is_sentence, pieces
-from ullage.core.wording import (
+from ullage.core.text.prose import Piece, is_sentence, pieces
+from ullage.core.text.wording import (
     CHOICES,
     DEFERRALS,
     DONE,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ullage.core.prose import gist, is_sentence
-from ullage.core.wording import rarity, worded
+from ullage.core.text.prose import gist, is_sentence
+from ullage.core.text.wording import rarity, worded
 
 MAX_EXCERPT_CHARS = 150
 MIN_DATA_SCORE = 0.55
