@@ -1,7 +1,7 @@
 """A checkpoint for tests of its file."""
 
 from ullage.core.checkpoint import Checkpoint, Meta, Resources, TokenUsage, Working
-from ullage.core.thread import Exchange, Thread
+from ullage.core.facts.thread import Exchange, Thread
 
 
 def made_checkpoint(

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.app.kept_facts import KeptFacts, kept_facts
-from ullage.core.earlier import SECTIONS, Carried
-from ullage.core.facts import Facts, gather, settle
-from ullage.core.gathering import Gathering, take_up
+from ullage.core.facts.accumulate import Gathering, take_up
+from ullage.core.facts.facts import Facts, gather, settle
+from ullage.core.facts.previous_summary import SECTIONS, Carried
 from ullage.core.transcript.context import ContextItem
 
 SECRET = "correct-horse-battery"

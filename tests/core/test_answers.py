@@ -13,7 +13,7 @@ from ullage.core.answers import (
     names_in,
     refuse_answer,
 )
-from ullage.core.earlier import SECTIONS, read_earlier
+from ullage.core.facts.previous_summary import SECTIONS, read_earlier
 from ullage.core.transcript.tokens import estimate
 
 REPLY = "All tests of src/app.py pass now."

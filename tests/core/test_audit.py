@@ -8,7 +8,7 @@ from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from ullage.core.audit import Audit, audit, flat, holds_whole, tallies
 from ullage.core.completion import Completed, completed
-from ullage.core.earlier import read_earlier
+from ullage.core.facts.previous_summary import read_earlier
 from ullage.core.summary import summarize
 from ullage.core.transcript.context import ContextItem
 

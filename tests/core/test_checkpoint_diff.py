@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from store.test_checkpoint_yaml import EXAMPLE, checkpoints
 from ullage.core.checkpoint import Checkpoint, Decision, LastToolCall
 from ullage.core.checkpoint_diff import Change, diff, has_same_figures, has_same_state, is_near
-from ullage.core.thread import Exchange
+from ullage.core.facts.thread import Exchange
 
 replace = msgspec.structs.replace
 

@@ -15,7 +15,7 @@ from ullage.core.checkpoint import (
     Working,
 )
 from ullage.core.checkpoint_text import render_for_agent
-from ullage.core.thread import Exchange, Thread
+from ullage.core.facts.thread import Exchange, Thread
 from ullage.core.transcript.token_estimate import estimate_tokens
 
 EXAMPLE = Checkpoint(

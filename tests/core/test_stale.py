@@ -5,7 +5,7 @@ import json
 import pytest
 
 from factories import assistant, numbered, tool_result
-from ullage.core.arguments import file_read
+from ullage.core.facts.tool_calls import file_read
 from ullage.core.outputs import Output, tool_outputs
 from ullage.core.policy import Policy
 from ullage.core.stale import duplicates, superseded_reads

@@ -15,7 +15,7 @@ from ullage.core.checkpoint import (
     TokenUsage,
     Working,
 )
-from ullage.core.thread import Exchange, Thread
+from ullage.core.facts.thread import Exchange, Thread
 from ullage.errors import CorruptCheckpoint
 from ullage.store.checkpoint_yaml import dump, load
 

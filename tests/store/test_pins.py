@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from ullage.core.pins import Pin
+from ullage.core.facts.pins import Pin
 from ullage.errors import StorageError
 from ullage.store.pins import VERSION, change_pins, pins_path, read_pins
 from ullage.store.places import Places

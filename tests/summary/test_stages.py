@@ -21,7 +21,7 @@ from model_session import (
     summarize,
 )
 from ullage.core.answers import in_sections
-from ullage.core.earlier import read_earlier
+from ullage.core.facts.previous_summary import read_earlier
 from ullage.core.prompts import MERGE
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Prices

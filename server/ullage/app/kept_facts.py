@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from threading import Lock
 
-from ullage.core.earlier import Carried
-from ullage.core.facts import Facts, settle
-from ullage.core.gathering import Gathering, take_up
+from ullage.core.facts.accumulate import Gathering, take_up
+from ullage.core.facts.facts import Facts, settle
+from ullage.core.facts.previous_summary import Carried
 from ullage.core.secrets import mask_said
 from ullage.core.transcript.context import ContextItem
 

@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.app.checkpoints import list_checkpoints
 from ullage.app.outline import Outlined, checkpoint_before, items_of, placed_compactions
-from ullage.core.arguments import read_call
+from ullage.core.facts.tool_calls import read_call
 from ullage.core.outline import Row
 from ullage.core.presence import presence
 from ullage.core.transcript.message import ToolCall

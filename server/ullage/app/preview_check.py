@@ -13,7 +13,7 @@ from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.audit import audit
 from ullage.core.config.settings import Config
-from ullage.core.facts import Facts, gather
+from ullage.core.facts.facts import Facts, gather
 from ullage.core.masking import mask_items
 from ullage.core.preview_check import (
     HINDRANCES,

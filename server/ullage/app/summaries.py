@@ -9,7 +9,7 @@ from ullage.app.load import Loaded
 from ullage.core.audit import Audit, audit
 from ullage.core.compaction import Selection
 from ullage.core.completion import Completed, completed
-from ullage.core.facts import Facts, gather
+from ullage.core.facts.facts import Facts, gather
 from ullage.core.loss import Loss
 from ullage.core.masking import mask_items
 from ullage.core.measure_loss import measure_loss

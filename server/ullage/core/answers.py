@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ullage.core.earlier import NONE, SECTIONS, read_earlier
+from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
 from ullage.core.material import Piece, fit_text
 from ullage.core.secrets import mask
 from ullage.core.text.identifiers import identifiers

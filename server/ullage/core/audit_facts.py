@@ -5,11 +5,11 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.earlier import OPEN_REQUEST
-from ullage.core.facts import Facts
-from ullage.core.pins import clean_pin
+from ullage.core.facts.facts import Facts
+from ullage.core.facts.pins import clean_pin
+from ullage.core.facts.previous_summary import OPEN_REQUEST
+from ullage.core.facts.replaced_values import retired_patterns
 from ullage.core.sources import data_sources
-from ullage.core.supersede import retired_patterns
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
     DataLine,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.heard import remember
+from ullage.core.facts.captured_messages import remember
 from ullage.core.working_state import (
     MAX_COUNTED_REPLIES,
     CapturedResources,

@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 import msgspec
 
 from ullage.core.checkpoint import Checkpoint, Decision, Resources
-from ullage.core.earlier import SECTIONS, Carried
-from ullage.core.facts import Facts
-from ullage.core.runs import run_key
-from ullage.core.supersede import OLD_VALUE
+from ullage.core.facts.command_runs import run_key
+from ullage.core.facts.facts import Facts
+from ullage.core.facts.previous_summary import SECTIONS, Carried
+from ullage.core.facts.replaced_values import OLD_VALUE
+from ullage.core.facts.thread import Words
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, opened
 from ullage.core.text.wording import reads_as_rule, worded
-from ullage.core.thread import Words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.injected import RESTORE_OPENING
 from ullage.core.transcript.message import plain_text

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.thread import Thread
+from ullage.core.facts.thread import Thread
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 Status: TypeAlias = Literal["in_progress", "idle", "waiting_for_user"]

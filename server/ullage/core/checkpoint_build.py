@@ -28,12 +28,12 @@ from ullage.core.checkpoint import (
     TokenUsage,
     Working,
 )
-from ullage.core.earlier import Carried
-from ullage.core.facts import Facts, gather
-from ullage.core.heard import TOPIC_CHARS
+from ullage.core.facts.captured_messages import TOPIC_CHARS
+from ullage.core.facts.facts import Facts, gather
+from ullage.core.facts.previous_summary import Carried
+from ullage.core.facts.thread import beginning, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import DEAD_ENDS, has_marker, worded
-from ullage.core.thread import beginning, find_thread
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.working_state import WorkingState
 

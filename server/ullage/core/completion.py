@@ -7,8 +7,8 @@ import msgspec
 
 from ullage.core.audit import Audit, flat
 from ullage.core.audit_facts import KINDS, Fact, FactKind
-from ullage.core.earlier import NONE, OMITTED, OPEN_REQUEST, SECTIONS
-from ullage.core.pins import PINNED, pin_lines
+from ullage.core.facts.pins import PINNED, pin_lines
+from ullage.core.facts.previous_summary import NONE, OMITTED, OPEN_REQUEST, SECTIONS
 from ullage.core.transcript.tokens import Count
 
 EXTRA_SHARE = 4

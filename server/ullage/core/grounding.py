@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.earlier import SECTIONS
+from ullage.core.facts.previous_summary import SECTIONS
 from ullage.core.material import Piece
 from ullage.core.text.wording import is_directive
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.arguments import read_call
+from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist, own_words
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Line, Problem

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.arguments import read_call
 from ullage.core.edit import PRUNED_OUTPUT
+from ullage.core.facts.tool_calls import read_call
 from ullage.core.policy import PROTECTED_TOOLS, Policy
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem

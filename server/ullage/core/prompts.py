@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.core.earlier import LATEST, NONE, OPEN_REQUEST, SECTIONS
+from ullage.core.facts.previous_summary import LATEST, NONE, OPEN_REQUEST, SECTIONS
 from ullage.core.material import fit_text
 
 MERGE = (

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.earlier import LATEST, OPEN_REQUEST, SECTIONS
-from ullage.core.facts import Facts
-from ullage.core.runs import Run, run_key
+from ullage.core.facts.command_runs import Run, run_key
+from ullage.core.facts.facts import Facts
+from ullage.core.facts.previous_summary import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.text.identifiers import identifier_score
 from ullage.core.text.prose import gist, one_line
 from ullage.core.text.wording import is_intention, novelty, rarity, rule_strength, worded

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ullage.core.arguments import new_texts
+from ullage.core.facts.tool_calls import new_texts
 from ullage.core.outputs import is_placeholder
 from ullage.core.text.prose import looks_like_data, own_words
 from ullage.core.transcript.context import ContextItem

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ullage.core.earlier import FOCUS, NONE, OMITTED, SECTIONS
-from ullage.core.facts import Facts, gather
+from ullage.core.facts.facts import Facts, gather
+from ullage.core.facts.previous_summary import FOCUS, NONE, OMITTED, SECTIONS
+from ullage.core.facts.replaced_values import retired_patterns
 from ullage.core.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -18,7 +19,6 @@ from ullage.core.sections import (
     fact_lines,
 )
 from ullage.core.sources import data_sources
-from ullage.core.supersede import retired_patterns
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
     DataLine,

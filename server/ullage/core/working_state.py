@@ -13,8 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.arguments import CallFacts, read_call, sorted_json
-from ullage.core.heard import (
+from ullage.core.facts.captured_messages import (
     Heard,
     content_id,
     forget,
@@ -25,6 +24,7 @@ from ullage.core.heard import (
     topic_of,
     turns_of,
 )
+from ullage.core.facts.tool_calls import CallFacts, read_call, sorted_json
 from ullage.core.secrets import mask
 from ullage.core.text.prose import gist, one_line, own_words
 from ullage.core.transcript.message import ToolCall
@@ -244,7 +244,7 @@ def _paths(facts: CallFacts, known: Sequence[str], *, is_modified: bool) -> tupl
 
 def _error(event: ToolEvent, facts: CallFacts, known: Sequence[str]) -> str:
     # The patterns of errors take longer to compile than a hook may need for a call that worked.
-    from ullage.core.runs import error_line
+    from ullage.core.facts.command_runs import error_line
 
     touched = ", ".join(touch.path for touch in facts.touches)
     done = gist(one_line(mask(facts.command or touched, known)), 120)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.pins import Pin
+from ullage.core.facts.pins import Pin
 from ullage.store.places import Places, make_folder, session_folder
 from ullage.store.session_lock import session_lock
 from ullage.store.state_file import read_state, replace_state

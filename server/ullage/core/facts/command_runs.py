@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ullage.core.arguments import SHELLS
+from ullage.core.facts.tool_calls import SHELLS
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.message import ToolResult, result_text

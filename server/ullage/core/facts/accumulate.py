@@ -6,14 +6,14 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.arguments import read_call
-from ullage.core.earlier import OPEN_REQUEST, Carried, read_earlier
-from ullage.core.runs import RawRun, read_run
+from ullage.core.facts.command_runs import RawRun, read_run
+from ullage.core.facts.previous_summary import OPEN_REQUEST, Carried, read_earlier
+from ullage.core.facts.thread import Words
+from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist, own_words, split_sentences
 from ullage.core.text.said import Said, as_said
 from ullage.core.text.sentences import Sentence, agent_sentences, user_sentences
 from ullage.core.text.wording import is_directive, worded
-from ullage.core.thread import Words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
 

@@ -4,21 +4,21 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from ullage.core.earlier import Carried
-from ullage.core.gathering import Call, Choice, FileTouch, Gathering, OpenTurn, take_up
-from ullage.core.runs import Run, settle_runs
-from ullage.core.supersede import (
+from ullage.core.facts.accumulate import Call, Choice, FileTouch, Gathering, OpenTurn, take_up
+from ullage.core.facts.command_runs import Run, settle_runs
+from ullage.core.facts.previous_summary import Carried
+from ullage.core.facts.replaced_values import (
     Outdated,
     Retired,
     masked,
     outdated_values,
     resolve,
 )
+from ullage.core.facts.thread import Words
 from ullage.core.text.prose import gist
 from ullage.core.text.said import as_said
 from ullage.core.text.sentences import Sentence, opened, reworded
 from ullage.core.text.wording import worded
-from ullage.core.thread import Words
 from ullage.core.transcript.context import ContextItem
 
 _MAX_PENDING = 5

@@ -6,7 +6,7 @@ from itertools import islice
 
 import msgspec
 
-from ullage.core.pins import without_pins
+from ullage.core.facts.pins import without_pins
 from ullage.core.text.prose import gist
 
 SECTIONS = (

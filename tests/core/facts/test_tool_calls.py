@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ullage.core.arguments import read_call, sorted_json
+from ullage.core.facts.tool_calls import read_call, sorted_json
 from ullage.core.transcript.message import ToolCall
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from factories import assistant, numbered, user
-from ullage.core.facts import gather
+from ullage.core.facts.facts import gather
 from ullage.core.summary import summarize
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.facts import gather
-from ullage.core.thread import Thread, beginning, find_thread
+from ullage.core.facts.facts import gather
+from ullage.core.facts.thread import Thread, beginning, find_thread
 from ullage.core.transcript.context import ContextItem
 
 LONG = "x" * 501

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.runs import read_run
+from ullage.core.facts.command_runs import read_run
 from ullage.core.transcript.message import Text, ToolResult
 
 

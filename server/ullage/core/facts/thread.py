@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.core.heard import GIST_CHARS, LONG_ANSWER_CHARS
+from ullage.core.facts.captured_messages import GIST_CHARS, LONG_ANSWER_CHARS
 
 _SUMMARY_CHARS = 100
 _MAX_EXCHANGES = 8

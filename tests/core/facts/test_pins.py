@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, tool_result, user
-from ullage.core.earlier import read_earlier
-from ullage.core.pins import (
+from ullage.core.facts.pins import (
     MAX_PIN_CHARS,
     MAX_PINNED_CHARS,
     Pin,
@@ -17,6 +16,7 @@ from ullage.core.pins import (
     refuse_pin,
     without_pins,
 )
+from ullage.core.facts.previous_summary import read_earlier
 from ullage.core.summary import summarize
 
 
