@@ -9,8 +9,8 @@ import base64
 import random
 import time
 
-from ullage.core.secret_rules import RULES
-from ullage.core.secrets import mask
+from ullage.core.secrets.rules import RULES
+from ullage.core.secrets.scan import mask
 
 MEGABYTE = 1_000_000
 MAX_S = 0.25

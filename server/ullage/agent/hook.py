@@ -91,7 +91,7 @@ def _give_up(seconds: float) -> NoReturn:
 
 def _note(error: Exception) -> None:
     """Say in one line why nothing was done; what other than our errors say may hold anything."""
-    from ullage.core.secrets import mask
+    from ullage.core.secrets.scan import mask
     from ullage.errors import UllageError
 
     if isinstance(error, UllageError):

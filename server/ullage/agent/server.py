@@ -40,7 +40,7 @@ from ullage.agent.wire import (
     result_line,
 )
 from ullage.core.fault import where
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.errors import InputError, ModelError, Refused, StorageError, UllageError
 from ullage.store.own_process import claim_stdout, exit_soon, exit_with_parent
 from ullage.store.places import current_places

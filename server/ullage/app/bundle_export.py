@@ -12,7 +12,7 @@ from ullage.app.checkpoint import build_checkpoint
 from ullage.app.load import Loaded
 from ullage.core.bundle import MAX_BUNDLE_BYTES, Bundle, Origin, render
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.redaction import Redaction, Redactor, plain
+from ullage.core.secrets.redaction import Redaction, Redactor, plain
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import Refused
 from ullage.formats.openclaw.new_session import entries_of_context, messages_of

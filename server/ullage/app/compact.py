@@ -24,7 +24,7 @@ from ullage.core.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.edit import CompactionEdit, FileChange
 from ullage.core.loss import audit_details
 from ullage.core.policy import DEFAULT_LAYER, Layer
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.transcript.message import JsonObject
 from ullage.store.places import Places
 

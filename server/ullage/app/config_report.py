@@ -8,7 +8,7 @@ from ullage.core.config.keys import KEYS, Key
 from ullage.core.config.settings import Config, Setting
 from ullage.core.config.tree import Code, Finding, Origin, Place
 from ullage.core.config.values import Threshold, Value
-from ullage.core.secrets import known_secrets, mask
+from ullage.core.secrets.scan import known_secrets, mask
 from ullage.store.config_files import config_paths, is_there
 from ullage.store.places import Places
 

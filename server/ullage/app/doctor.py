@@ -8,7 +8,7 @@ import msgspec
 from ullage.app.change import now_text
 from ullage.app.session import Session
 from ullage.app.sessions import find_session, open_session
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.transcript.doctor import Finding, finding
 from ullage.core.transcript.entries import Agent, Header, MemoryLines
 from ullage.errors import NotATranscript, NotRepairable

@@ -8,7 +8,7 @@ from ullage.app.status_text import RULE, bar, status_text
 from ullage.core.advice import Advice, advise
 from ullage.core.breakdown import Breakdown, EntryTokens, Share, break_down, largest
 from ullage.core.forecast import Forecast, forecast
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.status import rfc3339
 
 INSPECT_BAR_CHARS = 30

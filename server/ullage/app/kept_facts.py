@@ -7,7 +7,7 @@ from threading import Lock
 from ullage.core.facts.accumulate import Gathering, take_up
 from ullage.core.facts.facts import Facts, settle
 from ullage.core.facts.previous_summary import Carried
-from ullage.core.secrets import mask_said
+from ullage.core.secrets.scan import mask_said
 from ullage.core.transcript.context import ContextItem
 
 MAX_KEPT = 4

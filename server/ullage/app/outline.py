@@ -18,7 +18,7 @@ from ullage.core.outline import (
     rows_between,
 )
 from ullage.core.presence import Standing, stand
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction, ContextItem
 from ullage.core.transcript.entries import Line, Problem
 from ullage.core.transcript.message import ToolCall, ToolResult

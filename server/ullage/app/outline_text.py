@@ -7,7 +7,7 @@ from ullage.app.outline import Outlined, counted_tokens, items_of, known_tokens
 from ullage.core.gauge import share_text, short_tokens
 from ullage.core.outline import Row, RowKind
 from ullage.core.presence import Presence, presence
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import Compaction
 from ullage.core.transcript.message import Text, ToolResult, result_text

@@ -10,7 +10,7 @@ from ullage.app.load import read
 from ullage.app.secrets import secrets_for
 from ullage.app.session import Session
 from ullage.core.facts.pins import Pin, clean_pin, pinnable_text, pins_to_carry, refuse_pin
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EntryNotFound, PinRefused

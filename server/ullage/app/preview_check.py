@@ -14,7 +14,6 @@ from ullage.app.sessions import open_session
 from ullage.core.audit import audit
 from ullage.core.config.settings import Config
 from ullage.core.facts.facts import Facts, gather
-from ullage.core.masking import mask_items
 from ullage.core.preview_check import (
     HINDRANCES,
     Change,
@@ -25,6 +24,7 @@ from ullage.core.preview_check import (
     outdated_finding,
 )
 from ullage.core.preview_text import split_proposed
+from ullage.core.secrets.masking import mask_items
 from ullage.core.transcript.context import ContextItem
 from ullage.store.places import Places
 

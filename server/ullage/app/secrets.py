@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from ullage.core.env_file import read_assignments
-from ullage.core.secrets import known_secrets
+from ullage.core.secrets.env_file import read_assignments
+from ullage.core.secrets.scan import known_secrets
 from ullage.core.transcript.entries import Header
 from ullage.store.env_files import read_env_files
 from ullage.store.places import Places

@@ -11,9 +11,9 @@ from ullage.core.compaction import Selection
 from ullage.core.completion import Completed, completed
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.loss import Loss
-from ullage.core.masking import mask_items
 from ullage.core.measure_loss import measure_loss
-from ullage.core.secrets import mask
+from ullage.core.secrets.masking import mask_items
+from ullage.core.secrets.scan import mask
 from ullage.core.summary import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import ModelError

@@ -25,7 +25,7 @@ from ullage.cli.pin import pin
 from ullage.cli.prune import prune
 from ullage.cli.sessions import sessions
 from ullage.cli.undo import undo
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.errors import UllageError
 
 COMMANDS: tuple[click.Command, ...] = (

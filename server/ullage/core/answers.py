@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
 from ullage.core.material import Piece, fit_text
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.text.identifiers import identifiers
 from ullage.core.text.prose import split_sentences
 from ullage.core.transcript.tokens import Count

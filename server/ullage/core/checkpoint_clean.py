@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 
 from ullage.core.checkpoint import Checkpoint, storable
-from ullage.core.secrets import mask, may_change, texts_of
+from ullage.core.secrets.scan import mask, may_change, texts_of
 
 
 def cleaned(checkpoint: Checkpoint, known_secrets: tuple[str, ...]) -> Checkpoint:

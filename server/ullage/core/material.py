@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import one_line, own_words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import (

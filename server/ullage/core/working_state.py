@@ -25,7 +25,7 @@ from ullage.core.facts.captured_messages import (
     turns_of,
 )
 from ullage.core.facts.tool_calls import CallFacts, read_call, sorted_json
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist, one_line, own_words
 from ullage.core.transcript.message import ToolCall
 

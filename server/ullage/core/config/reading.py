@@ -39,7 +39,7 @@ from ullage.core.config.tree import (
 )
 from ullage.core.config.value_finding import holds_secret, value_finding
 from ullage.core.config.values import Fault, read_text, read_value
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 
 MAX_FINDINGS = 100
 """Of one place; more would only hide the first (chosen)."""

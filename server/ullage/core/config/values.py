@@ -165,7 +165,7 @@ def read_text(kind: Kind, text: str) -> Node:
 def is_secret(text: str) -> bool:
     """Tell whether a text holds what looks like a key."""
     # Most users have no configuration to be looked through; what finds secrets takes a while.
-    from ullage.core.secrets import mask
+    from ullage.core.secrets.scan import mask
 
     return mask(text) != text
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ullage.core.secrets import mask
+from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.message import (
     Block,

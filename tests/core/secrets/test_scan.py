@@ -12,8 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
-from ullage.core.secret_rules import RULES, find_by_rules, may_hold
-from ullage.core.secrets import find_secrets, known_secrets, mask, mask_value, may_change, texts_of
+from ullage.core.secrets.rules import RULES, find_by_rules, may_hold
+from ullage.core.secrets.scan import (
+    find_secrets,
+    known_secrets,
+    mask,
+    mask_value,
+    may_change,
+    texts_of,
+)
 
 PLACES = (
     "{}",

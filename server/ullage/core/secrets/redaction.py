@@ -12,7 +12,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.secrets import find_secrets
+from ullage.core.secrets.scan import find_secrets
 from ullage.core.transcript.message import JsonObject
 
 MAX_DEPTH = 100

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ullage.core.redaction import MAX_DEPTH, Redactor
+from ullage.core.secrets.redaction import MAX_DEPTH, Redactor
 
 KEY = "ghp_CANARY0123456789abcdefghijklmnopqr"
 

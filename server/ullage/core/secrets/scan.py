@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from ullage.core.secret_rules import find_by_rules, find_by_rules_at, may_hold
+from ullage.core.secrets.rules import find_by_rules, find_by_rules_at, may_hold
 
 MIN_KNOWN_CHARS = 8
 """A shorter value, such as `true`, would be masked all over a text (chosen)."""

@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.env_file import read_assignments
+from ullage.core.secrets.env_file import read_assignments
 
 TEXT = r"""
 # a comment
