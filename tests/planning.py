@@ -15,7 +15,7 @@ from ullage.app.summaries import ModelUse
 from ullage.app.undo import Undone, plan_undo, undo
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
-from ullage.core.policy import Policy
+from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.tokens import estimate
 from ullage.store.demo import make_idle
 from ullage.store.places import Places

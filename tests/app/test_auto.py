@@ -18,7 +18,7 @@ from ullage.app.summaries import ModelUse
 from ullage.app.undo import plan_undo_of, undo
 from ullage.core.config.settings import Config
 from ullage.core.decision import Ask, Compact, Idle, Prune, Warn
-from ullage.core.policy import Policy
+from ullage.core.gauge.policy import Policy
 from ullage.errors import Refused
 from ullage.store.demo import make_idle
 from ullage.store.places import Places

@@ -11,7 +11,7 @@ from ullage.app.preview import CompactionPreview, find_preview, make_preview
 from ullage.app.summaries import ModelUse
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
-from ullage.core.policy import Layer, Policy
+from ullage.core.gauge.policy import Layer, Policy
 from ullage.core.preview_text import split_proposed
 from ullage.store.demo import make_idle
 from ullage.store.places import Places

@@ -12,7 +12,7 @@ from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prun
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
 from ullage.core.edit import PRUNED_OUTPUT
-from ullage.core.policy import Policy
+from ullage.core.gauge.policy import Policy
 from ullage.errors import Refused, UnknownItem, WriteNotSupported
 from ullage.store.demo import make_idle
 from ullage.store.places import Places

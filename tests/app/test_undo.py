@@ -11,7 +11,7 @@ from ullage.app.change import Made
 from ullage.app.undo import plan_undo_of, undo
 from ullage.app.undo_report import undo_question, undone_line
 from ullage.core.config.settings import Config
-from ullage.core.policy import Policy
+from ullage.core.gauge.policy import Policy
 from ullage.errors import WriteNotSupported
 from ullage.store.demo import make_idle
 from ullage.store.places import Places

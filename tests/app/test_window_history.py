@@ -10,7 +10,7 @@ from planning import loaded
 from ullage.app.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.app.window_history import read_past, window_history
 from ullage.core.config.settings import Config
-from ullage.core.policy import Policy
+from ullage.core.gauge.policy import Policy
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 

@@ -15,7 +15,7 @@ from ullage.core.breaker import (
     record_warning,
     refuse_run,
 )
-from ullage.core.policy import LAYERS, Layer
+from ullage.core.gauge.policy import LAYERS, Layer
 
 NOW = 1_770_000_000_000
 LATER = NOW + RUN_INTERVAL_MS

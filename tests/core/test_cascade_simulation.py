@@ -35,13 +35,13 @@ from ullage.core.decision import (
     Warn,
     decide,
 )
-from ullage.core.gauge import Gauge
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.policy import LAYERS, Layer, Policy
+from ullage.core.gauge.window import Window
 from ullage.core.outputs import tool_output_tokens
-from ullage.core.policy import LAYERS, Layer, Policy
 from ullage.core.prune import plan_prune, pruned
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_items, count_message
-from ullage.core.window import Window
 
 MAX_DECISIONS = 8
 """In one cascade: three layers, two retries, the end, and some to spare."""

@@ -13,12 +13,12 @@ from ullage.core.compaction import (
     refuse_summary,
     select,
 )
-from ullage.core.gauge import measure
-from ullage.core.policy import Policy
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.policy import Policy
+from ullage.core.gauge.window import Window
 from ullage.core.prune import plan_rescue, pruned
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import count_items
-from ullage.core.window import Window
 
 WINDOW = Window(n_tokens=200_000, source="default", detail="")
 

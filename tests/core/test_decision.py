@@ -20,7 +20,7 @@ from ullage.core.decision import (
     decide,
     due_layer,
 )
-from ullage.core.policy import LAYERS, Policy, prune_rounds, ratio_at, reserve_at
+from ullage.core.gauge.policy import LAYERS, Policy, prune_rounds, ratio_at, reserve_at
 
 NOW = 1_770_000_000_000
 QUIET = Policy(notifies_before_auto=False)

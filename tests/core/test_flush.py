@@ -17,6 +17,7 @@ from ullage.core.flush import (
     is_flushed,
     spoken,
 )
+from ullage.core.gauge.policy import Policy
 from ullage.core.memory_facts import memory_points
 from ullage.core.memory_text import (
     SECTIONS,
@@ -29,7 +30,6 @@ from ullage.core.memory_text import (
     read_points,
     unwritten,
 )
-from ullage.core.policy import Policy
 
 
 def test_no_window_lets_the_compaction_win() -> None:

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, user
-from ullage.core.gauge import Gauge
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.running_total import running_totals
+from ullage.core.gauge.window import Window
 from ullage.core.outline import (
     EMPTY_OUTLINE,
     Sketch,
@@ -17,11 +19,9 @@ from ullage.core.outline import (
     rows_between,
     sections,
 )
-from ullage.core.running_total import running_totals
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Line, MemoryLines, Problem
 from ullage.core.transcript.message import Usage
-from ullage.core.window import Window
 
 
 def sketch(line: Line) -> Sketch | Problem | None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from sized import PLACEHOLDER_TOKENS, count, recent_turns, step, turn, with_image
 from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT
+from ullage.core.gauge.policy import Policy
 from ullage.core.outputs import prunable_range, tool_output_tokens
-from ullage.core.policy import Policy
 from ullage.core.prune import (
     ALL_REASONS,
     PrunePlan,

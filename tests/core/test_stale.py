@@ -6,8 +6,8 @@ import pytest
 
 from factories import assistant, numbered, tool_result
 from ullage.core.facts.tool_calls import file_read
+from ullage.core.gauge.policy import Policy
 from ullage.core.outputs import Output, tool_outputs
-from ullage.core.policy import Policy
 from ullage.core.stale import duplicates, superseded_reads
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import ToolCall

@@ -34,11 +34,11 @@ from ullage.core.edit import (
     Replacement,
     Rewrite,
 )
-from ullage.core.gauge import measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolCall, ToolResult
-from ullage.core.window import Window
 from ullage.formats.format import Editor
 from ullage.formats.openclaw.prune import prune_message as prune_pi
 from ullage.formats.registry import editor_for, recognize

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from gemini_files import METADATA, SESSION_ID, GeminiFile, gemini_files, response, tool_call
 from pi_files import json_line
 from reading import essence
-from ullage.core.gauge import Gauge, measure
+from ullage.core.gauge.gauge import Gauge, measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.core.transcript.message import Image, ToolResult, plain_text
-from ullage.core.window import Window
 from ullage.formats.format import Reading
 from ullage.formats.gemini import adapter
 from ullage.formats.json_line import MAX_LINE_BYTES

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession, tool_part
 from reading import essence
 from ullage.core.cut import open_calls
-from ullage.core.gauge import measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import Text, Thinking, ToolResult, plain_text
 from ullage.core.transcript.tokens import estimate
-from ullage.core.window import Window
 from ullage.formats.format import Reading
 from ullage.formats.opencode import adapter
 from ullage.formats.opencode.messages import CLEARED, INTERRUPTED

@@ -25,11 +25,11 @@ from session_edit_files import (
 )
 from ullage.core.cut import legal_cuts
 from ullage.core.edit import CompactionEdit, NewSession, PruneEdit, Replacement
-from ullage.core.gauge import measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolResult
-from ullage.core.window import Window
 from ullage.errors import Refused
 from ullage.formats.format import Editor
 from ullage.formats.registry import editor_for, recognize

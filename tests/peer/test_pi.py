@@ -23,11 +23,11 @@ from ullage.app.reports import report_context
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
 from ullage.core.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
-from ullage.core.gauge import measure
-from ullage.core.policy import Policy
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.policy import Policy
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
-from ullage.core.window import Window
 from ullage.formats.openclaw import edit as editor
 from ullage.formats.openclaw.prune import prune_message
 from ullage.store.demo import make_idle

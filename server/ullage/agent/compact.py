@@ -6,7 +6,7 @@ from ullage.agent.wire import refused
 from ullage.app.compact import Request
 from ullage.app.held_compact import HeldCompaction, Wish, compact_held
 from ullage.core.compaction import Unneeded
-from ullage.core.loss import Loss
+from ullage.core.gauge.loss import Loss
 
 
 async def compact(sessions: Sessions, params: Compact) -> Compacted:

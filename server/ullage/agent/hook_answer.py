@@ -102,7 +102,7 @@ def _before_prompt(event: Prompted, config: Config, places: Places) -> bytes:
     policy = config.policy_for(live.reading.context.model, live.gauge.window.n_tokens)
     if live.gauge.utilization < policy.gauge_ratio:
         return b""
-    from ullage.core.gauge import gauge_line
+    from ullage.core.gauge.gauge import gauge_line
     from ullage.core.transcript.injected import advice_text
 
     if live.gauge.utilization < policy.checkpoint_ratio:

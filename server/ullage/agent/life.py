@@ -31,7 +31,7 @@ from ullage.app.attached import (
 from ullage.app.load import Loaded
 from ullage.app.resume import Resume as Found
 from ullage.app.resume import resume
-from ullage.core.policy import ratio_at, reserve_at
+from ullage.core.gauge.policy import ratio_at, reserve_at
 
 log = logging.getLogger(__name__)
 

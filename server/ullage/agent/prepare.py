@@ -26,7 +26,7 @@ from ullage.app.auto import put_off_layer
 from ullage.app.checkpoint import Written
 from ullage.app.flush import Flushed
 from ullage.core.decision import Ask, Compact, Warn
-from ullage.core.gauge import Gauge
+from ullage.core.gauge.gauge import Gauge
 
 
 async def prepare(sessions: Sessions, params: Prepare) -> Prepared:

@@ -9,10 +9,10 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from ullage.core.gauge import UsedSource
-from ullage.core.policy import Layer
+from ullage.core.gauge.gauge import UsedSource
+from ullage.core.gauge.policy import Layer
+from ullage.core.gauge.window import WindowSource
 from ullage.core.transcript.message import JsonObject, MessageFormat
-from ullage.core.window import WindowSource
 
 PROTOCOL_VERSION = 1
 """Raised when a field changes its meaning or goes; new fields and methods do not raise it."""

@@ -9,8 +9,8 @@ from ullage.app.load import load
 from ullage.app.session import Session
 from ullage.app.sessions import subagent_sessions, workspace_sessions
 from ullage.core.config.settings import Config
-from ullage.core.gauge import UsedSource, gauge_text, short_tokens
-from ullage.core.status import rfc3339
+from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
+from ullage.core.gauge.status import rfc3339
 from ullage.core.transcript.entries import Agent
 from ullage.store.places import Places
 from ullage.store.processes import running_sessions

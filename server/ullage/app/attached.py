@@ -15,6 +15,7 @@ from ullage.app.sessions import open_session
 from ullage.core.breaker import Breaker, at_epoch
 from ullage.core.config.settings import Config
 from ullage.core.decision import Step
+from ullage.core.gauge.window import find_row
 from ullage.core.prune import PruneItem, pruned
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
@@ -22,7 +23,6 @@ from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject, MessageFormat
 from ullage.core.transcript.standing import Conversation, conversation_of
 from ullage.core.turn import still_pruned, without_unseen
-from ullage.core.window import find_row
 from ullage.errors import InputError, UllageError
 from ullage.formats.format import Reading
 from ullage.formats.in_memory import InMemory, Known, context_of_messages

@@ -25,7 +25,7 @@ from ullage.core.breaker import (
 )
 from ullage.core.config.settings import Config
 from ullage.core.decision import Warn
-from ullage.core.policy import Layer
+from ullage.core.gauge.policy import Layer
 from ullage.errors import SessionLive, StateBusy, StorageError
 from ullage.store.auto_state import AutoState, automatic_run, change_auto_state, read_auto_state
 from ullage.store.places import Places

@@ -21,8 +21,8 @@ from ullage.app.session import Session
 from ullage.app.sessions import open_session
 from ullage.core.config.settings import Config
 from ullage.core.edit import Append, FileChange, NewSession
+from ullage.core.gauge.policy import Layer
 from ullage.core.lines import changed_lines
-from ullage.core.policy import Layer
 from ullage.core.receipt import Occasion, ReceiptKind
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Agent

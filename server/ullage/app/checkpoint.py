@@ -18,7 +18,7 @@ from ullage.core.checkpoint_clean import cleaned
 from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.cut import open_calls
-from ullage.core.policy import ratio_at
+from ullage.core.gauge.policy import ratio_at
 from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (

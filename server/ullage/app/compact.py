@@ -22,8 +22,8 @@ from ullage.core.compaction import Selection, Unneeded, refuse_summary, select, 
 from ullage.core.config.settings import Config
 from ullage.core.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.edit import CompactionEdit, FileChange
-from ullage.core.loss import audit_details
-from ullage.core.policy import DEFAULT_LAYER, Layer
+from ullage.core.gauge.loss import audit_details
+from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.message import JsonObject
 from ullage.store.places import Places

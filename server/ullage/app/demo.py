@@ -16,7 +16,7 @@ from ullage.app.summaries import ModelUse
 from ullage.app.undo import plan_undo, undo
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
-from ullage.core.gauge import gauge_line
+from ullage.core.gauge.gauge import gauge_line
 from ullage.store.demo import make_idle, scratch_session
 from ullage.store.places import Places
 

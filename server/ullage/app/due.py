@@ -13,8 +13,8 @@ from ullage.app.summaries import ModelUse
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.decision import Action, Ask, Compact, Prune, Situation, Step, decide
+from ullage.core.gauge.policy import Layer
 from ullage.core.outputs import tool_output_tokens
-from ullage.core.policy import Layer
 from ullage.store.auto_state import AutoState
 from ullage.store.places import Places
 

@@ -3,8 +3,8 @@
 import msgspec
 
 from ullage.app.load import Loaded
-from ullage.core.breakdown import Share, share_out
-from ullage.core.forecast import Forecast, forecast
+from ullage.core.gauge.breakdown import Share, share_out
+from ullage.core.gauge.forecast import Forecast, forecast
 from ullage.core.transcript.tokens import count_message
 
 

@@ -13,6 +13,7 @@ from ullage.app.load import Loaded
 from ullage.app.summaries import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
 from ullage.core.flush import PRE_FLUSH, Epoch, epoch_of, is_flushed
+from ullage.core.gauge.status import last_compaction_ms, rfc3339
 from ullage.core.memory_facts import memory_points
 from ullage.core.memory_text import (
     Point,
@@ -26,7 +27,6 @@ from ullage.core.memory_text import (
 )
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
-from ullage.core.status import last_compaction_ms, rfc3339
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
 from ullage.formats.openclaw.meta import read_flush_epoch

@@ -25,7 +25,7 @@ from ullage.app.load import Loaded, with_items
 from ullage.app.models import model_use
 from ullage.core.breaker import record_run
 from ullage.core.compaction import Unneeded
-from ullage.core.loss import Loss
+from ullage.core.gauge.loss import Loss
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import UllageError

@@ -7,10 +7,10 @@ from ullage.app.reports import LossReport, report_loss
 from ullage.app.secrets import secrets_for
 from ullage.app.session import Session
 from ullage.app.status_text import RULE
-from ullage.core.degradation import Degradation, evaluate, is_death_spiral
-from ullage.core.loss import noted_loss, summed_loss
+from ullage.core.gauge.degradation import Degradation, evaluate, is_death_spiral
+from ullage.core.gauge.loss import noted_loss, summed_loss
+from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.status import rfc3339
 from ullage.core.transcript.context import Compaction
 from ullage.store.places import Places
 

@@ -5,11 +5,11 @@ import msgspec
 from ullage.app.load import Loaded
 from ullage.app.reports import StatusReport, report_status
 from ullage.app.status_text import RULE, bar, status_text
-from ullage.core.advice import Advice, advise
-from ullage.core.breakdown import Breakdown, EntryTokens, Share, break_down, largest
-from ullage.core.forecast import Forecast, forecast
+from ullage.core.gauge.advice import Advice, advise
+from ullage.core.gauge.breakdown import Breakdown, EntryTokens, Share, break_down, largest
+from ullage.core.gauge.forecast import Forecast, forecast
+from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.status import rfc3339
 
 INSPECT_BAR_CHARS = 30
 """So that a row fits into 80 columns."""

@@ -12,7 +12,7 @@ import msgspec
 from ullage.app.load import Loaded, gauge_of, measured
 from ullage.app.session import Session, session_of
 from ullage.core.config.settings import CheckpointSettings, Config
-from ullage.core.gauge import Gauge
+from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.errors import NotATranscript
 from ullage.formats.format import Format, Reading

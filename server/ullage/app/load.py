@@ -6,12 +6,12 @@ import msgspec
 
 from ullage.app.session import Session
 from ullage.core.config.settings import Config
-from ullage.core.gauge import Gauge, measure
-from ullage.core.policy import Policy
-from ullage.core.status import Status, assess
+from ullage.core.gauge.gauge import Gauge, measure
+from ullage.core.gauge.policy import Policy
+from ullage.core.gauge.status import Status, assess
+from ullage.core.gauge.window import find_row, resolve
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.index import EMPTY_INDEX
-from ullage.core.window import find_row, resolve
 from ullage.formats.format import Reading
 from ullage.store.index import read_index, write_index
 from ullage.store.models import model_table

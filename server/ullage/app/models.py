@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ullage.app.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.config.settings import ModelSettings
-from ullage.core.window import find_row
+from ullage.core.gauge.window import find_row
 from ullage.errors import EndpointRefused
 from ullage.store.models import model_table
 from ullage.store.places import Places

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ullage.app.outline import Outlined, counted_tokens, items_of, known_tokens
-from ullage.core.gauge import share_text, short_tokens
+from ullage.core.gauge.gauge import share_text, short_tokens
 from ullage.core.outline import Row, RowKind
 from ullage.core.presence import Presence, presence
 from ullage.core.secrets.scan import mask

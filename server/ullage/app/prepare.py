@@ -31,8 +31,8 @@ from ullage.app.resume import resume
 from ullage.core.breaker import record_warning
 from ullage.core.decision import Ask, Compact, Situation, Warn
 from ullage.core.flush import epoch_of, flush_at, flush_prompt
-from ullage.core.gauge import Gauge, gauge_line
-from ullage.core.policy import ratio_at
+from ullage.core.gauge.gauge import Gauge, gauge_line
+from ullage.core.gauge.policy import ratio_at
 from ullage.core.session_events import events_of
 from ullage.core.transcript.injected import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject

@@ -22,8 +22,8 @@ from ullage.app.status_text import ago
 from ullage.app.summaries import ModelUse, WrittenSummary
 from ullage.core.compaction import Unneeded
 from ullage.core.config.settings import Config
-from ullage.core.gauge import tokens_text
-from ullage.core.policy import DEFAULT_LAYER, Layer
+from ullage.core.gauge.gauge import tokens_text
+from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.core.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask

@@ -4,15 +4,15 @@ import msgspec
 
 from ullage.app.load import Loaded
 from ullage.app.session import Session
-from ullage.core.degradation import Risk
-from ullage.core.gauge import UsedSource
-from ullage.core.loss import Loss, measured_text
-from ullage.core.policy import Band
-from ullage.core.status import last_compaction_ms, rfc3339
+from ullage.core.gauge.degradation import Risk
+from ullage.core.gauge.gauge import UsedSource
+from ullage.core.gauge.loss import Loss, measured_text
+from ullage.core.gauge.policy import Band
+from ullage.core.gauge.status import last_compaction_ms, rfc3339
+from ullage.core.gauge.window import WindowSource
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent
 from ullage.core.transcript.message import JsonObject
-from ullage.core.window import WindowSource
 
 
 class TriggerReport(msgspec.Struct, frozen=True, kw_only=True):

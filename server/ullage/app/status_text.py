@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 from ullage.app.load import Loaded
-from ullage.core.degradation import HIGH_COMPACTIONS
-from ullage.core.gauge import Gauge
-from ullage.core.loss import measured_text
-from ullage.core.status import Status, last_compaction_ms
+from ullage.core.gauge.degradation import HIGH_COMPACTIONS
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.loss import measured_text
+from ullage.core.gauge.status import Status, last_compaction_ms
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.entries import Agent
-from ullage.core.window import Window
 
 RULE = "━" * 50
 """The line below a heading (S0 §`openclaw context status`)."""

@@ -10,7 +10,7 @@ from ullage.core.audit import Audit, audit
 from ullage.core.compaction import Selection
 from ullage.core.completion import Completed, completed
 from ullage.core.facts.facts import Facts, gather
-from ullage.core.loss import Loss
+from ullage.core.gauge.loss import Loss
 from ullage.core.measure_loss import measure_loss
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.undo import Reversal, Undone, Withdrawal
-from ullage.core.gauge import gauge_text
+from ullage.core.gauge.gauge import gauge_text
 
 
 class UndoReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,10 +7,7 @@ import msgspec
 
 from ullage.app.load import Loaded
 from ullage.app.session import Session
-from ullage.core.transcript.context import Compaction, Context
-from ullage.core.transcript.entries import Lines, MemoryLines
-from ullage.core.transcript.index import CompactionRef, Index
-from ullage.core.window_history import (
+from ullage.core.gauge.history import (
     Mark,
     Point,
     Stretch,
@@ -19,6 +16,9 @@ from ullage.core.window_history import (
     stretch,
     thinned,
 )
+from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.entries import Lines, MemoryLines
+from ullage.core.transcript.index import CompactionRef, Index
 from ullage.store.reader import FileLines, FirstLines
 
 

@@ -13,8 +13,8 @@ from ullage.app.load import Loaded, load
 from ullage.app.session import Session
 from ullage.app.sessions import subagent_sessions, workspace_sessions
 from ullage.core.config.settings import Config
-from ullage.core.gauge import Gauge
-from ullage.core.policy import Band
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.policy import Band
 from ullage.core.transcript.entries import Agent
 from ullage.errors import UllageError
 from ullage.formats.registry import FORMATS

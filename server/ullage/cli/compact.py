@@ -18,7 +18,7 @@ from ullage.cli.options import (
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
-from ullage.core.policy import DEFAULT_LAYER, Layer
+from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:

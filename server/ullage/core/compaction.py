@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.cut import Cut, find_cut, open_calls, parted_call
-from ullage.core.gauge import Gauge
-from ullage.core.policy import Layer, Policy, protected_tokens
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.policy import Layer, Policy, protected_tokens
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import Count, count_message
 

@@ -12,7 +12,7 @@ import re
 import msgspec
 
 from ullage.core.config.settings import FlushSettings
-from ullage.core.policy import Policy, ratio_at, reserve_at
+from ullage.core.gauge.policy import Policy, ratio_at, reserve_at
 from ullage.core.transcript.context import Context
 
 NO_REPLY = "NO_REPLY"

@@ -2,7 +2,7 @@
 
 from ullage.core.audit import Audit, tallies
 from ullage.core.completion import Completed
-from ullage.core.loss import KindLoss, Loss
+from ullage.core.gauge.loss import KindLoss, Loss
 
 
 def measure_loss(

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.edit import PRUNED_OUTPUT
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.policy import PROTECTED_TOOLS, Policy
+from ullage.core.gauge.policy import PROTECTED_TOOLS, Policy
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, ToolCall, ToolResult, result_text

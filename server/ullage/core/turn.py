@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.decision import Action, Prune, Situation, Step, decide
-from ullage.core.gauge import tells_usage
+from ullage.core.gauge.gauge import tells_usage
+from ullage.core.gauge.policy import Policy
 from ullage.core.outputs import is_placeholder, tool_output_tokens
-from ullage.core.policy import Policy
 from ullage.core.prune import PruneItem, plan_prune, plan_rounds, pruned
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import ToolResult

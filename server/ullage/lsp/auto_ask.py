@@ -16,7 +16,7 @@ from ullage.app.nudge import Claim, give_back, snooze_session
 from ullage.app.prune import Pruning, prune
 from ullage.core.config.settings import Config
 from ullage.core.decision import Ask
-from ullage.core.policy import Layer
+from ullage.core.gauge.policy import Layer
 from ullage.errors import StorageError
 from ullage.lsp import auto_text
 from ullage.lsp.auto_make import found_pruning, make_now

@@ -7,10 +7,10 @@ from typing import Final
 from ullage.app.load import Loaded
 from ullage.app.status_text import session_title
 from ullage.app.window_history import Past, read_past, window_history
-from ullage.core.gauge import share_text
-from ullage.core.policy import triggers
-from ullage.core.status import rfc3339
-from ullage.core.window_history import Mark, Point
+from ullage.core.gauge.gauge import share_text
+from ullage.core.gauge.history import Mark, Point
+from ullage.core.gauge.policy import triggers
+from ullage.core.gauge.status import rfc3339
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
 from ullage.lsp.outline import entry_lines, line_of

@@ -16,7 +16,7 @@ from ullage.app.preview import (
 )
 from ullage.app.summaries import ModelUse
 from ullage.core.compaction import Unneeded
-from ullage.core.policy import Layer
+from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp.boundary import guarded, request
 from ullage.lsp.compact import made_outcome

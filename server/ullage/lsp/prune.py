@@ -3,7 +3,7 @@
 import asyncio
 
 from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
-from ullage.core.gauge import short_tokens
+from ullage.core.gauge.gauge import short_tokens
 from ullage.errors import WriteNotSupported
 from ullage.lsp.convert import session_ref
 from ullage.lsp.outcome import ask, changed, changing, meant

@@ -6,7 +6,7 @@ from ullage.app.checkpoints import Found, find_checkpoint
 from ullage.app.load import Loaded
 from ullage.app.restore import NewPlan, RestorePlan, Target, plan_restore, restore
 from ullage.app.resume import restore_text
-from ullage.core.gauge import short_tokens, tokens_text
+from ullage.core.gauge.gauge import short_tokens, tokens_text
 from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import session_ref

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ullage.app.status_text import ago, session_title
 from ullage.app.workspace import Brief, Family, brief, measure_all
-from ullage.core.gauge import gauge_text, short_tokens
+from ullage.core.gauge.gauge import gauge_text, short_tokens
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import LEVELS
 from ullage.lsp.follow import discover

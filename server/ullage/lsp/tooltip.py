@@ -12,9 +12,9 @@ from ullage.app.status_text import (
     used_text,
     window_text,
 )
-from ullage.core.breakdown import Share
-from ullage.core.gauge import tells_usage
-from ullage.core.status import last_compaction_ms
+from ullage.core.gauge.breakdown import Share
+from ullage.core.gauge.gauge import tells_usage
+from ullage.core.gauge.status import last_compaction_ms
 from ullage.lsp.markdown import escaped
 
 MAX_SHARES = 6

@@ -9,9 +9,9 @@ import msgspec
 from ullage.app.inspect import Inspection, inspect
 from ullage.app.load import Loaded
 from ullage.app.status_text import ago, total_text
-from ullage.core.advice import Advice
-from ullage.core.breakdown import EntryTokens, Share
 from ullage.core.facts.pins import MAX_PIN_CHARS, pinnable_text
+from ullage.core.gauge.advice import Advice
+from ullage.core.gauge.breakdown import EntryTokens, Share
 from ullage.core.prune import ALL_REASONS, plan_prune
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.breaker import Breaker
-from ullage.core.nudge import Nudges
-from ullage.core.policy import Layer
+from ullage.core.gauge.nudge import Nudges
+from ullage.core.gauge.policy import Layer
 from ullage.store.places import Places, session_folder
 from ullage.store.quick_lock import quick_lock
 from ullage.store.state_file import StateFile, read_state, replace_state

@@ -5,7 +5,7 @@ from importlib import resources
 
 import msgspec
 
-from ullage.core.window import ModelRow
+from ullage.core.gauge.window import ModelRow
 
 
 @cache

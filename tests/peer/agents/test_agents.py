@@ -31,11 +31,11 @@ from ullage.core.edit import (
     Replacement,
     RestoreEdit,
 )
-from ullage.core.gauge import measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
-from ullage.core.window import Window
 from ullage.formats.format import Editor
 from ullage.formats.registry import editor_for, recognize
 

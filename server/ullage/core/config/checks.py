@@ -7,7 +7,7 @@ from ullage.core.config.keys import SPELLINGS
 from ullage.core.config.settings import Setting, effective, reserve_tokens
 from ullage.core.config.tree import Finding, Origin
 from ullage.core.config.values import Threshold, Value
-from ullage.core.window import DEFAULT_WINDOW_TOKENS
+from ullage.core.gauge.window import DEFAULT_WINDOW_TOKENS
 
 _IN_ORDER = (
     "gauge.trigger",

@@ -7,8 +7,8 @@ import msgspec
 from ullage.core.config.keys import KEYS, OVERRIDES, READ_ONLY, SPELLINGS, Key
 from ullage.core.config.tree import STRENGTH, Finding, Origin, origin_text
 from ullage.core.config.values import Threshold, Value
-from ullage.core.policy import Policy
-from ullage.core.window import DEFAULT_WINDOW_TOKENS
+from ullage.core.gauge.policy import Policy
+from ullage.core.gauge.window import DEFAULT_WINDOW_TOKENS
 
 
 class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):

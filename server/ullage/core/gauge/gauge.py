@@ -4,9 +4,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import Count, count_items
-from ullage.core.window import Window
 
 UsedSource: TypeAlias = Literal["reported", "counted", "estimated", "unknown"]
 

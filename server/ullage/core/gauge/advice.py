@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.breakdown import UNSEEN, Breakdown
+from ullage.core.gauge.breakdown import UNSEEN, Breakdown
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, ToolCall, ToolResult
 from ullage.core.transcript.tokens import IMAGE_TOKENS

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from ullage.core.degradation import Degradation, evaluate
-from ullage.core.gauge import Gauge
-from ullage.core.loss import Loss, noted_loss
-from ullage.core.policy import Band, Policy, Trigger, band_of, due_triggers, next_trigger
+from ullage.core.gauge.degradation import Degradation, evaluate
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.loss import Loss, noted_loss
+from ullage.core.gauge.policy import Band, Policy, Trigger, band_of, due_triggers, next_trigger
 from ullage.core.transcript.context import Context
 
 

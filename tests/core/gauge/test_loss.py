@@ -6,7 +6,7 @@ import pytest
 from factories import assistant, numbered, user
 from ullage.core.audit import audit
 from ullage.core.completion import completed
-from ullage.core.loss import (
+from ullage.core.gauge.loss import (
     Loss,
     audit_details,
     loss_text,

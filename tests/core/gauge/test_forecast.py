@@ -2,7 +2,7 @@
 
 from pi_files import PiFile
 from reading import read_context
-from ullage.core.forecast import turn_growth
+from ullage.core.gauge.forecast import turn_growth
 
 
 def test_a_prune_leaves_the_growth_of_the_turns_before_it() -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.core.gauge import tells_usage
+from ullage.core.gauge.gauge import tells_usage
 from ullage.core.transcript.context import Compaction, Context, ContextItem, PruneRecord
 
 MAX_POINTS = 1000

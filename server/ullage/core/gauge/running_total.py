@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ullage.core.gauge import Gauge, tells_usage
+from ullage.core.gauge.gauge import Gauge, tells_usage
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_message, estimate
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.gauge import Gauge
+from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.context import Category, Context, ContextItem
 from ullage.core.transcript.message import Block, Image, Text, Thinking, ToolCall, ToolResult
 from ullage.core.transcript.tokens import Count, count_message

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.policy import (
+from ullage.core.gauge.policy import (
     Policy,
     band_of,
     due_triggers,

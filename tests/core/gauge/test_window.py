@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.window import DEFAULT_WINDOW_TOKENS, ModelRow, find_row, resolve
+from ullage.core.gauge.window import DEFAULT_WINDOW_TOKENS, ModelRow, find_row, resolve
 from ullage.store.models import model_table
 
 TABLE = (
