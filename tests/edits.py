@@ -1,6 +1,6 @@
 """Apply changes of files to bytes, as `store` does to files."""
 
-from ullage.core.edit import Append, FileChange, NewSession, Rewrite
+from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 
 
 def applied(data: bytes, change: FileChange) -> bytes:

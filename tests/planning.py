@@ -13,7 +13,7 @@ from ullage.app.restore import RestorePlan, Target, plan_restore, restore
 from ullage.app.sessions import open_session
 from ullage.app.summaries import ModelUse
 from ullage.app.undo import Undone, plan_undo, undo
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.tokens import estimate

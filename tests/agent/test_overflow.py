@@ -2,7 +2,7 @@
 
 from service import RuntimeSession, Service
 from ullage.agent.protocol import Overflowed
-from ullage.core.edit import PRUNED_OUTPUT
+from ullage.core.change.edit import PRUNED_OUTPUT
 
 PROSE = "The parser reads a line at a time and keeps what it cannot read. " * 40
 

@@ -16,8 +16,8 @@ from ullage.app.prune import Pruning
 from ullage.app.sessions import open_session
 from ullage.app.summaries import ModelUse
 from ullage.app.undo import plan_undo_of, undo
+from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn
 from ullage.core.config.settings import Config
-from ullage.core.decision import Ask, Compact, Idle, Prune, Warn
 from ullage.core.gauge.policy import Policy
 from ullage.errors import Refused
 from ullage.store.demo import make_idle

@@ -9,7 +9,7 @@ from planning import loaded
 from ullage.app.compact import Plan, Request, plan_compaction
 from ullage.app.preview import CompactionPreview, find_preview, make_preview
 from ullage.app.summaries import ModelUse
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer, Policy
 from ullage.core.preview_text import split_proposed

@@ -10,8 +10,8 @@ from planning import loaded, undone
 from ullage.app.load import read
 from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
 from ullage.app.sessions import open_session
+from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.config.settings import Config
-from ullage.core.edit import PRUNED_OUTPUT
 from ullage.core.gauge.policy import Policy
 from ullage.errors import Refused, UnknownItem, WriteNotSupported
 from ullage.store.demo import make_idle

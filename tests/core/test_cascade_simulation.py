@@ -13,7 +13,7 @@ import pytest
 
 from factories import assistant, context_of, summary, tool_result, user
 from sized import count
-from ullage.core.breaker import (
+from ullage.core.change.breaker import (
     MAX_STRIKES,
     MIN_GAIN_RATIO,
     RUN_INTERVAL_MS,
@@ -22,8 +22,8 @@ from ullage.core.breaker import (
     record_run,
     record_warning,
 )
-from ullage.core.compaction import Selection, select
-from ullage.core.decision import (
+from ullage.core.change.compaction import Selection, select
+from ullage.core.change.decision import (
     Compact,
     Idle,
     Occasion,
@@ -35,11 +35,11 @@ from ullage.core.decision import (
     Warn,
     decide,
 )
+from ullage.core.change.prune import plan_prune, pruned
+from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.policy import LAYERS, Layer, Policy
 from ullage.core.gauge.window import Window
-from ullage.core.outputs import tool_output_tokens
-from ullage.core.prune import plan_prune, pruned
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_items, count_message
 

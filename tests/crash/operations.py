@@ -18,9 +18,9 @@ from crash.state_operations import (
     check_capture,
 )
 from store.changing import KEY, LINES, NEW_SESSION, OLD, OURS, PRUNED, REWRITE, occasion, record
-from ullage.core.edit import Append, LineChange, Rewrite
+from ullage.core.change.edit import Append, LineChange, Rewrite
+from ullage.core.change.receipt import Receipt
 from ullage.core.flush import Epoch
-from ullage.core.receipt import Receipt
 from ullage.errors import StorageError
 from ullage.store.agent_files import FileChange, make_changes, read_agent_file
 from ullage.store.change import apply_change

@@ -9,7 +9,7 @@ import pytest
 from claude_files import SESSION_ID, ClaudeFile, call, result, text
 from pi_files import Json
 from reading import read, read_context
-from ullage.core.edit import PRUNED_IMAGE, CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.change.edit import PRUNED_IMAGE, CompactionEdit, NewSession, PruneEdit, Replacement
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.errors import Refused

@@ -9,7 +9,7 @@ import pytest
 from codex_files import SESSION_ID, CodexFile, message
 from pi_files import Json
 from reading import read_context
-from ullage.core.edit import CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult

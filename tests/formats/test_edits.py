@@ -24,8 +24,8 @@ from pi_edit_sessions import (
     random_pi,
 )
 from reading import essence, read
-from ullage.core.cut import legal_cuts
-from ullage.core.edit import (
+from ullage.core.change.cut import legal_cuts
+from ullage.core.change.edit import (
     CompactionEdit,
     FileChange,
     LineChange,

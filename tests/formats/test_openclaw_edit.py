@@ -9,7 +9,7 @@ import pytest
 from edits import applied
 from pi_files import Json, PiFile, json_line
 from reading import read, read_context
-from ullage.core.edit import (
+from ullage.core.change.edit import (
     PRUNED_IMAGE,
     PRUNED_OUTPUT,
     CompactionEdit,

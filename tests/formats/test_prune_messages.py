@@ -3,7 +3,7 @@
 import pytest
 
 from pi_files import Json
-from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.formats.claude_code.prune import prune_message as prune_claude
 from ullage.formats.codex.prune import prune_message as prune_codex
 from ullage.formats.gemini.prune import prune_message as prune_gemini

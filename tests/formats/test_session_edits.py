@@ -23,8 +23,8 @@ from session_edit_files import (
     random_claude,
     random_codex,
 )
-from ullage.core.cut import legal_cuts
-from ullage.core.edit import CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.change.cut import legal_cuts
+from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, ContextItem

@@ -21,8 +21,8 @@ from ullage.app.doctor import check_up, plan_copy, write_copy
 from ullage.app.load import load, read
 from ullage.app.reports import report_context
 from ullage.app.sessions import open_session
+from ullage.core.change.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.config.settings import Config
-from ullage.core.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.policy import Policy
 from ullage.core.gauge.window import Window

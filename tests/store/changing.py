@@ -5,8 +5,8 @@ import os
 import time
 from pathlib import Path
 
-from ullage.core.edit import Append, LineChange, NewSession, Rewrite
-from ullage.core.receipt import Occasion, ReceiptKind
+from ullage.core.change.edit import Append, LineChange, NewSession, Rewrite
+from ullage.core.change.receipt import Occasion, ReceiptKind
 
 
 def record(entry_id: str, parent_id: str | None, text: str = "") -> bytes:

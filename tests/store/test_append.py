@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.core.edit import Append
+from ullage.core.change.edit import Append
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, Unreadable
 from ullage.store import lease
 from ullage.store import session_lock as lock_module

@@ -23,7 +23,7 @@ from store.changing import (
     old_session,
     record,
 )
-from ullage.core.edit import Append, FileChange, LineChange, Rewrite
+from ullage.core.change.edit import Append, FileChange, LineChange, Rewrite
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive, StorageError, WriteNotSupported
 from ullage.store import lease
 from ullage.store.change import apply_change

@@ -19,7 +19,7 @@ from store.changing import (
     occasion,
     old_session,
 )
-from ullage.core.edit import FileChange
+from ullage.core.change.edit import FileChange
 from ullage.errors import StorageError
 from ullage.store.change import apply_change
 from ullage.store.places import Places

@@ -34,7 +34,7 @@ TOOL = """
 import sys, time
 from pathlib import Path
 from store.changing import occasion, record
-from ullage.core.edit import Append, LineChange, Rewrite
+from ullage.core.change.edit import Append, LineChange, Rewrite
 from ullage.errors import Refused
 from ullage.store import lease, session_lock
 from ullage.store.change import apply_change

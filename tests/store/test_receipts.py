@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.changing import KEY, occasion
-from ullage.core.edit import LineChange
-from ullage.core.receipt import Before, Occasion, Receipt
+from ullage.core.change.edit import LineChange
+from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.core.transcript.session_key import earlier_folder_name, folder_name
 from ullage.store.checkpoints import checkpoint_folder
 from ullage.store.places import Places

@@ -8,7 +8,7 @@ from ullage.agent.protocol import CompactPlan, Overflow, Overflowed, Replacement
 from ullage.agent.sessions import Sessions, call_of
 from ullage.app.attached import keep
 from ullage.app.overflow import Advised, CompactFirst, GiveUp, SendAgain, on_overflow
-from ullage.core.decision import CONTEXT_OVERFLOW
+from ullage.core.change.decision import CONTEXT_OVERFLOW
 
 log = logging.getLogger(__name__)
 

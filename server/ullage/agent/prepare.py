@@ -25,7 +25,7 @@ from ullage.app import prepare as app
 from ullage.app.auto import put_off_layer
 from ullage.app.checkpoint import Written
 from ullage.app.flush import Flushed
-from ullage.core.decision import Ask, Compact, Warn
+from ullage.core.change.decision import Ask, Compact, Warn
 from ullage.core.gauge.gauge import Gauge
 
 

@@ -12,17 +12,17 @@ from ullage.app.load import Loaded, measured, read
 from ullage.app.secrets import secrets_for
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
-from ullage.core.breaker import Breaker, at_epoch
+from ullage.core.change.breaker import Breaker, at_epoch
+from ullage.core.change.decision import Step
+from ullage.core.change.prune import PruneItem, pruned
+from ullage.core.change.request_plan import still_pruned, without_unseen
 from ullage.core.config.settings import Config
-from ullage.core.decision import Step
 from ullage.core.gauge.window import find_row
-from ullage.core.prune import PruneItem, pruned
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject, MessageFormat
 from ullage.core.transcript.standing import Conversation, conversation_of
-from ullage.core.turn import still_pruned, without_unseen
 from ullage.errors import InputError, UllageError
 from ullage.formats.format import Reading
 from ullage.formats.in_memory import InMemory, Known, context_of_messages

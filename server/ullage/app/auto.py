@@ -15,7 +15,7 @@ from ullage.app.load import Loaded, load
 from ullage.app.prune import Pruning, prune
 from ullage.app.session import Session
 from ullage.app.summaries import ModelUse
-from ullage.core.breaker import (
+from ullage.core.change.breaker import (
     Breaker,
     is_tripped,
     put_off,
@@ -23,8 +23,8 @@ from ullage.core.breaker import (
     record_run,
     record_warning,
 )
+from ullage.core.change.decision import Warn
 from ullage.core.config.settings import Config
-from ullage.core.decision import Warn
 from ullage.core.gauge.policy import Layer
 from ullage.errors import SessionLive, StateBusy, StorageError
 from ullage.store.auto_state import AutoState, automatic_run, change_auto_state, read_auto_state

@@ -19,11 +19,11 @@ from ullage.app.flush import Flushed, FlushPlan, try_flush
 from ullage.app.load import Loaded, load
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
+from ullage.core.change.changed_lines import changed_lines
+from ullage.core.change.edit import Append, FileChange, NewSession
+from ullage.core.change.receipt import Occasion, ReceiptKind
 from ullage.core.config.settings import Config
-from ullage.core.edit import Append, FileChange, NewSession
 from ullage.core.gauge.policy import Layer
-from ullage.core.lines import changed_lines
-from ullage.core.receipt import Occasion, ReceiptKind
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Agent
 from ullage.core.transcript.index import EMPTY_INDEX

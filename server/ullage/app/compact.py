@@ -18,10 +18,10 @@ from ullage.app.flush import FlushPlan, plan_flush_before
 from ullage.app.load import Loaded
 from ullage.app.pins import carried_pins
 from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
-from ullage.core.compaction import Selection, Unneeded, refuse_summary, select, select_before
+from ullage.core.change.compaction import Selection, Unneeded, refuse_summary, select, select_before
+from ullage.core.change.decision import Action, Compact, Situation, Warn, decide
+from ullage.core.change.edit import CompactionEdit, FileChange
 from ullage.core.config.settings import Config
-from ullage.core.decision import Action, Compact, Situation, Warn, decide
-from ullage.core.edit import CompactionEdit, FileChange
 from ullage.core.gauge.loss import audit_details
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.core.secrets.scan import mask

@@ -15,7 +15,7 @@ from ullage.app.flush_report import (
 )
 from ullage.app.prune import Pruning
 from ullage.app.summaries import WrittenSummary
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.gauge.policy import Layer
 from ullage.core.text.prose import gist

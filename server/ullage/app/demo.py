@@ -14,7 +14,7 @@ from ullage.app.sessions import open_session
 from ullage.app.status_text import status_text
 from ullage.app.summaries import ModelUse
 from ullage.app.undo import plan_undo, undo
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_line
 from ullage.store.demo import make_idle, scratch_session

@@ -10,11 +10,11 @@ from ullage.app.compact import Plan, Request, plan_compaction
 from ullage.app.load import Loaded
 from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning
 from ullage.app.summaries import ModelUse
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
+from ullage.core.change.decision import Action, Ask, Compact, Prune, Situation, Step, decide
+from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.config.settings import Config
-from ullage.core.decision import Action, Ask, Compact, Prune, Situation, Step, decide
 from ullage.core.gauge.policy import Layer
-from ullage.core.outputs import tool_output_tokens
 from ullage.store.auto_state import AutoState
 from ullage.store.places import Places
 

@@ -23,8 +23,8 @@ from ullage.app.checkpoint import write_checkpoint
 from ullage.app.compact import Request, Summarized, details_of, plan_summary
 from ullage.app.load import Loaded, with_items
 from ullage.app.models import model_use
-from ullage.core.breaker import record_run
-from ullage.core.compaction import Unneeded
+from ullage.core.change.breaker import record_run
+from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.loss import Loss
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items

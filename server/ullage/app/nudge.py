@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded
-from ullage.core.decision import compaction_due, read_only_warning_at
+from ullage.core.change.decision import compaction_due, read_only_warning_at
 from ullage.core.gauge.nudge import NudgedBand, Nudges, ask, may_ask, nudge, returned, snooze
 from ullage.core.gauge.policy import Layer
 from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state

@@ -12,8 +12,8 @@ import msgspec
 from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, load_call, with_pruned
 from ullage.app.load import with_items
 from ullage.app.prune import natives_with_placeholders
-from ullage.core.compaction import Selection, hidden_tokens, select
-from ullage.core.decision import (
+from ullage.core.change.compaction import Selection, hidden_tokens, select
+from ullage.core.change.decision import (
     Ask,
     Compact,
     Idle,
@@ -25,8 +25,8 @@ from ullage.core.decision import (
     Warn,
     decide,
 )
-from ullage.core.outputs import tool_output_tokens
-from ullage.core.prune import PruneItem, PrunePlan, plan_prune, plan_rescue, pruned
+from ullage.core.change.prune import PruneItem, PrunePlan, plan_prune, plan_rescue, pruned
+from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items

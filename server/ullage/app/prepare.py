@@ -28,15 +28,15 @@ from ullage.app.flush import (
 from ullage.app.models import model_use
 from ullage.app.prune import natives_with_placeholders
 from ullage.app.resume import resume
-from ullage.core.breaker import record_warning
-from ullage.core.decision import Ask, Compact, Situation, Warn
+from ullage.core.change.breaker import record_warning
+from ullage.core.change.decision import Ask, Compact, Situation, Warn
+from ullage.core.change.request_plan import Turn, plan_turn
 from ullage.core.flush import epoch_of, flush_at, flush_prompt
 from ullage.core.gauge.gauge import Gauge, gauge_line
 from ullage.core.gauge.policy import ratio_at
 from ullage.core.session_events import events_of
 from ullage.core.transcript.injected import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject
-from ullage.core.turn import Turn, plan_turn
 from ullage.errors import LogRefused, UllageError
 from ullage.store.auto_state import AutoState, read_auto_state
 from ullage.store.daily_log import log_to_add_to

@@ -20,7 +20,7 @@ from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.app.status_text import ago
 from ullage.app.summaries import ModelUse, WrittenSummary
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer

@@ -20,16 +20,16 @@ from ullage.app.change import (
 )
 from ullage.app.load import Loaded
 from ullage.app.sessions import MIN_ID_CHARS
-from ullage.core.compaction import hidden_tokens, refuse_open_calls
-from ullage.core.config.settings import Config
-from ullage.core.edit import FileChange, PruneEdit, Replacement
-from ullage.core.prune import (
+from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
+from ullage.core.change.edit import FileChange, PruneEdit, Replacement
+from ullage.core.change.prune import (
     ALL_REASONS,
     PruneItem,
     PrunePlan,
     plan_prune,
     plan_rescue,
 )
+from ullage.core.config.settings import Config
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items

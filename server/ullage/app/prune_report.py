@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.prune import Pruning, Unpruned
-from ullage.core.prune import PruneItem, PrunePlan, Reason
+from ullage.core.change.prune import PruneItem, PrunePlan, Reason
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.message import JsonObject

@@ -23,10 +23,10 @@ from ullage.app.load import Loaded, load
 from ullage.app.new_session import write_session
 from ullage.app.resume import restore_text
 from ullage.app.sessions import open_session
+from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
+from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint import Checkpoint
-from ullage.core.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.config.settings import Config
-from ullage.core.edit import NewSession, RestoreEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.app.load import Loaded
 from ullage.core.audit import Audit, audit
-from ullage.core.compaction import Selection
+from ullage.core.change.compaction import Selection
 from ullage.core.completion import Completed, completed
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.gauge.loss import Loss

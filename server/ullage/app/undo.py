@@ -23,10 +23,10 @@ from ullage.app.load import Loaded, load
 from ullage.app.nudge import remember_return, strongest_layer
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
-from ullage.core.compaction import hidden_tokens
+from ullage.core.change.compaction import hidden_tokens
+from ullage.core.change.edit import FileChange, NewSession
+from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
-from ullage.core.edit import FileChange, NewSession
-from ullage.core.receipt import Receipt
 from ullage.core.transcript.context import Compaction, PruneRecord
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import Refused

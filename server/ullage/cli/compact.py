@@ -23,7 +23,7 @@ from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:
     from ullage.app.summaries import ModelUse
-    from ullage.core.compaction import Unneeded
+    from ullage.core.change.compaction import Unneeded
     from ullage.summary.request import Progress
 
 
@@ -123,7 +123,7 @@ def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places)
 
     from ullage.app.compact import Request, compact, plan_compaction, with_flush
     from ullage.cli.previews import carry_out, preview_of
-    from ullage.core.compaction import Unneeded
+    from ullage.core.change.compaction import Unneeded
 
     model = _model_use(loaded, config, places)
     request = Request(layer=choices.layer, focus=choices.focus)
@@ -161,8 +161,8 @@ def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -
 
     from ullage.app.auto import decline, make_due, plan_auto, remember_idle
     from ullage.cli.previews import carry_out, preview_of
-    from ullage.core.compaction import Unneeded
-    from ullage.core.decision import Ask
+    from ullage.core.change.compaction import Unneeded
+    from ullage.core.change.decision import Ask
 
     model = _model_use(loaded, config, places)
     due = asyncio.run(plan_auto(loaded, config, places, model))

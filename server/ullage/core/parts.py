@@ -5,7 +5,7 @@ from itertools import accumulate, pairwise
 
 import msgspec
 
-from ullage.core.cut import legal_cuts
+from ullage.core.change.cut import legal_cuts
 from ullage.core.material import Piece, fenced, pieces_of
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Role

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from ullage.core.outputs import describe
+from ullage.core.change.tool_outputs import describe
 from ullage.core.text.prose import gist, one_line
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, Text, Thinking, ToolCall, ToolResult, result_text

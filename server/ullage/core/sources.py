@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from ullage.core.change.tool_outputs import is_placeholder
 from ullage.core.facts.tool_calls import new_texts
-from ullage.core.outputs import is_placeholder
 from ullage.core.text.prose import looks_like_data, own_words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from ullage.core.edit import (
+from ullage.core.change.edit import (
     CompactionEdit,
     FileChange,
     LineChange,

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from ullage.core.edit import Replacement
+from ullage.core.change.edit import Replacement
 from ullage.core.transcript.context import Category, Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Header, Line
 from ullage.core.transcript.index import CompactionRef

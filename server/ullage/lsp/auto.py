@@ -24,8 +24,8 @@ from ullage.app.load import Loaded
 from ullage.app.models import model_use
 from ullage.app.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.summaries import ModelUse
+from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.keys import READ_ONLY
-from ullage.core.decision import Ask, Warn
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
 from ullage.lsp import auto_text
 from ullage.lsp.auto_ask import ask_first, nudge

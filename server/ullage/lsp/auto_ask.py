@@ -14,8 +14,8 @@ from ullage.app.load import Loaded
 from ullage.app.models import has_model
 from ullage.app.nudge import Claim, give_back, snooze_session
 from ullage.app.prune import Pruning, prune
+from ullage.core.change.decision import Ask
 from ullage.core.config.settings import Config
-from ullage.core.decision import Ask
 from ullage.core.gauge.policy import Layer
 from ullage.errors import StorageError
 from ullage.lsp import auto_text

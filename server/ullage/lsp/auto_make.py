@@ -14,7 +14,7 @@ from ullage.app.prune import PruneRequest, Pruning, plan_pruning
 from ullage.app.sessions import reopen
 from ullage.app.undo import plan_undo_of, undo
 from ullage.app.undo_report import undo_question, undone_line
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.lsp import auto_text
 from ullage.lsp.auto_message import answer_to, say

@@ -10,7 +10,7 @@ from ullage.app.load import Loaded
 from ullage.app.prune import Pruning
 from ullage.app.status_text import session_title
 from ullage.app.undo import Undone
-from ullage.core.decision import Ask
+from ullage.core.change.decision import Ask
 from ullage.core.gauge.gauge import short_tokens
 
 COMPACT_NOW, PRUNE_NOW, NOT_NOW, SNOOZE = "Compact Now", "Prune Now", "Not Now", "Snooze"

@@ -6,7 +6,7 @@ from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
 from ullage.app.compact_report import made_text
 from ullage.app.flush_report import flush_sentence
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.lsp.compaction_plan import planned_compaction
 from ullage.lsp.convert import last_summary_uri, session_ref
 from ullage.lsp.outcome import ask, changed, changing, meant

@@ -10,7 +10,7 @@ from ullage.app.compact import Plan, Request, plan_compaction, with_flush
 from ullage.app.load import Loaded
 from ullage.app.models import model_use
 from ullage.app.summaries import ModelUse
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.lsp.progress import with_progress
 from ullage.lsp.state import UllageServer
 

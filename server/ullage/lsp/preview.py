@@ -15,7 +15,7 @@ from ullage.app.preview import (
     plan_proposed,
 )
 from ullage.app.summaries import ModelUse
-from ullage.core.compaction import Unneeded
+from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp.boundary import guarded, request

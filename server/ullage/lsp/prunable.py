@@ -4,7 +4,7 @@ import asyncio
 
 from ullage.app.load import Loaded
 from ullage.app.prune import PruneRequest, Unpruned, plan_pruning
-from ullage.core.prune import PruneItem
+from ullage.core.change.prune import PruneItem
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.lsp.boundary import request

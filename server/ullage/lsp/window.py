@@ -9,10 +9,10 @@ import msgspec
 from ullage.app.inspect import Inspection, inspect
 from ullage.app.load import Loaded
 from ullage.app.status_text import ago, total_text
+from ullage.core.change.prune import ALL_REASONS, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, pinnable_text
 from ullage.core.gauge.advice import Advice
 from ullage.core.gauge.breakdown import EntryTokens, Share
-from ullage.core.prune import ALL_REASONS, plan_prune
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
 from ullage.lsp.markdown import escaped

@@ -9,7 +9,7 @@ agents skip blank lines, and blanks before a record. Cutting could take what ano
 import os
 from pathlib import Path
 
-from ullage.core.edit import Append
+from ullage.core.change.edit import Append
 from ullage.errors import StorageError
 from ullage.store.files import read_at, write_all
 from ullage.store.journal import AppendIntent, Journal

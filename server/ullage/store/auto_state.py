@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.breaker import Breaker
+from ullage.core.change.breaker import Breaker
 from ullage.core.gauge.nudge import Nudges
 from ullage.core.gauge.policy import Layer
 from ullage.store.places import Places, session_folder

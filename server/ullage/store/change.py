@@ -12,8 +12,8 @@ from typing import assert_never
 
 import msgspec
 
-from ullage.core.edit import Append, FileChange, NewSession, Rewrite
-from ullage.core.receipt import Before, Occasion, Receipt
+from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
+from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.errors import Refused, SessionLive, StorageError
 from ullage.store.append import append
 from ullage.store.journal import Journal

@@ -5,8 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from ullage.core.edit import Replacement
-from ullage.core.prune import PruneItem
+from ullage.core.change.edit import Replacement
+from ullage.core.change.prune import PruneItem
 from ullage.store.places import Places, session_folder
 from ullage.store.state_file import StateFile, read_state, replace_state
 

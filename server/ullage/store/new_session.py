@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from ullage.core.edit import NewSession
+from ullage.core.change.edit import NewSession
 from ullage.errors import Refused, StorageError, Unreadable, WriteNotSupported
 from ullage.store.files import (
     NO_LINKS,

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from ullage.core.edit import LineChange
-from ullage.core.receipt import Before, Occasion, Receipt, ReceiptKind, ReceiptState
+from ullage.core.change.edit import LineChange
+from ullage.core.change.receipt import Before, Occasion, Receipt, ReceiptKind, ReceiptState
 
 VERSION = 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.receipt import Receipt, ReceiptState
+from ullage.core.change.receipt import Receipt, ReceiptState
 from ullage.errors import StateUnwritable
 from ullage.store.files import (
     create_file,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.edit import LineChange, Rewrite
+from ullage.core.change.edit import LineChange, Rewrite
 from ullage.errors import SessionLive, StorageError, UllageError
 from ullage.store.files import (
     NO_LINKS,

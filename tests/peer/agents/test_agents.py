@@ -22,8 +22,8 @@ from agents_lab import (
 )
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read
-from ullage.core.cut import legal_cuts
-from ullage.core.edit import (
+from ullage.core.change.cut import legal_cuts
+from ullage.core.change.edit import (
     PRUNED_OUTPUT,
     CompactionEdit,
     NewSession,

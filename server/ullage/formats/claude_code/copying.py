@@ -8,7 +8,7 @@ branches and the log of the agent's requests stay behind.
 from collections.abc import Mapping, Sequence, Set
 from uuid import UUID, uuid5
 
-from ullage.core.edit import NewSession, Replacement
+from ullage.core.change.edit import NewSession, Replacement
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.index import Index

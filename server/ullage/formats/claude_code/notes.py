@@ -1,6 +1,6 @@
 """What Ullage itself notes in a session of Claude Code, where the agent does not look."""
 
-from ullage.core.edit import PruneEdit, n_pruned
+from ullage.core.change.edit import PruneEdit, n_pruned
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry
 from ullage.core.transcript.message import JsonObject

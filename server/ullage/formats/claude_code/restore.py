@@ -4,7 +4,7 @@ When Claude Code resumes a session that ends with a user's message, it puts an a
 behind that, "No response requested." (2.1.197, run; a message that it hides gets the same).
 """
 
-from ullage.core.edit import NewSession, RestoreEdit
+from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Lines
 from ullage.errors import WriteNotSupported

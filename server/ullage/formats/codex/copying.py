@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from ullage.core.edit import NewSession, Replacement
+from ullage.core.change.edit import NewSession, Replacement
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Lines, Problem
 from ullage.core.transcript.index import Index

@@ -1,6 +1,6 @@
 """What Ullage itself notes in a rollout, in keys that Codex passes over (0.169, run)."""
 
-from ullage.core.edit import PruneEdit, n_pruned
+from ullage.core.change.edit import PruneEdit, n_pruned
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry
 from ullage.core.transcript.message import JsonObject

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import as_object, text_of
 

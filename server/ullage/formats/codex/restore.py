@@ -1,6 +1,6 @@
 """Checkpoints given back to sessions of Codex: as a user's message of a new rollout."""
 
-from ullage.core.edit import NewSession, RestoreEdit
+from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Lines
 from ullage.formats.codex.compaction import summary_message

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import object_of, objects_of, text_of
 

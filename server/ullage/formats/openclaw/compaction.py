@@ -1,6 +1,6 @@
 """Compactions in the shape that pi reads."""
 
-from ullage.core.edit import CompactionEdit
+from ullage.core.change.edit import CompactionEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import iso_ms, object_of, objects_of, text_of, texts_of

@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from ullage.core.edit import Append, CompactionEdit
+from ullage.core.change.edit import Append, CompactionEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Header, Lines
 from ullage.formats.openclaw.compaction import compaction_entry

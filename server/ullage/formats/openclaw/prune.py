@@ -6,7 +6,7 @@ Lines change in place, for pi has no entry that all its versions would heed.
 from collections.abc import Sequence
 from typing import cast
 
-from ullage.core.edit import (
+from ullage.core.change.edit import (
     PRUNED_IMAGE,
     PRUNED_OUTPUT,
     LineChange,

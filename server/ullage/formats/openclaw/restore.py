@@ -2,7 +2,7 @@
 
 from uuid import UUID, uuid5
 
-from ullage.core.edit import Append, FileChange, LineChange, NewSession, RestoreEdit, Rewrite
+from ullage.core.change.edit import Append, FileChange, LineChange, NewSession, RestoreEdit, Rewrite
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Entry, Line, Lines
 from ullage.core.transcript.message import JsonObject

@@ -1,6 +1,6 @@
 """Compactions in the forms of the specifications: S0's events, S3's flat entries."""
 
-from ullage.core.edit import CompactionEdit
+from ullage.core.change.edit import CompactionEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Lines
 from ullage.core.transcript.message import JsonObject

@@ -7,7 +7,7 @@ becomes a note instead: others may hang below it, and usages since tell of the s
 
 from collections.abc import Iterator, Sequence
 
-from ullage.core.edit import Append, FileChange, LineChange, Rewrite
+from ullage.core.change.edit import Append, FileChange, LineChange, Rewrite
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import Entry, Line, Lines
 from ullage.core.transcript.message import JsonObject

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from sized import PLACEHOLDER_TOKENS, count, recent_turns, step, turn, with_image
-from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT
-from ullage.core.gauge.policy import Policy
-from ullage.core.outputs import prunable_range, tool_output_tokens
-from ullage.core.prune import (
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT
+from ullage.core.change.prune import (
     ALL_REASONS,
     PrunePlan,
     plan_prune,
@@ -18,6 +16,8 @@ from ullage.core.prune import (
     plan_rounds,
     pruned,
 )
+from ullage.core.change.tool_outputs import prunable_range, tool_output_tokens
+from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, Text, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, count_items

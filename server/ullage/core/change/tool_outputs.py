@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.edit import PRUNED_OUTPUT
+from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.policy import PROTECTED_TOOLS, Policy
 from ullage.core.text.prose import gist

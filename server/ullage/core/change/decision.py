@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.breaker import Breaker, at_epoch, is_tripped, refuse_run
+from ullage.core.change.breaker import Breaker, at_epoch, is_tripped, refuse_run
 from ullage.core.gauge.degradation import is_death_spiral
 from ullage.core.gauge.policy import LAYERS, Layer, Policy, ratio_at, reserve_at
 

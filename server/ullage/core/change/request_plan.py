@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.decision import Action, Prune, Situation, Step, decide
+from ullage.core.change.decision import Action, Prune, Situation, Step, decide
+from ullage.core.change.prune import PruneItem, plan_prune, plan_rounds, pruned
+from ullage.core.change.tool_outputs import is_placeholder, tool_output_tokens
 from ullage.core.gauge.gauge import tells_usage
 from ullage.core.gauge.policy import Policy
-from ullage.core.outputs import is_placeholder, tool_output_tokens
-from ullage.core.prune import PruneItem, plan_prune, plan_rounds, pruned
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import ToolResult
 from ullage.core.transcript.tokens import Count

@@ -5,7 +5,7 @@ import pytest
 from factories import assistant, context_of, tool_result, user
 from pi_files import conversation
 from reading import read_context
-from ullage.core.compaction import (
+from ullage.core.change.compaction import (
     MAX_SUMMARY_TOKENS,
     MIN_SUMMARY_TOKENS,
     Selection,
@@ -13,10 +13,10 @@ from ullage.core.compaction import (
     refuse_summary,
     select,
 )
+from ullage.core.change.prune import plan_rescue, pruned
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.policy import Policy
 from ullage.core.gauge.window import Window
-from ullage.core.prune import plan_rescue, pruned
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import count_items
 

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.edit import LineChange
+from ullage.core.change.edit import LineChange
 
 ReceiptKind: TypeAlias = Literal["compaction", "prune", "undo", "import", "restore"]
 ReceiptState: TypeAlias = Literal["planned", "done", "undone"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.cut import Cut, find_cut, open_calls, parted_call
+from ullage.core.change.cut import Cut, find_cut, open_calls, parted_call
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.policy import Layer, Policy, protected_tokens
 from ullage.core.transcript.context import Context, ContextItem

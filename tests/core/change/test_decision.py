@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.breaker import Breaker, put_off, record_failure, record_run, record_warning
-from ullage.core.decision import (
+from ullage.core.change.breaker import Breaker, put_off, record_failure, record_run, record_warning
+from ullage.core.change.decision import (
     Action,
     Ask,
     Compact,

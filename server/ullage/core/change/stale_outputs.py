@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from ullage.core.change.tool_outputs import Output, is_placeholder
 from ullage.core.facts.tool_calls import file_read, read_call
-from ullage.core.outputs import Output, is_placeholder
 from ullage.core.transcript.message import Image, ToolCall, ToolResult, result_text
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.breaker import (
+from ullage.core.change.breaker import (
     MAX_STRIKES,
     RUN_INTERVAL_MS,
     STRIKE_LIFE_MS,

@@ -5,7 +5,7 @@ from itertools import dropwhile, takewhile
 
 import msgspec
 
-from ullage.core.edit import Append, FileChange, LineChange, NewSession, Rewrite
+from ullage.core.change.edit import Append, FileChange, LineChange, NewSession, Rewrite
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
 
 

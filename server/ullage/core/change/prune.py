@@ -5,10 +5,16 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.change.stale_outputs import duplicates, superseded_reads
+from ullage.core.change.tool_outputs import (
+    Output,
+    describe,
+    prunable_range,
+    tool_name,
+    tool_outputs,
+)
 from ullage.core.gauge.policy import Policy, prune_rounds
-from ullage.core.outputs import Output, describe, prunable_range, tool_name, tool_outputs
-from ullage.core.stale import duplicates, superseded_reads
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Block, Image, Text, ToolResult
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_items
