@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import msgspec
 from quality_sessions import Planted, Script, sessions
 
-from ullage.core.summary import summarize
+from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Message, Text
 from ullage.core.transcript.tokens import count_items, estimate

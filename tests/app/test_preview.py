@@ -12,7 +12,7 @@ from ullage.app.summaries import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer, Policy
-from ullage.core.preview_text import split_proposed
+from ullage.core.summary.preview_text import split_proposed
 from ullage.store.demo import make_idle
 from ullage.store.places import Places
 from ullage.store.previews import preview_id_of

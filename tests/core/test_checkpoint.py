@@ -8,7 +8,7 @@ from fixtures_session import RULES, coding_session
 from ullage.core.checkpoint import Checkpoint, Status
 from ullage.core.checkpoint_build import build
 from ullage.core.checkpoint_text import render_for_agent
-from ullage.core.summary import summarize
+from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.index import CompactionRef
 

@@ -1,7 +1,7 @@
 """What an earlier summary left open is open until somebody did it."""
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.summary import summarize
+from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 
 EARLIER = (

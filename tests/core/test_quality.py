@@ -5,7 +5,7 @@ from quality import GOALS, score
 from quality_sessions import Planted, corrections, german, incident, planning, review
 
 from factories import assistant, numbered, user
-from ullage.core.summary import summarize
+from ullage.core.summary.extract import summarize
 
 SESSIONS = [german(), review(), incident(), corrections(), planning()]
 

@@ -16,7 +16,7 @@ from pygls.exceptions import JsonRpcException
 from model_server import ModelServer, head, serving
 from pi_files import conversation
 from running import idle
-from ullage.core.preview_text import MARKER
+from ullage.core.summary.preview_text import MARKER
 
 SECRET = "AKIA" + "Z7Q2M4K9X1B3N5V8"
 

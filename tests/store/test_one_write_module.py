@@ -18,7 +18,7 @@ WRITERS = {
     "store/quick_lock.py": "makes the empty file that a lock is on",
     "store/daily_log.py": "appends to the user's daily log",
     "store/state_file.py": "moves damaged state aside",
-    "core/answers.py": "splits a model's Markdown, no file, into lines",
+    "core/summary/model_output.py": "splits a model's Markdown, no file, into lines",
     "store/demo.py": "unpacks the demonstration into a temporary folder that goes away",
 }
 _MODULES = ("os", "shutil")

@@ -20,9 +20,9 @@ from model_session import (
     request_for,
     summarize,
 )
-from ullage.core.answers import in_sections
 from ullage.core.facts.previous_summary import read_earlier
-from ullage.core.prompts import MERGE
+from ullage.core.summary.model_output import in_sections
+from ullage.core.summary.prompts import MERGE
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Prices
 from ullage.summary.limits import REMOTE

@@ -17,9 +17,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from factories import assistant, numbered, tool_result, user
-from ullage.core.audit import audit
-from ullage.core.prompts import Prompt
-from ullage.core.summary import summarize
+from ullage.core.summary.audit import audit
+from ullage.core.summary.extract import summarize
+from ullage.core.summary.prompts import Prompt
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import ModelError

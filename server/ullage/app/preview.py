@@ -24,9 +24,9 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
-from ullage.core.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
+from ullage.core.summary.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
 from ullage.store.places import Places
 from ullage.store.previews import (

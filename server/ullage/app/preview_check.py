@@ -11,10 +11,11 @@ from ullage.app.preview import CompactionPreview, is_outdated
 from ullage.app.secrets import secrets_for
 from ullage.app.session import Session
 from ullage.app.sessions import open_session
-from ullage.core.audit import audit
 from ullage.core.config.settings import Config
 from ullage.core.facts.facts import Facts, gather
-from ullage.core.preview_check import (
+from ullage.core.secrets.masking import mask_items
+from ullage.core.summary.audit import audit
+from ullage.core.summary.preview_check import (
     HINDRANCES,
     Change,
     PreviewFinding,
@@ -23,8 +24,7 @@ from ullage.core.preview_check import (
     marker_finding,
     outdated_finding,
 )
-from ullage.core.preview_text import split_proposed
-from ullage.core.secrets.masking import mask_items
+from ullage.core.summary.preview_text import split_proposed
 from ullage.core.transcript.context import ContextItem
 from ullage.store.places import Places
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 import msgspec
 
 from ullage.app.load import Loaded
-from ullage.core.audit import Audit, audit
 from ullage.core.change.compaction import Selection
-from ullage.core.completion import Completed, completed
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.gauge.loss import Loss
-from ullage.core.measure_loss import measure_loss
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
-from ullage.core.summary import summarize
+from ullage.core.summary.audit import Audit, audit
+from ullage.core.summary.extract import summarize
+from ullage.core.summary.insert_missing import Completed, completed
+from ullage.core.summary.measure_loss import measure_loss
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import ModelError
 from ullage.summary.endpoint import Endpoint

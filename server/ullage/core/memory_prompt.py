@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.answers import cleaned, material_of, refuse_notes
 from ullage.core.config.settings import FlushSettings
 from ullage.core.flush import spoken
-from ullage.core.grounding import is_forged, voices_of
-from ullage.core.material import Piece, fenced, fit_text
 from ullage.core.memory_text import SECTIONS, Point, read_points
-from ullage.core.prompts import Prompt
+from ullage.core.summary.grounding import is_forged, voices_of
+from ullage.core.summary.model_input import Piece, fenced, fit_text
+from ullage.core.summary.model_output import cleaned, material_of, refuse_notes
+from ullage.core.summary.prompts import Prompt
 
 MAX_WRITTEN_CHARS = 6000
 """Of the log's end, for the model not to write it again; chosen: some 1,500 tokens."""

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from ullage.app.preview import saved_text
 from ullage.app.proposal import CheckedProposal, checked_proposal, text_fix
-from ullage.core.preview_check import LOST_CODES, OUTDATED
+from ullage.core.summary.preview_check import LOST_CODES, OUTDATED
 from ullage.core.text.positions import Positions
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.edit import fix_action

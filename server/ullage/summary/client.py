@@ -16,7 +16,7 @@ import msgspec
 import openai
 from openai.types.chat import ChatCompletionMessageParam
 
-from ullage.core.prompts import Prompt
+from ullage.core.summary.prompts import Prompt
 from ullage.errors import BadAnswer, ModelBusy, ModelUnreachable
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import (

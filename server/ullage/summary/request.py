@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.parts import DEFAULT_PARTS
-from ullage.core.prompts import Prompt
+from ullage.core.summary.chunks import DEFAULT_PARTS
+from ullage.core.summary.prompts import Prompt
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count
 from ullage.summary.endpoint import Prices

@@ -11,9 +11,7 @@ from itertools import chain
 
 import msgspec
 
-from ullage.core.answers import MAX_RATIO, cleaned, in_sections, limit_tokens, merged_by_section
-from ullage.core.material import fenced
-from ullage.core.parts import (
+from ullage.core.summary.chunks import (
     Sized,
     chunks,
     max_chunk_tokens,
@@ -22,7 +20,15 @@ from ullage.core.parts import (
     split_by_share,
     without_oversized,
 )
-from ullage.core.prompts import merge_prompt, part_prompt
+from ullage.core.summary.model_input import fenced
+from ullage.core.summary.model_output import (
+    MAX_RATIO,
+    cleaned,
+    in_sections,
+    limit_tokens,
+    merged_by_section,
+)
+from ullage.core.summary.prompts import merge_prompt, part_prompt
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import plain_text
 from ullage.core.transcript.tokens import count_message

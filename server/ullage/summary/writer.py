@@ -3,11 +3,11 @@
 import asyncio
 import secrets
 
-from ullage.core.answers import cleaned, in_sections, material_of, refuse_answer
-from ullage.core.grounding import without_forged
-from ullage.core.material import Piece
-from ullage.core.parts import reserve_tokens
-from ullage.core.prompts import Prompt, system_prompt
+from ullage.core.summary.chunks import reserve_tokens
+from ullage.core.summary.grounding import without_forged
+from ullage.core.summary.model_input import Piece
+from ullage.core.summary.model_output import cleaned, in_sections, material_of, refuse_answer
+from ullage.core.summary.prompts import Prompt, system_prompt
 from ullage.errors import BadAnswer
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow

@@ -17,7 +17,7 @@ from ullage.core.facts.pins import (
     without_pins,
 )
 from ullage.core.facts.previous_summary import read_earlier
-from ullage.core.summary import summarize
+from ullage.core.summary.extract import summarize
 
 
 def test_a_pinned_message_that_stays_in_the_context_needs_no_copy() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from factories import assistant, numbered, user
 from ullage.core.facts.facts import gather
-from ullage.core.summary import summarize
+from ullage.core.summary.extract import summarize
 
 
 def retired(*said: str) -> set[str]:

@@ -4,8 +4,6 @@ import msgspec
 import pytest
 
 from factories import assistant, numbered, user
-from ullage.core.audit import audit
-from ullage.core.completion import completed
 from ullage.core.gauge.loss import (
     Loss,
     audit_details,
@@ -14,7 +12,9 @@ from ullage.core.gauge.loss import (
     noted_loss,
     summed_loss,
 )
-from ullage.core.measure_loss import measure_loss
+from ullage.core.summary.audit import audit
+from ullage.core.summary.insert_missing import completed
+from ullage.core.summary.measure_loss import measure_loss
 
 
 def loss(n_found: int, n_kept: int, n_inserted: int = 0, n_summary_tokens: int = 100) -> Loss:

@@ -9,7 +9,7 @@ from ullage.core.facts.facts import Facts
 from ullage.core.facts.pins import clean_pin
 from ullage.core.facts.previous_summary import OPEN_REQUEST
 from ullage.core.facts.replaced_values import retired_patterns
-from ullage.core.sources import data_sources
+from ullage.core.summary.data_sources import data_sources
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
     DataLine,

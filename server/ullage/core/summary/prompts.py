@@ -3,7 +3,7 @@
 import msgspec
 
 from ullage.core.facts.previous_summary import LATEST, NONE, OPEN_REQUEST, SECTIONS
-from ullage.core.material import fit_text
+from ullage.core.summary.model_input import fit_text
 
 MERGE = (
     "Merge these partial summaries into a single cohesive summary."

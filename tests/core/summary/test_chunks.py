@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.parts import (
+from ullage.core.summary.chunks import (
     Sized,
     chunks,
     max_chunk_tokens,

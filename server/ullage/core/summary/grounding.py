@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.facts.previous_summary import SECTIONS
-from ullage.core.material import Piece
+from ullage.core.summary.model_input import Piece
 from ullage.core.text.wording import is_directive
 
 _WORD = re.compile(r"[^\W_]{3,}|\d+")

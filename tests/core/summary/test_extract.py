@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import FACTS, RULES, SUPERSEDED, coding_session
 from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
-from ullage.core.summary import summarize
+from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, result_text
 

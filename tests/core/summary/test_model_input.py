@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, summary, tool_result, user
-from ullage.core.material import (
+from ullage.core.summary.model_input import (
     MAX_RESULT_CHARS,
     Piece,
     fenced,

@@ -7,7 +7,8 @@ from typing import TypeAlias
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.facts.previous_summary import FOCUS, NONE, OMITTED, SECTIONS
 from ullage.core.facts.replaced_values import retired_patterns
-from ullage.core.sections import (
+from ullage.core.summary.data_sources import data_sources
+from ullage.core.summary.sections import (
     CONSTRAINTS,
     DECISIONS,
     ESSENTIAL,
@@ -18,7 +19,6 @@ from ullage.core.sections import (
     Line,
     fact_lines,
 )
-from ullage.core.sources import data_sources
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
     DataLine,

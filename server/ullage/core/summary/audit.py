@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.audit_facts import KINDS, Fact, FactKind, wanted_facts
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.facts.previous_summary import OMITTED, OPEN_REQUEST, section_lines
 from ullage.core.facts.replaced_values import retired_patterns
+from ullage.core.summary.audit_facts import KINDS, Fact, FactKind, wanted_facts
 from ullage.core.text.identifiers import identifiers
 from ullage.core.text.prose import own_words
 from ullage.core.text.wording import is_directive, worded

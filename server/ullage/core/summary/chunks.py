@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 import msgspec
 
 from ullage.core.change.cut import legal_cuts
-from ullage.core.material import Piece, fenced, pieces_of
+from ullage.core.summary.model_input import Piece, fenced, pieces_of
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Role
 from ullage.core.transcript.tokens import Count, count_message

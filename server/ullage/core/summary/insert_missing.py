@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ullage.core.audit import Audit, flat
-from ullage.core.audit_facts import KINDS, Fact, FactKind
 from ullage.core.facts.pins import PINNED, pin_lines
 from ullage.core.facts.previous_summary import NONE, OMITTED, OPEN_REQUEST, SECTIONS
+from ullage.core.summary.audit import Audit, flat
+from ullage.core.summary.audit_facts import KINDS, Fact, FactKind
 from ullage.core.transcript.tokens import Count
 
 EXTRA_SHARE = 4

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
-from ullage.core.material import Piece, fit_text
 from ullage.core.secrets.scan import mask
+from ullage.core.summary.model_input import Piece, fit_text
 from ullage.core.text.identifiers import identifiers
 from ullage.core.text.prose import split_sentences
 from ullage.core.transcript.tokens import Count

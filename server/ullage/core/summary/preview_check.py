@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from ullage.core.audit import Audit
-from ullage.core.audit_facts import KINDS, Fact, FactKind
-from ullage.core.completion import fact_line, section_of, with_lines
-from ullage.core.preview_text import Proposed
+from ullage.core.summary.audit import Audit
+from ullage.core.summary.audit_facts import KINDS, Fact, FactKind
+from ullage.core.summary.insert_missing import fact_line, section_of, with_lines
+from ullage.core.summary.preview_text import Proposed
 from ullage.core.text.prose import gist
 
 MAX_FINDINGS: Final = 200

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ullage.core.answers import in_sections
-from ullage.core.grounding import without_forged
-from ullage.core.material import Piece
+from ullage.core.summary.grounding import without_forged
+from ullage.core.summary.model_input import Piece
+from ullage.core.summary.model_output import in_sections
 
 USER = Piece(
     origin="user",

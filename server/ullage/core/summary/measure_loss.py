@@ -1,8 +1,8 @@
 """Take the figures of a compaction's loss from its audit."""
 
-from ullage.core.audit import Audit, tallies
-from ullage.core.completion import Completed
 from ullage.core.gauge.loss import KindLoss, Loss
+from ullage.core.summary.audit import Audit, tallies
+from ullage.core.summary.insert_missing import Completed
 
 
 def measure_loss(

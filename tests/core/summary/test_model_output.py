@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.answers import (
+from ullage.core.facts.previous_summary import SECTIONS, read_earlier
+from ullage.core.summary.model_output import (
     Material,
     cleaned,
     in_sections,
@@ -13,7 +14,6 @@ from ullage.core.answers import (
     names_in,
     refuse_answer,
 )
-from ullage.core.facts.previous_summary import SECTIONS, read_earlier
 from ullage.core.transcript.tokens import estimate
 
 REPLY = "All tests of src/app.py pass now."
