@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from ullage.core.hook_command import OPTIONS
+from ullage.core.install.hook_command import OPTIONS
 from ullage.store.places import Places
 
 AgentName: TypeAlias = Literal["claude-code", "codex", "pi", "openclaw"]

@@ -12,9 +12,9 @@ import msgspec
 from ullage.app.install_agents import Agent, interpreter
 from ullage.core import hook_settings, openclaw_settings
 from ullage.core.config.tree import Leaf, NotRead, TextLines
-from ullage.core.hook_command import hook_command
-from ullage.core.json5 import parse_json5
-from ullage.core.json_edit import Before, NotEditable, child, is_blank
+from ullage.core.install.hook_command import hook_command
+from ullage.core.install.json5 import parse_json5
+from ullage.core.install.json_edit import Before, NotEditable, child, is_blank
 from ullage.errors import Unreadable
 from ullage.store.agent_files import AgentFile, read_agent_file
 

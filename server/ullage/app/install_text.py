@@ -12,7 +12,7 @@ import msgspec
 from ullage.app.install import InstallPlan, Standing, State
 from ullage.app.install_agents import AgentName
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
-from ullage.core.json5 import parse_json5
+from ullage.core.install.json5 import parse_json5
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.store.agent_files import FileChange
 from ullage.store.places import Places

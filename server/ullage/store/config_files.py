@@ -119,7 +119,7 @@ def parse_config(place: Place, name: str, data: bytes) -> Source:
 def _parser(name: str) -> Callable[[str], Node]:
     """Give the parser for a file; each is imported where a file needs it."""
     if name.endswith((".json", ".json5")):
-        from ullage.core.json5 import parse_json5
+        from ullage.core.install.json5 import parse_json5
 
         return parse_json5
     from ullage.store.config_yaml import parse_yaml

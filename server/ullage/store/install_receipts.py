@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.json_edit import Before, Container
+from ullage.core.install.json_edit import Before, Container
 from ullage.store.places import Places
 from ullage.store.state_file import read_state
 

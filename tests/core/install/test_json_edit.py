@@ -4,12 +4,12 @@ import json
 from copy import deepcopy
 
 import pytest
+from core.test_json5 import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.test_json5 import plain
-from ullage.core.json5 import parse_json5
-from ullage.core.json_edit import (
+from ullage.core.install.json5 import parse_json5
+from ullage.core.install.json_edit import (
     NotEditable,
     append_item,
     containers_before,

@@ -3,7 +3,7 @@
 A text comes in and a text goes out. What is put in is only ever added, never in place of
 something: blanks, comments, order, line ends and trailing commas stay. So taking it out again
 gives the text from before, given what `containers_before` noted of it. None of the packages
-that read JSON5 in Python can edit it (see `core/json5.py`); editors' ways do not take back.
+that read JSON5 in Python can edit it (see `core/install/json5.py`); editors' ways do not take back.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.config.tree import Entry, Items, Leaf, Node, Table
-from ullage.core.json5 import BLANKS, parse_json5
+from ullage.core.install.json5 import BLANKS, parse_json5
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Route: TypeAlias = tuple[int, ...]

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from ullage.core.config.tree import Items, Leaf, Node, Table
-from ullage.core.json5 import parse_json5
-from ullage.core.json_edit import (
+from ullage.core.install.json5 import parse_json5
+from ullage.core.install.json_edit import (
     Before,
     Route,
     append_item,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
-from ullage.core.json5 import parse_json5
+from ullage.core.install.json5 import parse_json5
 
 
 def plain(node: Node) -> object:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import msgspec
 
 from ullage.core.config.tree import Items, Leaf, Node, Table
-from ullage.core.hook_command import is_ours
-from ullage.core.json5 import parse_json5
-from ullage.core.json_edit import (
+from ullage.core.install.hook_command import is_ours
+from ullage.core.install.json5 import parse_json5
+from ullage.core.install.json_edit import (
     Before,
     Json,
     Route,

@@ -1,10 +1,10 @@
 """Our plug-in in OpenClaw's configuration."""
 
 import pytest
-
 from core.test_json5 import plain
-from ullage.core.json5 import parse_json5
-from ullage.core.openclaw_settings import (
+
+from ullage.core.install.json5 import parse_json5
+from ullage.core.install.openclaw_settings import (
     other_provider,
     plugin_before,
     what_keeps_it_off,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ullage.core.hook_command import hook_command, is_ours
-from ullage.core.hook_settings import (
+from ullage.core.install.hook_command import hook_command, is_ours
+from ullage.core.install.hook_settings import (
     WANTED,
     hooks_before,
     installed_hooks,
