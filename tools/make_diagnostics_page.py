@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ullage.core.diagnostic_codes import CODES, DiagnosticCode, Subject
+from ullage.core.documents.diagnostic_codes import CODES, DiagnosticCode, Subject
 
 ROOT = Path(__file__).parent.parent
 FILES = (ROOT / "docs/diagnostics.md", ROOT / "server/ullage/data/diagnostics.md")

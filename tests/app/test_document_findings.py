@@ -17,9 +17,9 @@ from ullage.app.instructions import (
     memory_cuts,
 )
 from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
-from ullage.core.document_finding import DocumentFinding, TextFix
+from ullage.core.documents.finding import DocumentFinding, TextFix
+from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import Positions
-from ullage.core.text_sections import text_tokens
 from ullage.store.checkpoint_yaml import dump
 from ullage.store.places import Places
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from lsprotocol import types
 
 from checkpoint_files import made_checkpoint
-from ullage.core.virtual_uri import VirtualUri, parse_virtual_uri
+from ullage.core.documents.virtual_uri import VirtualUri, parse_virtual_uri
 from ullage.store.checkpoint_yaml import dump
 
 RULES = """\

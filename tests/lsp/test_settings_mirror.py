@@ -8,7 +8,7 @@ import pytest
 
 from ullage.core.config.keys import KEYS
 from ullage.core.config.values import Threshold
-from ullage.core.diagnostic_codes import CODES
+from ullage.core.documents.diagnostic_codes import CODES
 
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "package.json"
 CLIENT_SETTINGS = {"interpreter"}

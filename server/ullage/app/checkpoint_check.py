@@ -7,7 +7,7 @@ from pathlib import Path
 from ullage.app.document_check import Surroundings
 from ullage.core.checkpoint import Checkpoint
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
-from ullage.core.document_finding import DocumentFinding
+from ullage.core.documents.finding import DocumentFinding
 from ullage.core.text.positions import Extent, Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoint_yaml import load

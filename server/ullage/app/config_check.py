@@ -7,7 +7,7 @@ from ullage.app.config import check_source
 from ullage.app.document_check import Surroundings
 from ullage.core.config.lookup import spelled_at
 from ullage.core.config.tree import Finding, Node, Span
-from ullage.core.document_finding import DocumentFinding, TextFix
+from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.core.text.positions import Positions
 from ullage.store.config_files import parse_config, place_of

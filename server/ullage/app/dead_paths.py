@@ -8,8 +8,8 @@ import msgspec
 
 from ullage.app.document_check import Surroundings
 from ullage.app.instruction_loading import takes_imports
-from ullage.core.document_finding import DocumentFinding, TextFix
-from ullage.core.mentioned_paths import PASSING_FOLDERS, Mention, mentions
+from ullage.core.documents.finding import DocumentFinding, TextFix
+from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, Mention, mentions
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions
 from ullage.store.text_files import exists, is_folder, list_names, read_text_file

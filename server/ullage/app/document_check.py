@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.app.preview_check import KeptMaterials
 from ullage.core.config.settings import Config
-from ullage.core.document_finding import DocumentFinding
+from ullage.core.documents.finding import DocumentFinding
 from ullage.store.places import Places
 from ullage.store.text_files import read_text_file
 

@@ -8,8 +8,8 @@ import msgspec
 
 from ullage.app.document_check import Surroundings
 from ullage.app.document_kind import is_at_top, loaded_name
-from ullage.core.instructions import Reader
-from ullage.core.mentioned_paths import mentions
+from ullage.core.documents.instructions import Reader
+from ullage.core.documents.mentioned_paths import mentions
 from ullage.core.transcript.entries import Agent
 from ullage.formats.openclaw.places import database_patterns
 from ullage.formats.registry import format_of

@@ -15,9 +15,9 @@ from ullage.app.instruction_loading import (
     loaded_before,
     loaders_of,
 )
-from ullage.core.document_finding import DocumentFinding, Related, TextFix
-from ullage.core.duplicates import Duplicate, Statement, find_duplicates, statements
-from ullage.core.instructions import (
+from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, statements
+from ullage.core.documents.finding import DocumentFinding, Related, TextFix
+from ullage.core.documents.instructions import (
     CLAUDE_LARGE_CHARS,
     Cut,
     claude_memory_cut,
@@ -25,8 +25,8 @@ from ullage.core.instructions import (
     is_large_for_claude,
     openclaw_cut,
 )
+from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import Positions, utf16_length
-from ullage.core.text_sections import text_tokens
 from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.store.text_files import is_same_file
 

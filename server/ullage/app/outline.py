@@ -8,7 +8,8 @@ import msgspec
 
 from ullage.app.checkpoints import Found
 from ullage.app.load import Loaded
-from ullage.core.outline import (
+from ullage.core.documents.in_context import Standing, stand
+from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     Outline,
     Row,
@@ -17,7 +18,6 @@ from ullage.core.outline import (
     row_at_offset,
     rows_between,
 )
-from ullage.core.presence import Standing, stand
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction, ContextItem
 from ullage.core.transcript.entries import Line, Problem

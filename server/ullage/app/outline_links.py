@@ -8,9 +8,9 @@ import msgspec
 
 from ullage.app.checkpoints import list_checkpoints
 from ullage.app.outline import Outlined, checkpoint_before, items_of, placed_compactions
+from ullage.core.documents.in_context import presence
+from ullage.core.documents.outline import Row
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.outline import Row
-from ullage.core.presence import presence
 from ullage.core.transcript.message import ToolCall
 from ullage.errors import StorageError
 from ullage.store.places import Places

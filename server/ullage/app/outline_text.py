@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ullage.app.outline import Outlined, counted_tokens, items_of, known_tokens
+from ullage.core.documents.in_context import Presence, presence
+from ullage.core.documents.outline import Row, RowKind
 from ullage.core.gauge.gauge import share_text, short_tokens
-from ullage.core.outline import Row, RowKind
-from ullage.core.presence import Presence, presence
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import Compaction

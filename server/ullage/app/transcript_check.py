@@ -7,8 +7,8 @@ import msgspec
 
 from ullage.app.doctor import check_lines
 from ullage.app.document_check import Surroundings
-from ullage.core.diagnostic_codes import BY_CODE
-from ullage.core.document_finding import DocumentFinding
+from ullage.core.documents.diagnostic_codes import BY_CODE
+from ullage.core.documents.finding import DocumentFinding
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.core.text.positions import Extent, Position
 from ullage.errors import UllageError

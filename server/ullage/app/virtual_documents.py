@@ -13,9 +13,9 @@ from ullage.app.pins import pins_text, report_pins
 from ullage.app.resume import restore_text
 from ullage.app.status_text import ago, status_text
 from ullage.core.config.settings import Config
+from ullage.core.documents.virtual_uri import VirtualUri
 from ullage.core.secrets.masking import mask_items
 from ullage.core.summary.preview_text import messages_text
-from ullage.core.virtual_uri import VirtualUri
 from ullage.errors import EntryNotFound
 from ullage.store.places import Places
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ullage.core.outline import Sketch
+from ullage.core.documents.outline import Sketch
 from ullage.core.transcript.entries import Agent, Header, Line, Problem
 from ullage.formats.claude_code import outline as claude_code
 from ullage.formats.codex import outline as codex

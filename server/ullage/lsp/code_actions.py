@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.core.outline import row_at_line
+from ullage.core.documents.outline import row_at_line
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import SOURCE, UTILIZATION_CODE, path_of
 from ullage.lsp.edit import fix_action

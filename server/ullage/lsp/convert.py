@@ -10,10 +10,10 @@ from ullage.app.change import can_change
 from ullage.app.filling import Filling
 from ullage.app.load import Loaded
 from ullage.app.status_text import session_title, total_text
+from ullage.core.documents.virtual_uri import summary_uri
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.gauge.policy import Band
 from ullage.core.gauge.status import Status
-from ullage.core.virtual_uri import summary_uri
 from ullage.lsp.protocol import GaugeParams, Level, SessionRef
 from ullage.lsp.tooltip import gauge_tooltip
 

@@ -19,7 +19,7 @@ from ullage.app.document_kind import DocumentKind, document_kind
 from ullage.app.instructions import check_instructions, check_memory
 from ullage.app.proposal import check_proposal
 from ullage.app.transcript_check import check_transcript
-from ullage.core.document_finding import DocumentFinding
+from ullage.core.documents.finding import DocumentFinding
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of, utilization
 from ullage.lsp.finding import diagnostic

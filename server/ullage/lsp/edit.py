@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from ullage.core.document_finding import TextFix
+from ullage.core.documents.finding import TextFix
 from ullage.lsp.convert import path_of
 from ullage.lsp.finding import range_of
 from ullage.lsp.state import UllageServer

@@ -7,8 +7,8 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.document_check import Surroundings
+from ullage.core.documents.text_sections import text_sections
 from ullage.core.text.positions import Positions
-from ullage.core.text_sections import text_sections
 from ullage.lsp.finding import position_of
 
 FileHints: TypeAlias = Callable[[Path, types.Range, Surroundings], list[types.InlayHint]]

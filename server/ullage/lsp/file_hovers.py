@@ -12,9 +12,9 @@ from ullage.app.document_check import Surroundings
 from ullage.app.instruction_size import sent_tokens
 from ullage.core.config.keys import Key
 from ullage.core.config.lookup import key_at
+from ullage.core.documents.text_sections import text_sections, text_tokens
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.core.text.positions import Position, Positions
-from ullage.core.text_sections import text_sections, text_tokens
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.finding import range_of
 from ullage.lsp.markdown import escaped

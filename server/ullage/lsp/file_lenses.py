@@ -9,8 +9,8 @@ from lsprotocol import types
 from ullage.app.document_check import Surroundings
 from ullage.app.instruction_size import sent_text, size_text
 from ullage.app.instructions import is_index
-from ullage.core.text_sections import text_tokens
-from ullage.core.virtual_uri import VirtualUri, virtual_uri
+from ullage.core.documents.text_sections import text_tokens
+from ullage.core.documents.virtual_uri import VirtualUri, virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.protocol import RESTORE_COMMAND, SHOW_COMMAND
 from ullage.store.checkpoint_yaml import load

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from ullage.app.checkpoint_check import key_extent
 from ullage.app.document_check import Surroundings
-from ullage.core.mentioned_paths import mentions
+from ullage.core.documents.mentioned_paths import mentions
 from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import uri_of

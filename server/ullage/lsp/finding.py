@@ -5,8 +5,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.core.diagnostic_codes import BY_CODE, Level
-from ullage.core.document_finding import DocumentFinding, Related
+from ullage.core.documents.diagnostic_codes import BY_CODE, Level
+from ullage.core.documents.finding import DocumentFinding, Related
 from ullage.core.text.positions import Extent, Position
 from ullage.lsp.convert import SOURCE, uri_of
 from ullage.store.diagnostics_page import diagnostic_links

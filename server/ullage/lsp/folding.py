@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from ullage.app.document_kind import DocumentKind
 from ullage.app.outline import Outlined
-from ullage.core.outline import Row, row_at_offset, sections
+from ullage.core.documents.outline import Row, row_at_offset, sections
 from ullage.lsp.boundary import guarded
 from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined

@@ -18,8 +18,8 @@ from ullage.app.outline_text import (
     total_text,
 )
 from ullage.app.status_text import ago
+from ullage.core.documents.outline import Row, row_at_line
 from ullage.core.gauge.loss import measured_text, noted_loss
-from ullage.core.outline import Row, row_at_line
 from ullage.core.transcript.context import Compaction
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings

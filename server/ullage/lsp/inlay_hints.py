@@ -10,7 +10,7 @@ from lsprotocol import types
 from ullage.app.document_kind import DocumentKind
 from ullage.app.outline import Outlined
 from ullage.app.outline_text import hint_text, hint_tooltip
-from ullage.core.outline import rows_between
+from ullage.core.documents.outline import rows_between
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_hints import FileHints, section_hints

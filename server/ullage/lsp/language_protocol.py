@@ -14,7 +14,7 @@ from typing import Any, cast
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from ullage.core.virtual_uri import SCHEME
+from ullage.core.documents.virtual_uri import SCHEME
 from ullage.lsp.boundary import client_token
 
 Handling = Generator[Any, Any, Any]  # pyright: ignore[reportExplicitAny]: as pygls declares it

@@ -11,8 +11,8 @@ from ullage.app.document_kind import DocumentKind
 from ullage.app.load import Loaded
 from ullage.app.outline import Outlined, PlacedCompaction, placed_compactions
 from ullage.app.outline_text import change_text
+from ullage.core.documents.virtual_uri import summary_uri
 from ullage.core.gauge.gauge import gauge_text
-from ullage.core.virtual_uri import summary_uri
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.file_lenses import FileLenses, checkpoint_lenses, instruction_lenses, memory_lenses

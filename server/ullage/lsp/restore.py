@@ -6,8 +6,8 @@ from ullage.app.checkpoints import Found, find_checkpoint
 from ullage.app.load import Loaded
 from ullage.app.restore import NewPlan, RestorePlan, Target, plan_restore, restore
 from ullage.app.resume import restore_text
+from ullage.core.documents.virtual_uri import VirtualUri, virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text
-from ullage.core.virtual_uri import VirtualUri, virtual_uri
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import session_ref
 from ullage.lsp.outcome import ask, changed, changing, meant

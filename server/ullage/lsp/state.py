@@ -18,7 +18,7 @@ from ullage.app.transcript_check import CheckedTranscript
 from ullage.app.window_history import Past
 from ullage.app.workspace import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
-from ullage.core.document_finding import DocumentFinding
+from ullage.core.documents.finding import DocumentFinding
 from ullage.lsp.boundary import plain_converter
 from ullage.lsp.convert import path_of
 from ullage.lsp.language_protocol import UllageProtocol

@@ -10,8 +10,8 @@ from lsprotocol import types
 from ullage.app.document_kind import DocumentKind
 from ullage.app.outline import Outlined, placed_compactions
 from ullage.app.outline_text import change_text
-from ullage.core.outline import Row, Section, sections
-from ullage.core.presence import Presence, presence
+from ullage.core.documents.in_context import Presence, presence
+from ullage.core.documents.outline import Row, Section, sections
 from ullage.lsp.boundary import guarded
 from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined

@@ -7,7 +7,7 @@ from lsprotocol import types
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
 from ullage.app.virtual_documents import document_text
-from ullage.core.virtual_uri import parse_virtual_uri
+from ullage.core.documents.virtual_uri import parse_virtual_uri
 from ullage.errors import SessionNotFound, UnknownItem
 from ullage.lsp.boundary import guarded
 from ullage.lsp.protocol import Outcome, ShowArgument

@@ -1,6 +1,6 @@
 """Records of Claude Code, one by one, for an outline."""
 
-from ullage.core.outline import Sketch
+from ullage.core.documents.outline import Sketch
 from ullage.core.transcript.entries import Entry, Header, Line, Problem
 from ullage.formats.claude_code.items import item_of
 from ullage.formats.claude_code.records import is_boundary_entry, read_entry

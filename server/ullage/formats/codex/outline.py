@@ -1,6 +1,6 @@
 """Lines of a Codex rollout, one by one, for an outline."""
 
-from ullage.core.outline import Sketch
+from ullage.core.documents.outline import Sketch
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Entry, Header, Line, Problem
 from ullage.formats.codex.messages import is_sent, to_message

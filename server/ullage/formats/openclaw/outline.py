@@ -1,6 +1,6 @@
 """Lines of pi's and OpenClaw's sessions, one by one, for an outline."""
 
-from ullage.core.outline import Sketch
+from ullage.core.documents.outline import Sketch
 from ullage.core.transcript.entries import Entry, Header, Line, Problem
 from ullage.formats.json_line import ms_of
 from ullage.formats.openclaw.entries import read_entry

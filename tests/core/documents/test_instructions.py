@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ullage.core.instructions import (
+from ullage.core.documents.instructions import (
     CLAUDE_MEMORY_BYTES,
     CODEX_MAX_BYTES,
     claude_memory_cut,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.duplicates import find_duplicates, statements
+from ullage.core.documents.duplicates import find_duplicates, statements
 
 RULE = "Run the whole test suite before you commit anything to the main branch."
 LONG = (

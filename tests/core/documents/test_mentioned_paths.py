@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.mentioned_paths import mentions
+from ullage.core.documents.mentioned_paths import mentions
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.change.tool_outputs import is_placeholder
+from ullage.core.documents.outline import Outline, Row, row_at_offset
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.running_total import running_totals
-from ullage.core.outline import Outline, Row, row_at_offset
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.message import ToolResult
 

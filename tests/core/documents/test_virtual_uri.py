@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.virtual_uri import VirtualName, VirtualUri, parse_virtual_uri, virtual_uri
+from ullage.core.documents.virtual_uri import (
+    VirtualName,
+    VirtualUri,
+    parse_virtual_uri,
+    virtual_uri,
+)
 
 values = st.none() | st.text(
     st.characters(categories=["L", "N", "P", "Z", "S"]), min_size=1, max_size=30

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import get_args
 
 from ullage.core.config.tree import Code
-from ullage.core.diagnostic_codes import BY_CODE, CODES
+from ullage.core.documents.diagnostic_codes import BY_CODE, CODES
 from ullage.store.diagnostics_page import diagnostic_links
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MADE = runpy.run_path(str(ROOT / "tools/make_diagnostics_page.py"))
 
 

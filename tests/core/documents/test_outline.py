@@ -6,10 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, user
-from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.running_total import running_totals
-from ullage.core.gauge.window import Window
-from ullage.core.outline import (
+from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     Sketch,
     extended,
@@ -19,6 +16,9 @@ from ullage.core.outline import (
     rows_between,
     sections,
 )
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.running_total import running_totals
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Line, MemoryLines, Problem
 from ullage.core.transcript.message import Usage
