@@ -32,8 +32,8 @@ from ullage.app.flush import (
 from ullage.app.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.config.settings import Config, FlushSettings
-from ullage.core.flush import epoch_of
 from ullage.core.gauge.policy import Policy
+from ullage.core.memory.flush import epoch_of
 from ullage.errors import LogRefused, StorageError
 from ullage.store.daily_log import append_block
 from ullage.store.demo import make_idle

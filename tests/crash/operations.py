@@ -20,7 +20,7 @@ from crash.state_operations import (
 from store.changing import KEY, LINES, NEW_SESSION, OLD, OURS, PRUNED, REWRITE, occasion, record
 from ullage.core.change.edit import Append, LineChange, Rewrite
 from ullage.core.change.receipt import Receipt
-from ullage.core.flush import Epoch
+from ullage.core.memory.flush import Epoch
 from ullage.errors import StorageError
 from ullage.store.agent_files import FileChange, make_changes, read_agent_file
 from ullage.store.change import apply_change

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.flush import Epoch
+from ullage.core.memory.flush import Epoch
 from ullage.errors import LogRefused, StorageError
 from ullage.store import daily_log
 from ullage.store.daily_log import append_block, log_path, read_logs

@@ -12,10 +12,9 @@ from ullage.app.checkpoint import session_key
 from ullage.app.load import Loaded
 from ullage.app.summaries import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
-from ullage.core.flush import PRE_FLUSH, Epoch, epoch_of, is_flushed
 from ullage.core.gauge.status import last_compaction_ms, rfc3339
-from ullage.core.memory_facts import memory_points
-from ullage.core.memory_text import (
+from ullage.core.memory.flush import PRE_FLUSH, Epoch, epoch_of, is_flushed
+from ullage.core.memory.log_text import (
     Point,
     block,
     digest,
@@ -25,6 +24,7 @@ from ullage.core.memory_text import (
     point,
     unwritten,
 )
+from ullage.core.memory.points import memory_points
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem

@@ -6,8 +6,8 @@ from ullage.app.checkpoint import session_key
 from ullage.app.flush import log_name_of, workspace_of
 from ullage.app.load import Loaded
 from ullage.core.change.receipt import Receipt
-from ullage.core.flush import epoch_of
-from ullage.core.memory_text import flush_marker
+from ullage.core.memory.flush import epoch_of
+from ullage.core.memory.log_text import flush_marker
 from ullage.errors import Refused, StorageError
 from ullage.store.daily_log import read_logs
 from ullage.store.places import Places

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.flush import Epoch
+from ullage.core.memory.flush import Epoch
 from ullage.store.places import Places, make_folder, session_folder
 from ullage.store.session_lock import session_lock
 from ullage.store.state_file import StateFile, read_state, replace_state

@@ -7,8 +7,8 @@ from functools import partial
 import msgspec
 
 from ullage.core.config.settings import FlushSettings
-from ullage.core.memory_prompt import Checked, checked_points, memory_prompt, memory_system
-from ullage.core.memory_text import Point
+from ullage.core.memory.log_text import Point
+from ullage.core.memory.prompt import Checked, checked_points, memory_prompt, memory_system
 from ullage.core.summary.chunks import Sized, chunks, max_chunk_tokens, measured, reserve_tokens
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count

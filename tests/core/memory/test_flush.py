@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from factories import assistant, context_of, numbered, tool_result, user
 from ullage.core.config.settings import FlushSettings
-from ullage.core.flush import (
+from ullage.core.gauge.policy import Policy
+from ullage.core.memory.flush import (
     Epoch,
     epoch_of,
     flush_at,
@@ -17,9 +18,7 @@ from ullage.core.flush import (
     is_flushed,
     spoken,
 )
-from ullage.core.gauge.policy import Policy
-from ullage.core.memory_facts import memory_points
-from ullage.core.memory_text import (
+from ullage.core.memory.log_text import (
     SECTIONS,
     Point,
     block,
@@ -30,6 +29,7 @@ from ullage.core.memory_text import (
     read_points,
     unwritten,
 )
+from ullage.core.memory.points import memory_points
 
 
 def test_no_window_lets_the_compaction_win() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ullage.core.facts.facts import Facts, gather
-from ullage.core.memory_text import Point, point
+from ullage.core.memory.log_text import Point, point
 from ullage.core.summary.sections import DECISIONS, REMAINING, Line, fact_lines
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem

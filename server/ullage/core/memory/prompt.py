@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.config.settings import FlushSettings
-from ullage.core.flush import spoken
-from ullage.core.memory_text import SECTIONS, Point, read_points
+from ullage.core.memory.flush import spoken
+from ullage.core.memory.log_text import SECTIONS, Point, read_points
 from ullage.core.summary.grounding import is_forged, voices_of
 from ullage.core.summary.model_input import Piece, fenced, fit_text
 from ullage.core.summary.model_output import cleaned, material_of, refuse_notes

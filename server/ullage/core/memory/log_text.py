@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.flush import Epoch
+from ullage.core.memory.flush import Epoch
 from ullage.core.text.prose import gist
 from ullage.core.text.quoting import as_data
 
