@@ -13,8 +13,8 @@ from pathlib import Path
 
 from summaries.quality_sessions import sessions
 
-from ullage.core.checkpoint_build import build
-from ullage.core.checkpoint_text import render_for_agent
+from ullage.core.checkpoint.build import build
+from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.core.transcript.message import plain_text

@@ -1,6 +1,6 @@
 """A checkpoint for tests of its file."""
 
-from ullage.core.checkpoint import Checkpoint, Meta, Resources, TokenUsage, Working
+from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, Resources, TokenUsage, Working
 from ullage.core.facts.thread import Exchange, Thread
 
 

@@ -1,7 +1,7 @@
 """What tests ask of a working state."""
 
-from ullage.core.bundled_state import without
-from ullage.core.working_state import WorkingState
+from ullage.core.checkpoint.bundled_state import without
+from ullage.core.checkpoint.working_state import WorkingState
 
 
 def has_news(state: WorkingState) -> bool:

@@ -3,7 +3,7 @@
 from pi_files import Json
 from service import RuntimeSession, Service
 from ullage.app.capture import read_working_state
-from ullage.core.working_state import WorkingState
+from ullage.core.checkpoint.working_state import WorkingState
 
 READ: Json = {
     "type": "toolResult",

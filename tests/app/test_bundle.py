@@ -13,7 +13,7 @@ from ullage.app.bundle_export import plan_export
 from ullage.app.bundle_import import plan_import, write_import
 from ullage.app.load import load
 from ullage.app.sessions import open_session
-from ullage.core.bundle import MAX_BUNDLE_BYTES, digest
+from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, digest
 from ullage.core.config.settings import Config
 from ullage.errors import BadBundle, WriteNotSupported
 from ullage.store.places import Places

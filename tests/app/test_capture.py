@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from ullage.app.capture import bundling, capture, read_working_state
-from ullage.core.working_state import MessageEvent, ToolEvent
+from ullage.core.checkpoint.working_state import MessageEvent, ToolEvent
 from ullage.store.places import Places, session_folder
 from working_states import has_news
 

@@ -28,11 +28,11 @@ from ullage.app.restore import NewPlan, plan_restore, restore
 from ullage.app.resume import resume
 from ullage.app.sessions import open_session
 from ullage.app.undo import plan_undo
+from ullage.core.checkpoint.working_state import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.facts.pins import Pin
 from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.message import plain_text
-from ullage.core.working_state import ToolEvent
 from ullage.errors import (
     AlreadyChanged,
     CheckpointNotFound,

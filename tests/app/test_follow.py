@@ -14,10 +14,10 @@ from pi_files import PiFile, conversation, pi_files
 from ullage.app.follow import Followed, new_events, start, update
 from ullage.app.load import Loaded, load
 from ullage.app.sessions import open_session
+from ullage.core.checkpoint.session_events import events_of
+from ullage.core.checkpoint.working_state import Event, MessageEvent, ToolEvent
 from ullage.core.config.settings import Config
-from ullage.core.session_events import events_of
 from ullage.core.transcript.tokens import estimate
-from ullage.core.working_state import Event, MessageEvent, ToolEvent
 from ullage.errors import InputError, NotATranscript, Unreadable
 from ullage.store.places import Places
 

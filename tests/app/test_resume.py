@@ -8,7 +8,7 @@ from quality_sessions import sessions
 from factories import assistant, context_of, user
 from fixtures_session import coding_session
 from ullage.app.resume import resume
-from ullage.core.checkpoint_build import build
+from ullage.core.checkpoint.build import build
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.context import ContextItem
 from ullage.store.checkpoints import checkpoint_folder, next_id, save

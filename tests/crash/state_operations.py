@@ -8,8 +8,15 @@ from pathlib import Path
 
 from crash.checker import Seen
 from crash.places import leave_alone, places_of
-from ullage.core.bundled_state import without
-from ullage.core.working_state import Event, MessageEvent, ToolEvent, WorkingState, merge, take
+from ullage.core.checkpoint.bundled_state import without
+from ullage.core.checkpoint.working_state import (
+    Event,
+    MessageEvent,
+    ToolEvent,
+    WorkingState,
+    merge,
+    take,
+)
 from ullage.store.files import replace_file
 from ullage.store.places import session_folder
 from ullage.store.quick_lock import quick_lock

@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ullage.core.checkpoint import (
+from ullage.core.checkpoint.checkpoint import (
     Checkpoint,
     Decision,
     LastToolCall,

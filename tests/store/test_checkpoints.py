@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from factories import assistant, context_of, user
-from ullage.core.checkpoint import Checkpoint
-from ullage.core.checkpoint_build import build
+from ullage.core.checkpoint.build import build
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, StateUnwritable, StorageError
 from ullage.store.checkpoint_yaml import dump, load
 from ullage.store.checkpoints import (

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from ullage.core.working_state import Event, MessageEvent, ToolEvent, WorkingState, merge, take
+from ullage.core.checkpoint.working_state import (
+    Event,
+    MessageEvent,
+    ToolEvent,
+    WorkingState,
+    merge,
+    take,
+)
 from ullage.errors import StateBusy, StorageError
 from ullage.store.checkpoints import POINTER_NAME
 from ullage.store.places import Places, make_folder, session_folder
@@ -276,7 +283,7 @@ RACER = """
 import sys
 import time
 from pathlib import Path
-from ullage.core.working_state import ToolEvent, take
+from ullage.core.checkpoint.working_state import ToolEvent, take
 from ullage.store.places import Places
 from ullage.store.working_state import add_to_working_state
 

@@ -7,8 +7,8 @@ from ullage.agent.sessions import Sessions
 from ullage.app.attached import Attached, items_of
 from ullage.app.capture import capture
 from ullage.app.secrets import secrets_for
-from ullage.core.session_events import events_of
-from ullage.core.working_state import Event, ToolEvent
+from ullage.core.checkpoint.session_events import events_of
+from ullage.core.checkpoint.working_state import Event, ToolEvent
 from ullage.formats.json_line import compact_json
 
 

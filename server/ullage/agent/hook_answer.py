@@ -19,7 +19,7 @@ from ullage.store.places import Places, state_folder
 if TYPE_CHECKING:
     from ullage.app.live import Live
     from ullage.app.resume import Resume
-    from ullage.core.checkpoint import Checkpoint
+    from ullage.core.checkpoint.checkpoint import Checkpoint
 
 STEERING_CHARS = 4_000
 """Claude Code takes 10,000; after `/compact` the model reads the text once more (chosen)."""
@@ -65,7 +65,7 @@ def _after_tool(event: ToolUsed, config: Config, places: Places) -> bytes:
     if config.policy.is_read_only:
         return b""
     from ullage.app.capture import capture
-    from ullage.core.working_state import ToolEvent
+    from ullage.core.checkpoint.working_state import ToolEvent
 
     used = ToolEvent(
         call_id=event.call_id,
@@ -84,7 +84,7 @@ def _restored_state(origin: Origin, places: Places) -> bytes:
     if not take_mark(origin.session_key, places):
         return b""
     from ullage.app.capture import read_working_state
-    from ullage.core.state_text import state_text
+    from ullage.core.checkpoint.state_text import state_text
 
     return context_output("PostToolUse", state_text(read_working_state(origin.session_key, places)))
 
@@ -118,7 +118,7 @@ def _heard(event: Prompted, config: Config, places: Places) -> bytes:
     """Capture what the user asks of Copilot: its transcript is not one that we read later."""
     if not config.policy.is_read_only:
         from ullage.app.capture import capture
-        from ullage.core.working_state import MessageEvent
+        from ullage.core.checkpoint.working_state import MessageEvent
 
         said = MessageEvent(role="user", text=event.prompt)
         capture(event.origin.session_key, (said,), places)
@@ -157,7 +157,7 @@ def _before_compaction(event: CompactionAhead, config: Config, places: Places) -
     checkpoint = _checkpoint(live, config, places)
     if event.origin.agent != "claude-code":
         return b""
-    from ullage.core.steering import steering_text
+    from ullage.core.checkpoint.steering import steering_text
 
     return steering_text(checkpoint, max_chars=STEERING_CHARS).encode("utf-8", "replace")
 

@@ -10,8 +10,8 @@ import msgspec
 from ullage.app.change import now_text
 from ullage.app.checkpoint import build_checkpoint
 from ullage.app.load import Loaded
-from ullage.core.bundle import MAX_BUNDLE_BYTES, Bundle, Origin, render
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, Bundle, Origin, render
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction, Redactor, plain
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import Refused

@@ -13,13 +13,13 @@ from ullage.app.kept_facts import kept_facts
 from ullage.app.load import Loaded
 from ullage.app.session import Session
 from ullage.core.change.cut import open_calls
-from ullage.core.checkpoint import Checkpoint
-from ullage.core.checkpoint_build import build
-from ullage.core.checkpoint_clean import cleaned
-from ullage.core.checkpoint_diff import has_same_figures, has_same_state, is_near
+from ullage.core.checkpoint.build import build
+from ullage.core.checkpoint.checkpoint import Checkpoint
+from ullage.core.checkpoint.clean import cleaned
+from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_near
+from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.gauge.policy import ratio_at
-from ullage.core.working_state import WorkingState
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoints import (
     FIRST_ID,

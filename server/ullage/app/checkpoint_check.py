@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ullage.app.document_check import Surroundings
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
 from ullage.core.documents.finding import DocumentFinding
 from ullage.core.text.positions import Extent, Positions

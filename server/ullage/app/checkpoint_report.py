@@ -10,8 +10,8 @@ import msgspec
 from ullage.app.checkpoint import Written
 from ullage.app.checkpoints import Difference, Found, Listing
 from ullage.app.restore import NewPlan, Restored, RestorePlan
-from ullage.core.checkpoint import Checkpoint
-from ullage.core.checkpoint_diff import Change
+from ullage.core.checkpoint.checkpoint import Checkpoint
+from ullage.core.checkpoint.diff import Change
 from ullage.core.text.prose import gist
 
 MIN_COLUMNS, MAX_COLUMNS = 60, 120

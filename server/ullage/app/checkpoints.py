@@ -7,8 +7,8 @@ import msgspec
 
 from ullage.app.checkpoint import session_key
 from ullage.app.session import Session
-from ullage.core.checkpoint import Checkpoint
-from ullage.core.checkpoint_diff import Change, diff
+from ullage.core.checkpoint.checkpoint import Checkpoint
+from ullage.core.checkpoint.diff import Change, diff
 from ullage.errors import CheckpointNotFound, CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoints import checkpoint_folder, list_ids, read_checkpoint, read_latest
 from ullage.store.places import Places

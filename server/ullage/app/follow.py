@@ -7,9 +7,9 @@ import msgspec
 from ullage.app.load import Loaded, load, measured
 from ullage.app.session import Session
 from ullage.app.sessions import open_session, reopen
+from ullage.core.checkpoint.session_events import events_of
+from ullage.core.checkpoint.working_state import Event
 from ullage.core.config.settings import Config
-from ullage.core.session_events import events_of
-from ullage.core.working_state import Event
 from ullage.errors import UllageError
 from ullage.formats.format import Reading
 from ullage.store.database import look_at_database

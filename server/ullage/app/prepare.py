@@ -31,10 +31,10 @@ from ullage.app.resume import resume
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn
 from ullage.core.change.request_plan import Turn, plan_turn
+from ullage.core.checkpoint.session_events import events_of
 from ullage.core.gauge.gauge import Gauge, gauge_line
 from ullage.core.gauge.policy import ratio_at
 from ullage.core.memory.flush import epoch_of, flush_at, flush_prompt
-from ullage.core.session_events import events_of
 from ullage.core.transcript.injected import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import LogRefused, UllageError

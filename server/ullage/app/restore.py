@@ -25,7 +25,7 @@ from ullage.app.resume import restore_text
 from ullage.app.sessions import open_session
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import count_items

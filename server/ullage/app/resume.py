@@ -3,9 +3,9 @@
 import msgspec
 
 from ullage.app.secrets import secrets_in
-from ullage.core.checkpoint import Checkpoint, Meta
-from ullage.core.checkpoint_clean import cleaned
-from ullage.core.checkpoint_text import render_for_agent
+from ullage.core.checkpoint.checkpoint import Checkpoint, Meta
+from ullage.core.checkpoint.clean import cleaned
+from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.store.checkpoints import checkpoint_folder, read_latest

@@ -24,8 +24,8 @@ from ullage.app.pins import PinsReport
 from ullage.app.prune_report import PruneReport
 from ullage.app.reports import ContextReport, StatusReport
 from ullage.app.undo_report import UndoReport
-from ullage.core.bundle import Bundle
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint.bundle import Bundle
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.transcript.message import JsonObject
 
 REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (

@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 import msgspec
 import yaml
 
-from ullage.core.checkpoint import Checkpoint, storable
+from ullage.core.checkpoint.checkpoint import Checkpoint, storable
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 
 SCHEMA_VERSION = 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.checkpoint_yaml import dump, load
 from ullage.store.files import create_file, remove_stale_temporaries, replace_file

@@ -19,14 +19,14 @@ from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from ullage.core.bundled_state import (
+from ullage.core.checkpoint.bundled_state import (
     decisions_without,
     open_items_without,
     resources_without,
     thread_without,
     without,
 )
-from ullage.core.working_state import (
+from ullage.core.checkpoint.working_state import (
     CapturedResources,
     CapturedThread,
     Decisions,

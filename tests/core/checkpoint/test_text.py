@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.checkpoint import (
+from ullage.core.checkpoint.checkpoint import (
     Checkpoint,
     Decision,
     LastToolCall,
@@ -14,7 +14,7 @@ from ullage.core.checkpoint import (
     TokenUsage,
     Working,
 )
-from ullage.core.checkpoint_text import render_for_agent
+from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.facts.thread import Exchange, Thread
 from ullage.core.transcript.token_estimate import estimate_tokens
 

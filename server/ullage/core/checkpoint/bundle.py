@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction
 from ullage.core.transcript.entries import Agent
 from ullage.core.transcript.message import JsonObject

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.facts.captured_messages import remember
-from ullage.core.working_state import (
+from ullage.core.checkpoint.working_state import (
     MAX_COUNTED_REPLIES,
     CapturedResources,
     CapturedThread,
@@ -15,6 +14,7 @@ from ullage.core.working_state import (
     WorkingState,
     retold,
 )
+from ullage.core.facts.captured_messages import remember
 
 
 def without(state: WorkingState, bundled: WorkingState) -> WorkingState:

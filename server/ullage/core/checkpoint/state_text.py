@@ -5,10 +5,10 @@ It is made of what was captured alone, in the words of a checkpoint's text (S1 Â
 
 from collections.abc import Sequence
 
+from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.text.prose import gist
 from ullage.core.text.quoting import as_data
 from ullage.core.transcript.injected import RESTORE_OPENING
-from ullage.core.working_state import WorkingState
 
 _MAX_POINTS = 20
 _MAX_CHARS = 300

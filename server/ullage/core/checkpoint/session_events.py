@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ullage.core.checkpoint.working_state import Event, MessageEvent, ToolEvent
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import ToolCall, ToolResult, plain_text, result_text
-from ullage.core.working_state import Event, MessageEvent, ToolEvent
 
 
 def events_of(items: Sequence[ContextItem], places: Iterable[int]) -> Iterator[Event]:

@@ -6,7 +6,7 @@ agent's model reads it once more, and the working state itself comes back with t
 
 from collections.abc import Iterator, Sequence
 
-from ullage.core.checkpoint import Checkpoint
+from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.text.prose import gist
 from ullage.core.text.quoting import as_data
 from ullage.core.text.wording import rule_strength, worded

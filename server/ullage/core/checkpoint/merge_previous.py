@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint, Decision, Resources
+from ullage.core.checkpoint.checkpoint import Checkpoint, Decision, Resources
+from ullage.core.checkpoint.working_state import MAX_DECISIONS, MAX_FILES, MAX_TOOLS, WorkingState
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.previous_summary import SECTIONS, Carried
@@ -23,7 +24,6 @@ from ullage.core.text.wording import reads_as_rule, worded
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.injected import RESTORE_OPENING
 from ullage.core.transcript.message import plain_text
-from ullage.core.working_state import MAX_DECISIONS, MAX_FILES, MAX_TOOLS, WorkingState
 
 _MAX_ERRORS = 5
 """Failed calls out of sight that are told of; chosen."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint, Decision
+from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.text.prose import gist
 from ullage.core.text.quoting import as_data
 from ullage.core.text.wording import reads_as_rule

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint, storable
+from ullage.core.checkpoint.checkpoint import Checkpoint, storable
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed"]
 MIN_SHARED_WORDS = 0.5

@@ -5,7 +5,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.checkpoint import Checkpoint, storable
+from ullage.core.checkpoint.checkpoint import Checkpoint, storable
 from ullage.core.secrets.scan import mask, may_change, texts_of
 
 

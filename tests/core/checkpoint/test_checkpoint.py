@@ -5,9 +5,9 @@ import pytest
 
 from factories import assistant, context_of, summary, tool_result, user
 from fixtures_session import RULES, coding_session
-from ullage.core.checkpoint import Checkpoint, Status
-from ullage.core.checkpoint_build import build
-from ullage.core.checkpoint_text import render_for_agent
+from ullage.core.checkpoint.build import build
+from ullage.core.checkpoint.checkpoint import Checkpoint, Status
+from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.index import CompactionRef

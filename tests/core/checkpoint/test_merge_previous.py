@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from factories import context_of as context_numbered
-from ullage.core.checkpoint import Checkpoint
-from ullage.core.checkpoint_build import build
-from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.injected import RESTORE_OPENING
-from ullage.core.working_state import (
+from ullage.core.checkpoint.build import build
+from ullage.core.checkpoint.checkpoint import Checkpoint
+from ullage.core.checkpoint.working_state import (
     CapturedDecision,
     CapturedError,
     CapturedResources,
@@ -19,6 +17,8 @@ from ullage.core.working_state import (
     Used,
     WorkingState,
 )
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.injected import RESTORE_OPENING
 
 BEGIN_MS = 1_770_000_000_000
 LATER_MS = BEGIN_MS + 3_600_000

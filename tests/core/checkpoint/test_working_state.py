@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
-from ullage.core import working_state as limits
-from ullage.core.bundled_state import without
+from ullage.core.checkpoint import working_state as limits
+from ullage.core.checkpoint.bundled_state import without
+from ullage.core.checkpoint.working_state import Event, MessageEvent, ToolEvent, WorkingState, merge
 from ullage.core.facts.captured_messages import MAX_HEARD
-from ullage.core.working_state import Event, MessageEvent, ToolEvent, WorkingState, merge
 from working_states import has_news
 
 GITHUB_TOKEN = SAMPLES["github"].secret

@@ -2,7 +2,16 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ullage.core.carry_over import (
+from ullage.core.checkpoint.checkpoint import (
+    Checkpoint,
+    Decision,
+    LastToolCall,
+    Meta,
+    Status,
+    TokenUsage,
+    Working,
+)
+from ullage.core.checkpoint.merge_previous import (
     Settled,
     as_earlier,
     begins_in_summary,
@@ -19,15 +28,7 @@ from ullage.core.carry_over import (
     united,
     with_ids,
 )
-from ullage.core.checkpoint import (
-    Checkpoint,
-    Decision,
-    LastToolCall,
-    Meta,
-    Status,
-    TokenUsage,
-    Working,
-)
+from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.facts.captured_messages import TOPIC_CHARS
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.facts.previous_summary import Carried
@@ -35,7 +36,6 @@ from ullage.core.facts.thread import beginning, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import DEAD_ENDS, has_marker, worded
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.working_state import WorkingState
 
 _MAX_POINTS = 20
 """Open items and learnings each; chosen."""
