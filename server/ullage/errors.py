@@ -177,3 +177,11 @@ class ContextOverflow(ModelError):
 
 class BadAnswer(ModelError):
     """An answer came that must not stand for anything."""
+
+
+def describe_fault(error: Exception) -> str:
+    """Tell where a fault of ours happened and what it was, without its message's content."""
+    import traceback  # a hook has no time for it
+
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    return f"{frames}{type(error).__name__}"

@@ -18,8 +18,8 @@ sys.modules.setdefault("typing_extensions", None)  # pyright: ignore[reportArgum
 INPUT_TIME_LIMIT_S = 2.0
 """Who runs a hook has the event at hand (chosen)."""
 TIME_LIMIT_S = 5.0
-"""The user waits for the agent, which waits for us; half of what `core/install/hook_settings.py` allows, so
-that we say ourselves that it was too long (chosen)."""
+"""The user waits for the agent, which waits for us; half of what `core/install/hook_settings.py`
+allows, so that we say ourselves that it was too long (chosen)."""
 COMPACTION_TIME_LIMIT_S = 10.0
 """Before a compaction, which takes a model a minute, a large session may be read (chosen)."""
 MAX_INPUT_BYTES = 64 * 1024 * 1024

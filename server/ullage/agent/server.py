@@ -39,9 +39,8 @@ from ullage.agent.wire import (
     refused,
     result_line,
 )
-from ullage.core.fault import where
 from ullage.core.secrets.scan import mask
-from ullage.errors import InputError, ModelError, Refused, StorageError, UllageError
+from ullage.errors import InputError, ModelError, Refused, StorageError, UllageError, describe_fault
 from ullage.store.own_process import claim_stdout, exit_soon, exit_with_parent
 from ullage.store.places import current_places
 
@@ -218,7 +217,7 @@ def _told(error: Exception, method: str) -> RpcError:
         return error
     if isinstance(error, UllageError):
         return refused(_kind_of(error), mask(str(error)))
-    log.error("fault in %s:\n%s", method, where(error))
+    log.error("fault in %s:\n%s", method, describe_fault(error))
     message = f"a fault of Ullage ({type(error).__name__}): see its log on standard error"
     return RpcError(INTERNAL_ERROR, message, "fault")
 

@@ -18,8 +18,7 @@ from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.protocol import JsonRPCRequestMessage, default_converter
 
-from ullage.core.fault import where
-from ullage.errors import UllageError
+from ullage.errors import UllageError, describe_fault
 from ullage.lsp import protocol
 
 P = ParamSpec("P")
@@ -45,7 +44,7 @@ def guarded(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
         except JsonRpcException:
             raise
         except Exception as error:
-            log.error("fault in %s:\n%s", handler.__name__, where(error))
+            log.error("fault in %s:\n%s", handler.__name__, describe_fault(error))
             raise JsonRpcException(
                 f"a fault of Ullage ({type(error).__name__}): see its log",
                 LSPErrorCodes.RequestFailed,
@@ -64,7 +63,7 @@ def unattended(
         try:
             await task(*args, **kwargs)
         except Exception as error:
-            log.error("fault in %s:\n%s", task.__name__, where(error))
+            log.error("fault in %s:\n%s", task.__name__, describe_fault(error))
 
     return run
 

@@ -4,10 +4,10 @@ import json
 from copy import deepcopy
 
 import pytest
-from core.test_json5 import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.install.test_json5 import plain
 from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import (
     NotEditable,

@@ -1,8 +1,8 @@
 """Our plug-in in OpenClaw's configuration."""
 
 import pytest
-from core.test_json5 import plain
 
+from core.install.test_json5 import plain
 from ullage.core.install.json5 import parse_json5
 from ullage.core.install.openclaw_settings import (
     other_provider,

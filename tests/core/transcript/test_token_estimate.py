@@ -18,10 +18,10 @@ from ullage.store.tokenizer import count_tokens
         " Fehler trat nur auf, wenn zwei Vorgänge gleichzeitig dieselbe Rechnung bearbeiteten.",
         "所有金额必须用整数分存储，不要用浮点数。网关那边说太短了，超时改成三十五秒，下一步做对账报表。",
         "Передумали: глубина истории тридцать месяцев, аудит просит. Осталось письмо.",
-        "- server/ullage/core/checkpoint/text.py\n- tests/store/test_checkpoint_yaml.py\n"
+        "- server/ullage/core/checkpoint_text.py\n- tests/store/test_checkpoint_yaml.py\n"
         "- vscode-extension/src/model/status.ts\n- docs/agent-protocol.md\n"
         "- server/ullage/formats/claude_code/conversation.py\n- C:\\Users\\me\\app\\Main.cs\n"
-        "- /home/user/work/shop/src/api/routes/tracking.py\n- server/ullage/core/facts/replaced_values.py\n",
+        "- /home/user/work/shop/src/api/routes/tracking.py\n- server/ullage/core/supersede.py\n",
         "def read(path: Path) -> list[str]:\n    with path.open() as file:\n"
         "        return [line.strip() for line in file if line]\n",
         "session 7b1e3c52-90ab-4d1f-8a37-5c2e9d40f6b8 commit 3f9c2ab7d1 ticket OPS-4417 port 8443",

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What is done to a context: decided, selected, and described before it is made."""

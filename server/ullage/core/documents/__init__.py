@@ -1,1 +1,1 @@
-"""TODO."""
+"""Findings and outlines for documents that are open in an editor."""

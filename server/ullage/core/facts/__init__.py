@@ -1,1 +1,1 @@
-"""TODO."""
+"""What messages tell of the work: calls, commands that failed, rules, decisions, pins."""

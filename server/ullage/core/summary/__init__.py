@@ -1,1 +1,1 @@
-"""TODO."""
+"""Summaries: extracted by rule or asked of a model, audited and completed."""

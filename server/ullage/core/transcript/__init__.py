@@ -1,1 +1,1 @@
-"""TODO."""
+"""A session's record: lines, entries, messages, and the context that follows from them."""
