@@ -18,7 +18,7 @@ from secret_samples import SAMPLES
 from ullage.app import change
 from ullage.app.checkpoint import session_key
 from ullage.app.compact import Plan, compact, with_flush
-from ullage.app.config import load_config
+from ullage.app.config.load import load_config
 from ullage.app.flush import (
     Flushed,
     FlushPlan,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from ullage.agent.hook_event import CompactionAhead, GoesOn, HookEvent, Origin, Prompted, ToolUsed
 from ullage.agent.hook_output import MAX_CONTEXT_CHARS, context_output
-from ullage.app.config import load_config
+from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config
 from ullage.errors import StorageError, Unreadable
 from ullage.store.places import Places, state_folder

@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from ullage.app.checkpoint import session_key, write_checkpoint
-from ullage.app.config import load_config
+from ullage.app.config.load import load_config
 from ullage.app.load import Loaded, load
 from ullage.app.resume import resume
 from ullage.app.sessions import find_session

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.app.auto import change_breaker
 from ullage.app.checkpoint import session_key
-from ullage.app.config import load_config
+from ullage.app.config.load import load_config
 from ullage.app.load import Loaded, measured, read
 from ullage.app.secrets import secrets_for
 from ullage.app.session import Session

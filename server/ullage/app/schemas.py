@@ -15,7 +15,7 @@ from ullage.app.checkpoint_report import (
     WriteReport,
 )
 from ullage.app.compact_report import CompactReport
-from ullage.app.config_report import CheckReport, ConfigReport
+from ullage.app.config.report import CheckReport, ConfigReport
 from ullage.app.doctor import DoctorReport
 from ullage.app.flush_report import MemoryReport
 from ullage.app.history import HistoryReport

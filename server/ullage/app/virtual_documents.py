@@ -5,7 +5,7 @@ from typing import TypeAlias, assert_never
 
 from ullage.app.checkpoint_report import MAX_COLUMNS, difference_lines
 from ullage.app.checkpoints import compare, find_checkpoint
-from ullage.app.config_text import check_text, config_text
+from ullage.app.config.text import check_text, config_text
 from ullage.app.history import history, history_text
 from ullage.app.inspect import inspect, inspection_text
 from ullage.app.load import Loaded

@@ -22,9 +22,9 @@ def config() -> None:
 @json_option
 def show(shows_all: bool, as_json: bool) -> None:
     """Show each setting that counts, and where it comes from."""
-    from ullage.app.config import load_config
-    from ullage.app.config_report import report_config
-    from ullage.app.config_text import config_text
+    from ullage.app.config.load import load_config
+    from ullage.app.config.report import report_config
+    from ullage.app.config.text import config_text
 
     places = current_places()
     found = load_config(places, workspace=places.cwd)
@@ -40,9 +40,9 @@ def check(context: click.Context, file: Path | None, as_json: bool) -> None:
 
     Exits with 3 if there are findings.
     """
-    from ullage.app.config import check_file, load_config
-    from ullage.app.config_report import report_check
-    from ullage.app.config_text import check_text
+    from ullage.app.config.load import check_file, load_config
+    from ullage.app.config.report import report_check
+    from ullage.app.config.text import check_text
 
     places = current_places()
     found = (

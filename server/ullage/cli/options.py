@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import click
 
-from ullage.app.config import load_config
+from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.store.places import Places, current_places

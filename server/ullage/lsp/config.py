@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 from lsprotocol import types
 
-from ullage.app.config import load_workspace_config
+from ullage.app.config.load import load_workspace_config
 from ullage.core.config.keys import KNOWN_NAMES
 from ullage.core.config.tree import origin_text
 from ullage.lsp.boundary import guarded

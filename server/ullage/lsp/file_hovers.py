@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.config_report import PlainValue, SettingReport, report_config
+from ullage.app.config.report import PlainValue, SettingReport, report_config
 from ullage.app.document_check import Surroundings
 from ullage.app.instruction_size import sent_tokens
 from ullage.core.config.keys import Key

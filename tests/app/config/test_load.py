@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ullage.app.config import check_file, check_source, load_config
-from ullage.app.config_report import report_check, report_config
-from ullage.app.config_text import check_text, config_text
+from ullage.app.config.load import check_file, check_source, load_config
+from ullage.app.config.report import report_check, report_config
+from ullage.app.config.text import check_text, config_text
 from ullage.core.config.settings import Config
 from ullage.core.config.tree import MAX_SIZE_BYTES
 from ullage.errors import Unreadable
