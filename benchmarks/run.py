@@ -21,7 +21,7 @@ from sessions import prose, write_session
 import ullage as ullage_package
 from ullage.app.capture import capture
 from ullage.app.checkpoint import session_key
-from ullage.app.follow import new_events, start, update
+from ullage.app.sessions.follow import new_events, start, update
 from ullage.core.config.settings import Config
 from ullage.store.places import Places
 from ullage.store.tokenizer import count_tokens, load_encoding

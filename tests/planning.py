@@ -8,9 +8,9 @@ import msgspec
 from ullage.app.change import Made
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.compact import Plan, Request, compact, plan_compaction
-from ullage.app.load import Loaded, load
 from ullage.app.restore import RestorePlan, Target, plan_restore, restore
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import Loaded, load
 from ullage.app.summaries import ModelUse
 from ullage.app.undo import Undone, plan_undo, undo
 from ullage.core.change.compaction import Unneeded

@@ -23,10 +23,10 @@ from ullage.app.checkpoint import (
     write_checkpoint,
 )
 from ullage.app.checkpoints import compare, find_checkpoint, list_checkpoints
-from ullage.app.load import read
 from ullage.app.restore import NewPlan, plan_restore, restore
 from ullage.app.resume import resume
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import read
 from ullage.app.undo import plan_undo
 from ullage.core.checkpoint.working_state import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config

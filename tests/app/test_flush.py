@@ -29,7 +29,7 @@ from ullage.app.flush import (
     plan_flush,
     record_flushed,
 )
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.config.settings import Config, FlushSettings
 from ullage.core.gauge.policy import Policy

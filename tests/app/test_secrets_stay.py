@@ -7,8 +7,8 @@ import pytest
 from pi_files import PiFile
 from planning import SMALL, compacted
 from ullage.app.checkpoint import write_checkpoint
-from ullage.app.load import load
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import load
 from ullage.core.config.settings import CheckpointSettings
 from ullage.store.demo import make_idle
 from ullage.store.places import Places

@@ -6,8 +6,8 @@ from pathlib import Path
 from pi_files import MODEL, PiFile, grow
 from running import Place
 from ullage.app.filling import fill
-from ullage.app.load import Loaded, load
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config
 from ullage.lsp.tooltip import MAX_SHARES, gauge_tooltip
 from ullage.store.places import Places

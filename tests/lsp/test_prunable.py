@@ -2,8 +2,8 @@
 
 from pi_files import conversation
 from running import Place
-from ullage.app.load import load
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import load
 from ullage.core.config.settings import Config
 from ullage.lsp.protocol import PrunableResult
 from ullage.lsp.prunable import prunable_result

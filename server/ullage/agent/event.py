@@ -6,7 +6,7 @@ from ullage.agent.protocol import Capture, Captured, NewMessage, ToolResult
 from ullage.agent.sessions import Sessions
 from ullage.app.attached import Attached, items_of
 from ullage.app.capture import capture
-from ullage.app.secrets import secrets_for
+from ullage.app.sessions.secrets import secrets_for
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event, ToolEvent
 from ullage.formats.json_line import compact_json

@@ -17,8 +17,8 @@ from ullage.errors import StorageError, Unreadable
 from ullage.store.places import Places, state_folder
 
 if TYPE_CHECKING:
-    from ullage.app.live import Live
     from ullage.app.resume import Resume
+    from ullage.app.sessions.quick_load import Live
     from ullage.core.checkpoint.checkpoint import Checkpoint
 
 STEERING_CHARS = 4_000
@@ -127,7 +127,7 @@ def _heard(event: Prompted, config: Config, places: Places) -> bytes:
 
 def _has_checkpoint(key: str, live: "Live", config: Config, places: Places) -> bool:
     """Write the checkpoint that is due; the prompt goes on where the disk does not take it."""
-    from ullage.app.live import is_saved, load_live
+    from ullage.app.sessions.quick_load import is_saved, load_live
 
     with suppress(StorageError):
         if not is_saved(key, live, config.checkpoint, places):
@@ -165,7 +165,7 @@ def _before_compaction(event: CompactionAhead, config: Config, places: Places) -
 def _checkpoint(live: "Live", config: Config, places: Places) -> "Checkpoint":
     """Give what is known before a compaction, saved where that is allowed and possible."""
     from ullage.app.checkpoint import build_checkpoint, write_checkpoint
-    from ullage.app.live import load_live
+    from ullage.app.sessions.quick_load import load_live
 
     loaded = load_live(live, config, places)
     if not loaded.policy.is_read_only:
@@ -202,7 +202,7 @@ def _is_missing(event: GoesOn, found: "Resume", config: Config, places: Places) 
         n_since = len(live.reading.context.compactions) - found.meta.compaction_count
         if n_since <= 0 or _age_s(found.meta.created_at) < NEW_S:
             return False
-    from ullage.app.live import holds_text
+    from ullage.app.sessions.quick_load import holds_text
 
     return not holds_text(live, found.text)
 
@@ -229,7 +229,7 @@ def _read(origin: Origin, config: Config, places: Places) -> "Live | None":
     problem = _problem_with(path)
     if problem is not None:
         raise Unreadable(f"the transcript {path.name[:_MAX_NAME_CHARS]}: {problem}")
-    from ullage.app.live import read_live
+    from ullage.app.sessions.quick_load import read_live
 
     return read_live(origin.agent, origin.session_id, path, config, places)
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from ullage.app.change import can_change
 from ullage.app.checkpoint import session_key
 from ullage.app.checkpoints import known_ids
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.store.places import Places
 from ullage.store.receipts import has_receipts
 

@@ -5,9 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.load import load
-from ullage.app.session import Session
-from ullage.app.sessions import subagent_sessions, workspace_sessions
+from ullage.app.sessions.find import subagent_sessions, workspace_sessions
+from ullage.app.sessions.load import load
+from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.gauge.status import rfc3339

@@ -8,10 +8,10 @@ import msgspec
 from ullage.app.auto import change_breaker
 from ullage.app.checkpoint import session_key
 from ullage.app.config.load import load_config
-from ullage.app.load import Loaded, measured, read
-from ullage.app.secrets import secrets_for
-from ullage.app.session import Session
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import Loaded, measured, read
+from ullage.app.sessions.secrets import secrets_for
+from ullage.app.sessions.session import Session
 from ullage.core.change.breaker import Breaker, at_epoch
 from ullage.core.change.decision import Step
 from ullage.core.change.prune import PruneItem, pruned

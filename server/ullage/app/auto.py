@@ -11,9 +11,9 @@ from ullage.app.change import Made, changeable
 from ullage.app.checkpoint import session_key
 from ullage.app.compact import Plan, compact, with_flush
 from ullage.app.due import Due, plan_due
-from ullage.app.load import Loaded, load
 from ullage.app.prune import Pruning, prune
-from ullage.app.session import Session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.session import Session
 from ullage.app.summaries import ModelUse
 from ullage.core.change.breaker import (
     Breaker,

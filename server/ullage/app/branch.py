@@ -3,7 +3,7 @@
 import msgspec
 
 from ullage.app.new_session import NewFile, new_file_beside, write_session
-from ullage.app.session import Session
+from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Agent
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.openclaw.new_session import VERSION, Branch, branch

@@ -9,7 +9,7 @@ import msgspec
 
 from ullage.app.change import now_text
 from ullage.app.checkpoint import build_checkpoint
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, Bundle, Origin, render
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction, Redactor, plain

@@ -4,7 +4,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from ullage.app.secrets import secrets_in
+from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.working_state import Event, WorkingState, take
 from ullage.store import working_state as store
 from ullage.store.places import Places

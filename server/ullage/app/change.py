@@ -16,9 +16,9 @@ import msgspec
 from ullage.app.activity import is_running
 from ullage.app.checkpoint import session_key, write_checkpoint
 from ullage.app.flush import Flushed, FlushPlan, try_flush
-from ullage.app.load import Loaded, load
-from ullage.app.session import Session
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.session import Session
 from ullage.core.change.changed_lines import changed_lines
 from ullage.core.change.edit import Append, FileChange, NewSession
 from ullage.core.change.receipt import Occasion, ReceiptKind

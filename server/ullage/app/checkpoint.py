@@ -10,8 +10,8 @@ import msgspec
 
 from ullage.app.capture import bundling, read_working_state
 from ullage.app.kept_facts import kept_facts
-from ullage.app.load import Loaded
-from ullage.app.session import Session
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.session import Session
 from ullage.core.change.cut import open_calls
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint

@@ -15,8 +15,8 @@ from ullage.app.change import (
     plan_change,
 )
 from ullage.app.flush import FlushPlan, plan_flush_before
-from ullage.app.load import Loaded
 from ullage.app.pins import carried_pins
+from ullage.app.sessions.load import Loaded
 from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
 from ullage.core.change.compaction import Selection, Unneeded, refuse_summary, select, select_before
 from ullage.core.change.decision import Action, Compact, Situation, Warn, decide

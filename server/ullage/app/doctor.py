@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import msgspec
 
 from ullage.app.change import now_text
-from ullage.app.session import Session
-from ullage.app.sessions import find_session, open_session
+from ullage.app.sessions.find import find_session, open_session
+from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.doctor import Finding, finding
 from ullage.core.transcript.entries import Agent, Header, MemoryLines

@@ -7,8 +7,8 @@ import msgspec
 
 from ullage.app.change import changeable
 from ullage.app.compact import Plan, Request, plan_compaction
-from ullage.app.load import Loaded
 from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning
+from ullage.app.sessions.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import Action, Ask, Compact, Prune, Situation, Step, decide

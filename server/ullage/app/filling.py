@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.breakdown import Share, share_out
 from ullage.core.gauge.forecast import Forecast, forecast
 from ullage.core.transcript.tokens import count_message

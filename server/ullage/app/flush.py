@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.checkpoint import session_key
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.app.summaries import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
 from ullage.core.gauge.status import last_compaction_ms, rfc3339

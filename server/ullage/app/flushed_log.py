@@ -4,7 +4,7 @@ from datetime import datetime
 
 from ullage.app.checkpoint import session_key
 from ullage.app.flush import log_name_of, workspace_of
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.core.change.receipt import Receipt
 from ullage.core.memory.flush import epoch_of
 from ullage.core.memory.log_text import flush_marker

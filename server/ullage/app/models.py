@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.config.settings import ModelSettings
 from ullage.core.gauge.window import find_row

@@ -7,7 +7,7 @@ from itertools import takewhile
 import msgspec
 
 from ullage.app.checkpoints import Found
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.core.documents.in_context import Standing, stand
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,

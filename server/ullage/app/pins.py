@@ -6,9 +6,9 @@ from typing import Literal
 import msgspec
 
 from ullage.app.checkpoint import session_key
-from ullage.app.load import read
-from ullage.app.secrets import secrets_for
-from ullage.app.session import Session
+from ullage.app.sessions.load import read
+from ullage.app.sessions.secrets import secrets_for
+from ullage.app.sessions.session import Session
 from ullage.core.facts.pins import Pin, clean_pin, pinnable_text, pins_to_carry, refuse_pin
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist

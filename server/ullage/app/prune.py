@@ -18,8 +18,8 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
-from ullage.app.load import Loaded
-from ullage.app.sessions import MIN_ID_CHARS
+from ullage.app.sessions.find import MIN_ID_CHARS
+from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import FileChange, PruneEdit, Replacement
 from ullage.core.change.prune import (

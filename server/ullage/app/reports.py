@@ -2,8 +2,8 @@
 
 import msgspec
 
-from ullage.app.load import Loaded
-from ullage.app.session import Session
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.session import Session
 from ullage.core.gauge.degradation import Risk
 from ullage.core.gauge.gauge import UsedSource
 from ullage.core.gauge.loss import Loss, measured_text

@@ -19,10 +19,10 @@ from ullage.app.change import (
     plan_change,
 )
 from ullage.app.checkpoint import session_key
-from ullage.app.load import Loaded, load
 from ullage.app.new_session import write_session
 from ullage.app.resume import restore_text
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import Loaded, load
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.app.secrets import secrets_in
+from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta
 from ullage.core.checkpoint.clean import cleaned
 from ullage.core.checkpoint.text import render_for_agent

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.degradation import HIGH_COMPACTIONS
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.loss import measured_text

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import Selection
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.gauge.loss import Loss

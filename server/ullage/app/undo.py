@@ -19,10 +19,10 @@ from ullage.app.change import (
 )
 from ullage.app.checkpoint import session_key
 from ullage.app.flushed_log import flushed_log_name
-from ullage.app.load import Loaded, load
 from ullage.app.nudge import remember_return, strongest_layer
-from ullage.app.session import Session
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import hidden_tokens
 from ullage.core.change.edit import FileChange, NewSession
 from ullage.core.change.receipt import Receipt

@@ -5,8 +5,8 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from ullage.app.load import Loaded
-from ullage.app.session import Session
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.session import Session
 from ullage.core.gauge.history import (
     Mark,
     Point,

@@ -9,9 +9,9 @@ import msgspec
 
 from ullage.app.auto import is_automatic
 from ullage.app.change import can_change
-from ullage.app.load import Loaded, load
-from ullage.app.session import Session
-from ullage.app.sessions import subagent_sessions, workspace_sessions
+from ullage.app.sessions.find import subagent_sessions, workspace_sessions
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.policy import Band

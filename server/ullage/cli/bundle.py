@@ -24,8 +24,8 @@ def export_command(
     effort: read the list of what was masked before you hand the file on.
     """
     from ullage.app import bundle_export
-    from ullage.app.load import load
-    from ullage.app.sessions import find_session
+    from ullage.app.sessions.find import find_session
+    from ullage.app.sessions.load import load
 
     places = current_places()
     loaded = load(find_session(session, places), current_config(None, places), places)

@@ -4,8 +4,8 @@ import os
 
 import click
 
-from ullage.app.load import load
-from ullage.app.sessions import find_session
+from ullage.app.sessions.find import find_session
+from ullage.app.sessions.load import load
 from ullage.cli.checkpoint_restore import restore, tell_problem
 from ullage.cli.options import (
     checkpoint_argument,
@@ -69,7 +69,7 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     from ullage.app.checkpoint_report import report_found, report_text
     from ullage.app.checkpoints import find_checkpoint
     from ullage.app.resume import restore_text
-    from ullage.app.secrets import secrets_for
+    from ullage.app.sessions.secrets import secrets_for
 
     places = current_places()
     known = find_session(session, places)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from ullage.app.load import load
-from ullage.app.sessions import find_session
+from ullage.app.sessions.find import find_session
+from ullage.app.sessions.load import load
 from ullage.cli.options import (
     checkpoint_argument,
     current_config,
@@ -53,7 +53,7 @@ def restore(
     from ullage.app.checkpoint_report import report_text
     from ullage.app.checkpoints import find_checkpoint
     from ullage.app.resume import restore_text
-    from ullage.app.secrets import secrets_for
+    from ullage.app.sessions.secrets import secrets_for
     from ullage.cli.previews import run_with_replans
 
     places = current_places()

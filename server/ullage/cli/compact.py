@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ullage.app.load import Loaded, load
-from ullage.app.sessions import find_session
+from ullage.app.sessions.find import find_session
+from ullage.app.sessions.load import Loaded, load
 from ullage.cli.options import (
     current_config,
     json_option,

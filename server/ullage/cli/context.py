@@ -2,9 +2,9 @@
 
 import click
 
-from ullage.app.load import load, read
 from ullage.app.reports import report_context, report_status
-from ullage.app.sessions import find_session
+from ullage.app.sessions.find import find_session
+from ullage.app.sessions.load import load, read
 from ullage.app.status_text import status_text
 from ullage.cli.branch import branch
 from ullage.cli.bundle import export_command, import_command

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ullage.app.load import load
-from ullage.app.sessions import find_session
+from ullage.app.sessions.find import find_session
+from ullage.app.sessions.load import load
 from ullage.cli.options import (
     current_config,
     json_option,

@@ -43,7 +43,7 @@ def _complete_checkpoint(
 ) -> list[str]:
     """Give the shell the ids of the session that stands on the line, or of the newest one."""
     from ullage.app.checkpoints import known_ids
-    from ullage.app.sessions import find_session
+    from ullage.app.sessions.find import find_session
 
     del parameter
     places = current_places()

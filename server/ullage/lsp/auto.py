@@ -20,9 +20,9 @@ from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 from ullage.app.activity import is_running
 from ullage.app.auto import make_due, plan_auto, remember_idle, sole_run
 from ullage.app.change import can_change
-from ullage.app.load import Loaded
 from ullage.app.models import model_use
 from ullage.app.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
+from ullage.app.sessions.load import Loaded
 from ullage.app.summaries import ModelUse
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.keys import READ_ONLY

@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from ullage.app.checkpoint import is_due, write_checkpoint
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.errors import UllageError
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.state import UllageServer

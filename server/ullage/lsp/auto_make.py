@@ -9,9 +9,9 @@ from pygls.exceptions import JsonRpcException
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request
-from ullage.app.load import Loaded, load
 from ullage.app.prune import PruneRequest, Pruning, plan_pruning
-from ullage.app.sessions import reopen
+from ullage.app.sessions.find import reopen
+from ullage.app.sessions.load import Loaded, load
 from ullage.app.undo import plan_undo_of, undo
 from ullage.app.undo_report import undo_question, undone_line
 from ullage.core.change.compaction import Unneeded

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 
 from ullage.app.checkpoints import Damaged, Found, list_checkpoints
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.app.status_text import ago
 from ullage.core.text.prose import gist
 from ullage.lsp.boundary import request

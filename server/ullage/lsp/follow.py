@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from ullage.app.capture import capture
 from ullage.app.checkpoint import session_key
-from ullage.app.databases import database_folders
-from ullage.app.follow import Followed, new_events, stamp_of, start, update
-from ullage.app.sessions import session_folders
+from ullage.app.sessions.databases import database_folders
+from ullage.app.sessions.find import session_folders
+from ullage.app.sessions.follow import Followed, new_events, stamp_of, start, update
 from ullage.app.workspace import look
 from ullage.errors import NotATranscript, UllageError
 from ullage.lsp.auto import consider_later

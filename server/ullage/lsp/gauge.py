@@ -5,7 +5,7 @@ import asyncio
 from ullage.app.auto import is_automatic
 from ullage.app.change import can_change
 from ullage.app.filling import Filling, fill
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.lsp.boundary import unattended
 from ullage.lsp.convert import NO_GAUGE, gauge_params
 from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams

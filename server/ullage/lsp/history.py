@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.app.status_text import session_title
 from ullage.app.window_history import Past, read_past, window_history
 from ullage.core.gauge.gauge import share_text

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from ullage.app.load import Loaded
 from ullage.app.outline import Outlined, lines_of, outline_of
+from ullage.app.sessions.load import Loaded
 from ullage.errors import UllageError
 from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer

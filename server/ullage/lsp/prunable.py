@@ -2,8 +2,8 @@
 
 import asyncio
 
-from ullage.app.load import Loaded
 from ullage.app.prune import PruneRequest, Unpruned, plan_pruning
+from ullage.app.sessions.load import Loaded
 from ullage.core.change.prune import PruneItem
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist

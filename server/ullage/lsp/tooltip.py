@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from ullage.app.filling import Filling
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.app.status_text import (
     AGENT_NAMES,
     ago,

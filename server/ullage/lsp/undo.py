@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
 from ullage.app.undo import plan_undo, undo
 from ullage.app.undo_report import undo_question, undone_line
 from ullage.lsp.convert import session_ref

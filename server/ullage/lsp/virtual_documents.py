@@ -4,8 +4,8 @@ import asyncio
 
 from lsprotocol import types
 
-from ullage.app.load import Loaded, load
-from ullage.app.sessions import open_session
+from ullage.app.sessions.find import open_session
+from ullage.app.sessions.load import Loaded, load
 from ullage.app.virtual_documents import document_text
 from ullage.core.documents.virtual_uri import parse_virtual_uri
 from ullage.errors import SessionNotFound, UnknownItem

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ullage.app.inspect import Inspection, inspect
-from ullage.app.load import Loaded
+from ullage.app.sessions.load import Loaded
 from ullage.app.status_text import ago, total_text
 from ullage.core.change.prune import ALL_REASONS, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, pinnable_text

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.load import Loaded, gauge_of, measured
-from ullage.app.session import Session, session_of
+from ullage.app.sessions.load import Loaded, gauge_of, measured
+from ullage.app.sessions.session import Session, session_of
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.token_estimate import estimate_tokens
@@ -67,7 +67,7 @@ def read_live(
 
 def load_live(live: Live, config: Config, places: Places) -> Loaded:
     """Make of it what everything is made from that leaves a transcript, secrets masked."""
-    from ullage.app.secrets import secrets_for
+    from ullage.app.sessions.secrets import secrets_for
 
     secrets = secrets_for(live.session.header, places)
     return measured(live.session, live.reading, config, live.count, secrets)

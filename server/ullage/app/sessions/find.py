@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.databases import Stored, is_database, sessions_in, stored_sessions
-from ullage.app.session import Session, session_of
+from ullage.app.sessions.databases import Stored, is_database, sessions_in, stored_sessions
+from ullage.app.sessions.session import Session, session_of
 from ullage.core.transcript.entries import Header
 from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.format import Format

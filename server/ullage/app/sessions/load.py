@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.session import Session
+from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Gauge, measure
 from ullage.core.gauge.policy import Policy
@@ -61,7 +61,7 @@ def load(
     count_text: CountText = count_tokens,
 ) -> Loaded:
     """Read a session's context and measure it; texts without a kept count are counted anew."""
-    from ullage.app.secrets import secrets_for
+    from ullage.app.sessions.secrets import secrets_for
 
     reading = read(session, places)
     row = find_row(model_table(), reading.context.model)

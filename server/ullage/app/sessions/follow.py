@@ -4,9 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.load import Loaded, load, measured
-from ullage.app.session import Session
-from ullage.app.sessions import open_session, reopen
+from ullage.app.sessions.find import open_session, reopen
+from ullage.app.sessions.load import Loaded, load, measured
+from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event
 from ullage.core.config.settings import Config
