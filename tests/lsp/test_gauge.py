@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pi_files import MODEL, PiFile, grow
 from running import Place
-from ullage.app.filling import fill
+from ullage.app.gauge.filling import fill
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config

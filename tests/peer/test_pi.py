@@ -18,7 +18,7 @@ from ullage.app.branch import plan_branch, write_branch
 from ullage.app.bundle_export import plan_export, write_export
 from ullage.app.bundle_import import plan_import, write_import
 from ullage.app.doctor import check_up, plan_copy, write_copy
-from ullage.app.reports import report_context
+from ullage.app.gauge.status_report import report_context
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load, read
 from ullage.core.change.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite

@@ -14,10 +14,10 @@ from mcp_types import ToolAnnotations
 
 from ullage.app.checkpoint import session_key, write_checkpoint
 from ullage.app.config.load import load_config
+from ullage.app.gauge.status_text import status_text
 from ullage.app.resume import resume
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.status_text import status_text
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError, WriteNotSupported
 from ullage.store.places import Places

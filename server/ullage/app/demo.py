@@ -9,9 +9,9 @@ import msgspec
 from ullage.app.checkpoint import write_checkpoint
 from ullage.app.compact import Request, compact, plan_compaction
 from ullage.app.compact_report import done_text, preview_text
+from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.status_text import status_text
 from ullage.app.summaries import ModelUse
 from ullage.app.undo import plan_undo, undo
 from ullage.core.change.compaction import Unneeded

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from ullage.app.activity import SessionsReport
 from ullage.app.auto import AutoReport
 from ullage.app.branch import BranchReport
 from ullage.app.bundle_export import ExportReport
@@ -18,11 +17,12 @@ from ullage.app.compact_report import CompactReport
 from ullage.app.config.report import CheckReport, ConfigReport
 from ullage.app.doctor import DoctorReport
 from ullage.app.flush_report import MemoryReport
-from ullage.app.history import HistoryReport
-from ullage.app.inspect import InspectReport
+from ullage.app.gauge.history import HistoryReport
+from ullage.app.gauge.inspect import InspectReport
+from ullage.app.gauge.session_list import SessionsReport
+from ullage.app.gauge.status_report import ContextReport, StatusReport
 from ullage.app.pins import PinsReport
 from ullage.app.prune_report import PruneReport
-from ullage.app.reports import ContextReport, StatusReport
 from ullage.app.undo_report import UndoReport
 from ullage.core.checkpoint.bundle import Bundle
 from ullage.core.checkpoint.checkpoint import Checkpoint

@@ -2,10 +2,10 @@
 
 import click
 
-from ullage.app.reports import report_context, report_status
+from ullage.app.gauge.status_report import report_context, report_status
+from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load, read
-from ullage.app.status_text import status_text
 from ullage.cli.branch import branch
 from ullage.cli.bundle import export_command, import_command
 from ullage.cli.options import current_config, json_option, session_option, window_option
@@ -54,8 +54,8 @@ def show(session: str | None, as_json: bool) -> None:
 @json_option
 def inspect(session: str | None, window: int | None, top: int, as_json: bool) -> None:
     """Show what fills the window, the largest entries, and what to do about them."""
-    from ullage.app.inspect import inspect as look_into
-    from ullage.app.inspect import inspection_text, report_inspection
+    from ullage.app.gauge.inspect import inspect as look_into
+    from ullage.app.gauge.inspect import inspection_text, report_inspection
 
     places = current_places()
     loaded = load(find_session(session, places), current_config(window, places), places)
@@ -68,8 +68,8 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
 @json_option
 def history(session: str | None, as_json: bool) -> None:
     """List the compactions of a session and what they cost it."""
-    from ullage.app.history import history as read_history
-    from ullage.app.history import history_text
+    from ullage.app.gauge.history import history as read_history
+    from ullage.app.gauge.history import history_text
 
     places = current_places()
     report = read_history(find_session(session, places), places)

@@ -15,7 +15,7 @@ from ullage.store.places import current_places
 @json_option
 def sessions(limit: int, window: int | None, as_json: bool) -> None:
     """List the sessions of this folder, the one written to last first."""
-    from ullage.app.activity import report_sessions, sessions_text
+    from ullage.app.gauge.session_list import report_sessions, sessions_text
 
     places = current_places()
     report = report_sessions(current_config(window, places), places, limit)

@@ -17,9 +17,9 @@ from typing import TypeAlias
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
-from ullage.app.activity import is_running
 from ullage.app.auto import make_due, plan_auto, remember_idle, sole_run
 from ullage.app.change import can_change
+from ullage.app.gauge.session_list import is_running
 from ullage.app.models import model_use
 from ullage.app.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.sessions.load import Loaded

@@ -4,8 +4,8 @@ import asyncio
 from datetime import datetime
 
 from ullage.app.checkpoints import Damaged, Found, list_checkpoints
+from ullage.app.gauge.status_text import ago
 from ullage.app.sessions.load import Loaded
-from ullage.app.status_text import ago
 from ullage.core.text.prose import gist
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref

@@ -7,9 +7,9 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
 from ullage.app.change import can_change
-from ullage.app.filling import Filling
+from ullage.app.gauge.filling import Filling
+from ullage.app.gauge.status_text import session_title, total_text
 from ullage.app.sessions.load import Loaded
-from ullage.app.status_text import session_title, total_text
 from ullage.core.documents.virtual_uri import summary_uri
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.gauge.policy import Band

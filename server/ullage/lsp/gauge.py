@@ -4,7 +4,7 @@ import asyncio
 
 from ullage.app.auto import is_automatic
 from ullage.app.change import can_change
-from ullage.app.filling import Filling, fill
+from ullage.app.gauge.filling import Filling, fill
 from ullage.app.sessions.load import Loaded
 from ullage.lsp.boundary import unattended
 from ullage.lsp.convert import NO_GAUGE, gauge_params

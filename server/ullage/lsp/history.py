@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
+from ullage.app.gauge.status_text import session_title
+from ullage.app.gauge.window_history import Past, read_past, window_history
 from ullage.app.sessions.load import Loaded
-from ullage.app.status_text import session_title
-from ullage.app.window_history import Past, read_past, window_history
 from ullage.core.gauge.gauge import share_text
 from ullage.core.gauge.history import Mark, Point
 from ullage.core.gauge.policy import triggers

@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.status_text import status_text
 from ullage.errors import SessionNotFound
 from ullage.lsp.boundary import request
 from ullage.lsp.follow import refresh

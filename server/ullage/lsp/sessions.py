@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from ullage.app.status_text import ago, session_title
+from ullage.app.gauge.status_text import ago, session_title
 from ullage.app.workspace import Brief, Family, brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
 from ullage.lsp.boundary import request

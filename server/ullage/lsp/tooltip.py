@@ -2,9 +2,8 @@
 
 from datetime import datetime
 
-from ullage.app.filling import Filling
-from ullage.app.sessions.load import Loaded
-from ullage.app.status_text import (
+from ullage.app.gauge.filling import Filling
+from ullage.app.gauge.status_text import (
     AGENT_NAMES,
     ago,
     total_text,
@@ -12,6 +11,7 @@ from ullage.app.status_text import (
     used_text,
     window_text,
 )
+from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.breakdown import Share
 from ullage.core.gauge.gauge import tells_usage
 from ullage.core.gauge.status import last_compaction_ms

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ullage.app.inspect import Inspection, inspect
+from ullage.app.gauge.inspect import Inspection, inspect
+from ullage.app.gauge.status_text import ago, total_text
 from ullage.app.sessions.load import Loaded
-from ullage.app.status_text import ago, total_text
 from ullage.core.change.prune import ALL_REASONS, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, pinnable_text
 from ullage.core.gauge.advice import Advice

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from ullage.app.reports import LossReport, report_loss
+from ullage.app.gauge.status_report import LossReport, report_loss
+from ullage.app.gauge.status_text import RULE
 from ullage.app.sessions.load import read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
-from ullage.app.status_text import RULE
 from ullage.core.gauge.degradation import Degradation, evaluate, is_death_spiral
 from ullage.core.gauge.loss import noted_loss, summed_loss
 from ullage.core.gauge.status import rfc3339

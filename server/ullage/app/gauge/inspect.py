@@ -2,9 +2,9 @@
 
 import msgspec
 
-from ullage.app.reports import StatusReport, report_status
+from ullage.app.gauge.status_report import StatusReport, report_status
+from ullage.app.gauge.status_text import RULE, bar, status_text
 from ullage.app.sessions.load import Loaded
-from ullage.app.status_text import RULE, bar, status_text
 from ullage.core.gauge.advice import Advice, advise
 from ullage.core.gauge.breakdown import Breakdown, EntryTokens, Share, break_down, largest
 from ullage.core.gauge.forecast import Forecast, forecast
