@@ -19,8 +19,8 @@ from pathlib import Path
 import sessions as growing
 from summaries import quality_sessions
 
-from ullage.app.checkpoint import build_checkpoint
-from ullage.app.kept_facts import kept_facts
+from ullage.app.checkpoint.fact_cache import kept_facts
+from ullage.app.checkpoint.write import build_checkpoint
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load, with_items
 from ullage.core.config.settings import Config

@@ -19,8 +19,8 @@ from measure import Cost, alternate, run
 from sessions import prose, write_session
 
 import ullage as ullage_package
-from ullage.app.capture import capture
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.capture import capture
+from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.follow import new_events, start, update
 from ullage.core.config.settings import Config
 from ullage.store.places import Places

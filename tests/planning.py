@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.change import Made
-from ullage.app.checkpoint import write_checkpoint
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.compact import Plan, Request, compact, plan_compaction
 from ullage.app.restore import RestorePlan, Target, plan_restore, restore
 from ullage.app.sessions.find import open_session

@@ -2,7 +2,7 @@
 
 from pi_files import Json
 from service import RuntimeSession, Service
-from ullage.app.capture import read_working_state
+from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 
 READ: Json = {

@@ -13,7 +13,7 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from hook_inputs import claude, copilot, data, tool_call
 from pi_files import Json
 from running import Place
-from ullage.app.capture import read_working_state
+from ullage.app.checkpoint.capture import read_working_state
 from ullage.store.checkpoints import checkpoint_folder, list_ids
 from ullage.store.places import Places
 

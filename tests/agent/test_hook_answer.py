@@ -16,7 +16,7 @@ from secret_samples import SAMPLES
 from ullage.agent.hook_answer import STEERING_CHARS, answer
 from ullage.agent.hook_event import InstalledAgent, parse_event
 from ullage.agent.hook_output import MAX_CONTEXT_CHARS
-from ullage.app.capture import read_working_state
+from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store.checkpoints import checkpoint_folder, list_ids, read_latest

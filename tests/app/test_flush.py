@@ -16,7 +16,7 @@ from pi_files import PiFile, json_line
 from planning import compacted, loaded, planned, undone
 from secret_samples import SAMPLES
 from ullage.app import change
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.compact import Plan, compact, with_flush
 from ullage.app.config.load import load_config
 from ullage.app.flush import (

@@ -6,7 +6,7 @@ import pytest
 
 from pi_files import PiFile
 from planning import SMALL, compacted
-from ullage.app.checkpoint import write_checkpoint
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load
 from ullage.core.config.settings import CheckpointSettings

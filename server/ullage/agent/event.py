@@ -5,7 +5,7 @@ import asyncio
 from ullage.agent.protocol import Capture, Captured, NewMessage, ToolResult
 from ullage.agent.sessions import Sessions
 from ullage.app.attached import Attached, items_of
-from ullage.app.capture import capture
+from ullage.app.checkpoint.capture import capture
 from ullage.app.sessions.secrets import secrets_for
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event, ToolEvent

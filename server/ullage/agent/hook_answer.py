@@ -17,7 +17,7 @@ from ullage.errors import StorageError, Unreadable
 from ullage.store.places import Places, state_folder
 
 if TYPE_CHECKING:
-    from ullage.app.resume import Resume
+    from ullage.app.checkpoint.resume import Resume
     from ullage.app.sessions.quick_load import Live
     from ullage.core.checkpoint.checkpoint import Checkpoint
 
@@ -64,7 +64,7 @@ def _after_tool(event: ToolUsed, config: Config, places: Places) -> bytes:
     """Capture what a tool did; the first one after a compaction gives Copilot its state back."""
     if config.policy.is_read_only:
         return b""
-    from ullage.app.capture import capture
+    from ullage.app.checkpoint.capture import capture
     from ullage.core.checkpoint.working_state import ToolEvent
 
     used = ToolEvent(
@@ -83,7 +83,7 @@ def _restored_state(origin: Origin, places: Places) -> bytes:
 
     if not take_mark(origin.session_key, places):
         return b""
-    from ullage.app.capture import read_working_state
+    from ullage.app.checkpoint.capture import read_working_state
     from ullage.core.checkpoint.state_text import state_text
 
     return context_output("PostToolUse", state_text(read_working_state(origin.session_key, places)))
@@ -117,7 +117,7 @@ def _before_prompt(event: Prompted, config: Config, places: Places) -> bytes:
 def _heard(event: Prompted, config: Config, places: Places) -> bytes:
     """Capture what the user asks of Copilot: its transcript is not one that we read later."""
     if not config.policy.is_read_only:
-        from ullage.app.capture import capture
+        from ullage.app.checkpoint.capture import capture
         from ullage.core.checkpoint.working_state import MessageEvent
 
         said = MessageEvent(role="user", text=event.prompt)
@@ -131,7 +131,7 @@ def _has_checkpoint(key: str, live: "Live", config: Config, places: Places) -> b
 
     with suppress(StorageError):
         if not is_saved(key, live, config.checkpoint, places):
-            from ullage.app.checkpoint import write_checkpoint
+            from ullage.app.checkpoint.write import write_checkpoint
 
             loaded = load_live(live, config, places)
             write_checkpoint(
@@ -164,7 +164,7 @@ def _before_compaction(event: CompactionAhead, config: Config, places: Places) -
 
 def _checkpoint(live: "Live", config: Config, places: Places) -> "Checkpoint":
     """Give what is known before a compaction, saved where that is allowed and possible."""
-    from ullage.app.checkpoint import build_checkpoint, write_checkpoint
+    from ullage.app.checkpoint.write import build_checkpoint, write_checkpoint
     from ullage.app.sessions.quick_load import load_live
 
     loaded = load_live(live, config, places)
@@ -179,7 +179,7 @@ def _checkpoint(live: "Live", config: Config, places: Places) -> "Checkpoint":
 
 def _when_going_on(event: GoesOn, config: Config, places: Places) -> bytes:
     """Give the working state back after a compaction, or where one took it and no one gave it."""
-    from ullage.app.resume import resume
+    from ullage.app.checkpoint.resume import resume
 
     key = event.origin.session_key
     found = resume(key, config.checkpoint, places, max_chars=MAX_CONTEXT_CHARS)

@@ -28,8 +28,8 @@ from ullage.app.attached import (
     load_call,
     set_restored,
 )
-from ullage.app.resume import Resume as Found
-from ullage.app.resume import resume
+from ullage.app.checkpoint.resume import Resume as Found
+from ullage.app.checkpoint.resume import resume
 from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.policy import ratio_at, reserve_at
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from ullage.app.change import can_change
-from ullage.app.checkpoint import session_key
-from ullage.app.checkpoints import known_ids
+from ullage.app.checkpoint.find import known_ids
+from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
 from ullage.store.places import Places
 from ullage.store.receipts import has_receipts

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change import Made, changeable
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.compact import Plan, compact, with_flush
 from ullage.app.due import Due, plan_due
 from ullage.app.prune import Pruning, prune

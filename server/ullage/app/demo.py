@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.checkpoint import write_checkpoint
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.compact import Request, compact, plan_compaction
 from ullage.app.compact_report import done_text, preview_text
 from ullage.app.gauge.status_text import status_text

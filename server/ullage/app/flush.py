@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
 from ullage.app.summaries import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.flush import log_name_of, workspace_of
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.receipt import Receipt

@@ -19,7 +19,7 @@ from ullage.app.attached import (
     load_call,
 )
 from ullage.app.auto import change_breaker
-from ullage.app.checkpoint import write_checkpoint
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.compact import Request, Summarized, details_of, plan_summary
 from ullage.app.models import model_use
 from ullage.app.sessions.load import Loaded, with_items

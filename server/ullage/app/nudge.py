@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.decision import compaction_due, read_only_warning_at
 from ullage.core.gauge.nudge import NudgedBand, Nudges, ask, may_ask, nudge, returned, snooze

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import msgspec
 
-from ullage.app.checkpoints import Found
+from ullage.app.checkpoint.find import Found
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.in_context import Standing, stand
 from ullage.core.documents.outline import (

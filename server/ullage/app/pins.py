@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session

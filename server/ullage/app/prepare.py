@@ -16,8 +16,9 @@ import msgspec
 
 from ullage.app.attached import Attached, Call, Held, Progress, keep, load_call, with_pruned
 from ullage.app.auto import change_breaker
-from ullage.app.capture import capture
-from ullage.app.checkpoint import Written, is_due, write_checkpoint
+from ullage.app.checkpoint.capture import capture
+from ullage.app.checkpoint.resume import resume
+from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
 from ullage.app.flush import (
     Flushed,
     flush,
@@ -27,7 +28,6 @@ from ullage.app.flush import (
 )
 from ullage.app.models import model_use
 from ullage.app.prune import natives_with_placeholders
-from ullage.app.resume import resume
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn
 from ullage.core.change.request_plan import Turn, plan_turn

@@ -18,9 +18,9 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.resume import restore_text
+from ullage.app.checkpoint.write import session_key
 from ullage.app.new_session import write_session
-from ullage.app.resume import restore_text
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
+from ullage.app.checkpoint.find import compare, find_checkpoint
+from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint_report import MAX_COLUMNS, difference_lines
-from ullage.app.checkpoints import compare, find_checkpoint
 from ullage.app.config.text import check_text, config_text
 from ullage.app.gauge.history import history, history_text
 from ullage.app.gauge.inspect import inspect, inspection_text
 from ullage.app.gauge.status_text import ago, status_text
 from ullage.app.pins import pins_text, report_pins
-from ullage.app.resume import restore_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import VirtualUri

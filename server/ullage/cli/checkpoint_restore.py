@@ -50,9 +50,9 @@ def restore(
     As text it is printed, to be piped or pasted. Sessions of Claude Code and Codex go on in a
     new session file; `ullage undo` takes that and what was put into a session back.
     """
+    from ullage.app.checkpoint.find import find_checkpoint
+    from ullage.app.checkpoint.resume import restore_text
     from ullage.app.checkpoint_report import report_text
-    from ullage.app.checkpoints import find_checkpoint
-    from ullage.app.resume import restore_text
     from ullage.app.sessions.secrets import secrets_for
     from ullage.cli.previews import run_with_replans
 

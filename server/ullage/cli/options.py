@@ -42,7 +42,7 @@ def _complete_checkpoint(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[str]:
     """Give the shell the ids of the session that stands on the line, or of the newest one."""
-    from ullage.app.checkpoints import known_ids
+    from ullage.app.checkpoint.find import known_ids
     from ullage.app.sessions.find import find_session
 
     del parameter

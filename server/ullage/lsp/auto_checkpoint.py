@@ -7,7 +7,7 @@ nothing is written to the transcript.
 import asyncio
 import logging
 
-from ullage.app.checkpoint import is_due, write_checkpoint
+from ullage.app.checkpoint.write import is_due, write_checkpoint
 from ullage.app.sessions.load import Loaded
 from ullage.errors import UllageError
 from ullage.lsp.changed import notify_changed

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.checkpoint import write_checkpoint
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.outcome import changed, changing, meant
 from ullage.lsp.protocol import Outcome, SessionArgument

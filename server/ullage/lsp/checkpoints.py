@@ -3,7 +3,7 @@
 import asyncio
 from datetime import datetime
 
-from ullage.app.checkpoints import Damaged, Found, list_checkpoints
+from ullage.app.checkpoint.find import Damaged, Found, list_checkpoints
 from ullage.app.gauge.status_text import ago
 from ullage.app.sessions.load import Loaded
 from ullage.core.text.prose import gist

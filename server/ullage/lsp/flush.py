@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.flush_report import flushed_text, lines_text
 from ullage.lsp.convert import session_ref, uri_of

@@ -5,8 +5,8 @@ import logging
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.app.capture import capture
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.capture import capture
+from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.databases import database_folders
 from ullage.app.sessions.find import session_folders
 from ullage.app.sessions.follow import Followed, new_events, stamp_of, start, update

@@ -6,7 +6,7 @@ import sys
 import msgspec
 import pytest
 
-from ullage.app.capture import bundling, capture, read_working_state
+from ullage.app.checkpoint.capture import bundling, capture, read_working_state
 from ullage.core.checkpoint.working_state import MessageEvent, ToolEvent
 from ullage.store.places import Places, session_folder
 from working_states import has_news
@@ -90,7 +90,7 @@ def test_a_hook_imports_nothing_heavy_to_capture(name: str, imported: set[str]) 
 @pytest.fixture(scope="module")
 def imported() -> set[str]:
     script = (
-        "import sys, ullage.app.capture; from ullage.core import working_state;"
+        "import sys, ullage.app.checkpoint.capture; from ullage.core import working_state;"
         "working_state.merge(working_state.WorkingState(), [working_state.ToolEvent("
         "call_id='c', name='Read', arguments='{}')], now_ms=0); print(*sys.modules)"
     )

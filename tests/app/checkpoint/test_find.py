@@ -14,17 +14,17 @@ from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from pi_files import PiFile
 from planning import SMALL, compacted, loaded, restored, undone
-from ullage.app.capture import capture, read_working_state
-from ullage.app.checkpoint import (
+from ullage.app.checkpoint.capture import capture, read_working_state
+from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
+from ullage.app.checkpoint.resume import resume
+from ullage.app.checkpoint.write import (
     Trigger,
     Written,
     build_checkpoint,
     session_key,
     write_checkpoint,
 )
-from ullage.app.checkpoints import compare, find_checkpoint, list_checkpoints
 from ullage.app.restore import NewPlan, plan_restore, restore
-from ullage.app.resume import resume
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
 from ullage.app.undo import plan_undo

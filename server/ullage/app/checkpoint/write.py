@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.capture import bundling, read_working_state
-from ullage.app.kept_facts import kept_facts
+from ullage.app.checkpoint.capture import bundling, read_working_state
+from ullage.app.checkpoint.fact_cache import kept_facts
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
 from ullage.core.change.cut import open_calls

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.app.kept_facts import KeptFacts, kept_facts
+from ullage.app.checkpoint.fact_cache import KeptFacts, kept_facts
 from ullage.core.facts.accumulate import Gathering, take_up
 from ullage.core.facts.facts import Facts, gather, settle
 from ullage.core.facts.previous_summary import SECTIONS, Carried

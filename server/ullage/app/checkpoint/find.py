@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.checkpoint import session_key
+from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change, diff
