@@ -11,7 +11,7 @@ from ullage.app.compact import Plan, Request, compact, plan_compaction
 from ullage.app.restore import RestorePlan, Target, plan_restore, restore
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.app.undo import Undone, plan_undo, undo
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config

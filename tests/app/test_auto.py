@@ -14,7 +14,7 @@ from ullage.app.due import Due
 from ullage.app.nudge import claim_nudge, is_question_open
 from ullage.app.prune import Pruning
 from ullage.app.sessions.find import open_session
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.app.undo import plan_undo_of, undo
 from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn
 from ullage.core.config.settings import Config

@@ -30,7 +30,7 @@ from ullage.app.flush import (
     record_flushed,
 )
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import Config, FlushSettings
 from ullage.core.gauge.policy import Policy
 from ullage.core.memory.flush import epoch_of

@@ -14,7 +14,7 @@ from ullage.app.due import Due, plan_due
 from ullage.app.prune import Pruning, prune
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.core.change.breaker import (
     Breaker,
     is_tripped,

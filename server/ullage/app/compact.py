@@ -15,9 +15,9 @@ from ullage.app.change import (
     plan_change,
 )
 from ullage.app.flush import FlushPlan, plan_flush_before
-from ullage.app.pins import carried_pins
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import ModelUse, Wishes, WrittenSummary, write_summary
+from ullage.app.summary.pins import carried_pins
+from ullage.app.summary.write import ModelUse, Wishes, WrittenSummary, write_summary
 from ullage.core.change.compaction import Selection, Unneeded, refuse_summary, select, select_before
 from ullage.core.change.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.change.edit import CompactionEdit, FileChange

@@ -14,7 +14,7 @@ from ullage.app.flush_report import (
     report_flushed,
 )
 from ullage.app.prune import Pruning
-from ullage.app.summaries import WrittenSummary
+from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.gauge.policy import Layer

@@ -12,7 +12,7 @@ from ullage.app.compact_report import done_text, preview_text
 from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.app.undo import plan_undo, undo
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config

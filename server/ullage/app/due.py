@@ -9,7 +9,7 @@ from ullage.app.change import changeable
 from ullage.app.compact import Plan, Request, plan_compaction
 from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import Action, Ask, Compact, Prune, Situation, Step, decide
 from ullage.core.change.tool_outputs import tool_output_tokens

@@ -10,7 +10,7 @@ import msgspec
 
 from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import EXTRACTIVE, ModelUse
+from ullage.app.summary.write import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
 from ullage.core.gauge.status import last_compaction_ms, rfc3339
 from ullage.core.memory.flush import PRE_FLUSH, Epoch, epoch_of, is_flushed

@@ -21,8 +21,8 @@ from ullage.app.attached import (
 from ullage.app.auto import change_breaker
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.compact import Request, Summarized, details_of, plan_summary
-from ullage.app.models import model_use
 from ullage.app.sessions.load import Loaded, with_items
+from ullage.app.summary.model import model_use
 from ullage.core.change.breaker import record_run
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.loss import Loss

@@ -26,8 +26,8 @@ from ullage.app.flush import (
     record_flushed,
     workspace_of,
 )
-from ullage.app.models import model_use
 from ullage.app.prune import natives_with_placeholders
+from ullage.app.summary.model import model_use
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn
 from ullage.core.change.request_plan import Turn, plan_turn

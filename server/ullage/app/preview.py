@@ -19,7 +19,7 @@ from ullage.app.flush_report import flush_gist, flush_listing
 from ullage.app.gauge.status_text import ago
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.summaries import ModelUse, WrittenSummary
+from ullage.app.summary.write import ModelUse, WrittenSummary
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import tokens_text

@@ -5,12 +5,12 @@ from threading import Lock
 
 import msgspec
 
-from ullage.app.pins import carried_pins
 from ullage.app.preview import CompactionPreview, is_outdated
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
+from ullage.app.summary.pins import carried_pins
 from ullage.core.config.settings import Config
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.secrets.masking import mask_items

@@ -21,8 +21,8 @@ from ullage.app.gauge.history import HistoryReport
 from ullage.app.gauge.inspect import InspectReport
 from ullage.app.gauge.session_list import SessionsReport
 from ullage.app.gauge.status_report import ContextReport, StatusReport
-from ullage.app.pins import PinsReport
 from ullage.app.prune_report import PruneReport
+from ullage.app.summary.pins import PinsReport
 from ullage.app.undo_report import UndoReport
 from ullage.core.checkpoint.bundle import Bundle
 from ullage.core.checkpoint.checkpoint import Checkpoint

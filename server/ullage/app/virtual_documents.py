@@ -10,8 +10,8 @@ from ullage.app.config.text import check_text, config_text
 from ullage.app.gauge.history import history, history_text
 from ullage.app.gauge.inspect import inspect, inspection_text
 from ullage.app.gauge.status_text import ago, status_text
-from ullage.app.pins import pins_text, report_pins
 from ullage.app.sessions.load import Loaded
+from ullage.app.summary.pins import pins_text, report_pins
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import VirtualUri
 from ullage.core.secrets.masking import mask_items

@@ -22,7 +22,7 @@ from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:
-    from ullage.app.summaries import ModelUse
+    from ullage.app.summary.write import ModelUse
     from ullage.core.change.compaction import Unneeded
     from ullage.summary.request import Progress
 
@@ -191,7 +191,7 @@ def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:
 
 def _model_use(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
     """Give the configured model; on a terminal it tells how far it is."""
-    from ullage.app.models import model_use
+    from ullage.app.summary.model import model_use
 
     report = _show if sys.stderr.isatty() else None
     return model_use(config.model, loaded, places, report=report)

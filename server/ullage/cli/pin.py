@@ -35,7 +35,7 @@ def pin(
     ullage pin --list
     ullage pin --remove 1
     """
-    from ullage.app.pins import pin_entry, pin_text, pins_text, report_pins, unpin
+    from ullage.app.summary.pins import pin_entry, pin_text, pins_text, report_pins, unpin
 
     if (text is not None) + (entry is not None) + is_list + (remove is not None) != 1:
         raise click.UsageError("give one of: a text, --entry ID, --list, --remove N")

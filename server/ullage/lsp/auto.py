@@ -20,10 +20,10 @@ from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 from ullage.app.auto import make_due, plan_auto, remember_idle, sole_run
 from ullage.app.change import can_change
 from ullage.app.gauge.session_list import is_running
-from ullage.app.models import model_use
 from ullage.app.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.model import model_use
+from ullage.app.summary.write import ModelUse
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.keys import READ_ONLY
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError

@@ -10,10 +10,10 @@ from ullage.app.auto import decline, make_due
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
 from ullage.app.flush import flush_log_name
-from ullage.app.models import has_model
 from ullage.app.nudge import Claim, give_back, snooze_session
 from ullage.app.prune import Pruning, prune
 from ullage.app.sessions.load import Loaded
+from ullage.app.summary.model import has_model
 from ullage.core.change.decision import Ask
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer

@@ -7,9 +7,9 @@ from typing import TypeVar
 import msgspec
 
 from ullage.app.compact import Plan, Request, plan_compaction, with_flush
-from ullage.app.models import model_use
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.model import model_use
+from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.lsp.progress import with_progress
 from ullage.lsp.state import UllageServer

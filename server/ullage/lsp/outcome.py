@@ -10,9 +10,9 @@ from typing import Concatenate, ParamSpec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.models import model_use
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.model import model_use
+from ullage.app.summary.write import ModelUse
 from ullage.errors import WriteNotSupported
 from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.pins import pin_entry, pin_text
+from ullage.app.summary.pins import pin_entry, pin_text
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
 from ullage.lsp.convert import session_ref

@@ -14,7 +14,7 @@ from ullage.app.preview import (
     make_preview,
     plan_proposed,
 )
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ullage.app.sessions.load import Loaded
-from ullage.app.summaries import ModelUse
+from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import ModelSettings
 from ullage.core.gauge.window import find_row
 from ullage.errors import EndpointRefused
