@@ -24,7 +24,7 @@ from ullage.agent.sessions import Sessions, call_of
 from ullage.app import prepare as app
 from ullage.app.auto import put_off_layer
 from ullage.app.checkpoint.write import Written
-from ullage.app.flush import Flushed
+from ullage.app.memory.flush import Flushed
 from ullage.core.change.decision import Ask, Compact, Warn
 from ullage.core.gauge.gauge import Gauge
 

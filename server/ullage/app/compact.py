@@ -14,7 +14,7 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
-from ullage.app.flush import FlushPlan, plan_flush_before
+from ullage.app.memory.flush import FlushPlan, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carried_pins
 from ullage.app.summary.write import ModelUse, Wishes, WrittenSummary, write_summary

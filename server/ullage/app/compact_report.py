@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan
-from ullage.app.flush_report import (
+from ullage.app.memory.report import (
     MemoryReport,
     flush_lines,
     lines_text,

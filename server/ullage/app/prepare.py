@@ -19,7 +19,7 @@ from ullage.app.auto import change_breaker
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
-from ullage.app.flush import (
+from ullage.app.memory.flush import (
     Flushed,
     flush,
     is_flush_open,

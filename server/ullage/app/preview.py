@@ -14,9 +14,9 @@ import msgspec
 
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
-from ullage.app.flush import flush_log_name, plan_flush_before
-from ullage.app.flush_report import flush_gist, flush_listing
 from ullage.app.gauge.status_text import ago
+from ullage.app.memory.flush import flush_log_name, plan_flush_before
+from ullage.app.memory.report import flush_gist, flush_listing
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.summary.write import ModelUse, WrittenSummary

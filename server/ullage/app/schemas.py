@@ -16,11 +16,11 @@ from ullage.app.checkpoint_report import (
 from ullage.app.compact_report import CompactReport
 from ullage.app.config.report import CheckReport, ConfigReport
 from ullage.app.doctor import DoctorReport
-from ullage.app.flush_report import MemoryReport
 from ullage.app.gauge.history import HistoryReport
 from ullage.app.gauge.inspect import InspectReport
 from ullage.app.gauge.session_list import SessionsReport
 from ullage.app.gauge.status_report import ContextReport, StatusReport
+from ullage.app.memory.report import MemoryReport
 from ullage.app.prune_report import PruneReport
 from ullage.app.summary.pins import PinsReport
 from ullage.app.undo_report import UndoReport

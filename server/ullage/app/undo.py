@@ -18,7 +18,7 @@ from ullage.app.change import (
     refuse_running,
 )
 from ullage.app.checkpoint.write import session_key
-from ullage.app.flushed_log import flushed_log_name
+from ullage.app.memory.flushed_log import flushed_log_name
 from ullage.app.nudge import remember_return, strongest_layer
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load

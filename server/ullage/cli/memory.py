@@ -18,7 +18,7 @@ from ullage.cli.output import answer, safe
 from ullage.store.places import current_places
 
 if TYPE_CHECKING:
-    from ullage.app.flush import FlushPlan
+    from ullage.app.memory.flush import FlushPlan
     from ullage.summary.request import Progress
 
 
@@ -42,8 +42,8 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     import asyncio
 
     from ullage.app.checkpoint.write import session_key
-    from ullage.app.flush import make_flush, plan_flush, refuse_read_only
-    from ullage.app.flush_report import flush_text, flushed_text, report_flush, report_flushed
+    from ullage.app.memory.flush import make_flush, plan_flush, refuse_read_only
+    from ullage.app.memory.report import flush_text, flushed_text, report_flush, report_flushed
     from ullage.app.summary.model import model_use
 
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
@@ -67,7 +67,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
 
 
 def _is_agreed(plan: "FlushPlan") -> bool:
-    from ullage.app.flush_report import lines_text
+    from ullage.app.memory.report import lines_text
 
     question = f"Proceed with memory flush ({lines_text(plan)} to {plan.log_name})?"
     is_agreed = click.confirm(question, err=True)

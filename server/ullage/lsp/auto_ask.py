@@ -9,7 +9,7 @@ from pygls.exceptions import JsonRpcException
 from ullage.app.auto import decline, make_due
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
-from ullage.app.flush import flush_log_name
+from ullage.app.memory.flush import flush_log_name
 from ullage.app.nudge import Claim, give_back, snooze_session
 from ullage.app.prune import Pruning, prune
 from ullage.app.sessions.load import Loaded

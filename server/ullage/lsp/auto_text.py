@@ -5,8 +5,8 @@ import msgspec
 from ullage.app.change import Made
 from ullage.app.compact import Plan
 from ullage.app.compact_report import gain_text, made_notes
-from ullage.app.flush_report import flush_sentence
 from ullage.app.gauge.status_text import session_title
+from ullage.app.memory.report import flush_sentence
 from ullage.app.prune import Pruning
 from ullage.app.sessions.load import Loaded
 from ullage.app.undo import Undone

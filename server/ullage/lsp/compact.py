@@ -5,7 +5,7 @@ import asyncio
 from ullage.app.change import Made
 from ullage.app.compact import Plan, Request, compact
 from ullage.app.compact_report import made_text
-from ullage.app.flush_report import flush_sentence
+from ullage.app.memory.report import flush_sentence
 from ullage.core.change.compaction import Unneeded
 from ullage.lsp.compaction_plan import planned_compaction
 from ullage.lsp.convert import last_summary_uri, session_ref

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.flush import Flushed, FlushPlan
+from ullage.app.memory.flush import Flushed, FlushPlan
 
 
 class MemoryReport(msgspec.Struct, frozen=True, kw_only=True):

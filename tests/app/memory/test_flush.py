@@ -19,7 +19,7 @@ from ullage.app import change
 from ullage.app.checkpoint.write import session_key
 from ullage.app.compact import Plan, compact, with_flush
 from ullage.app.config.load import load_config
-from ullage.app.flush import (
+from ullage.app.memory.flush import (
     Flushed,
     FlushPlan,
     flush,

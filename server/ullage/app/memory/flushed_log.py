@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from ullage.app.checkpoint.write import session_key
-from ullage.app.flush import log_name_of, workspace_of
+from ullage.app.memory.flush import log_name_of, workspace_of
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.receipt import Receipt
 from ullage.core.memory.flush import epoch_of
