@@ -5,14 +5,14 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.change import Made
+from ullage.app.change.compact import Plan, Request, compact, plan_compaction
+from ullage.app.change.make import Made
+from ullage.app.change.restore import RestorePlan, Target, plan_restore, restore
+from ullage.app.change.undo import Undone, plan_undo, undo
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.compact import Plan, Request, compact, plan_compaction
-from ullage.app.restore import RestorePlan, Target, plan_restore, restore
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.summary.write import ModelUse
-from ullage.app.undo import Undone, plan_undo, undo
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy

@@ -9,7 +9,7 @@ import pytest
 
 from pi_files import PiFile, json_line
 from planning import SMALL, compacted, planned, undone
-from ullage.app.compact import compact
+from ullage.app.change.compact import compact
 from ullage.app.gauge.history import history
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read

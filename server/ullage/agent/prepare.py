@@ -22,7 +22,7 @@ from ullage.agent.protocol import (
 )
 from ullage.agent.sessions import Sessions, call_of
 from ullage.app import prepare as app
-from ullage.app.auto import put_off_layer
+from ullage.app.change.auto import put_off_layer
 from ullage.app.checkpoint.write import Written
 from ullage.app.memory.flush import Flushed
 from ullage.core.change.decision import Ask, Compact, Warn

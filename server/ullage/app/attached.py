@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.auto import change_breaker
+from ullage.app.change.auto import change_breaker
 from ullage.app.checkpoint.write import session_key
 from ullage.app.config.load import load_config
 from ullage.app.sessions.find import open_session

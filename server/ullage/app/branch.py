@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.app.new_session import NewFile, new_file_beside, write_session
+from ullage.app.change.new_session import NewFile, new_file_beside, write_session
 from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Agent
 from ullage.errors import Refused, WriteNotSupported

@@ -7,7 +7,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.app.change import now_text
+from ullage.app.change.make import now_text
 from ullage.app.checkpoint.write import build_checkpoint
 from ullage.app.sessions.load import Loaded
 from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, Bundle, Origin, render

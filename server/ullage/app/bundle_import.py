@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.new_session import NewFile, new_file, write_session
+from ullage.app.change.new_session import NewFile, new_file, write_session
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
 from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, BadBundleError, Bundle, parse

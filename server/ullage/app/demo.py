@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.change.compact import Request, compact, plan_compaction
+from ullage.app.change.compact_report import done_text, preview_text
+from ullage.app.change.undo import plan_undo, undo
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.compact import Request, compact, plan_compaction
-from ullage.app.compact_report import done_text, preview_text
 from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.summary.write import ModelUse
-from ullage.app.undo import plan_undo, undo
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_line

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.app.preview_check import KeptMaterials
+from ullage.app.change.preview_check import KeptMaterials
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
 from ullage.store.places import Places

@@ -18,9 +18,9 @@ from ullage.app.attached import (
     keep,
     load_call,
 )
-from ullage.app.auto import change_breaker
+from ullage.app.change.auto import change_breaker
+from ullage.app.change.compact import Request, Summarized, details_of, plan_summary
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.compact import Request, Summarized, details_of, plan_summary
 from ullage.app.sessions.load import Loaded, with_items
 from ullage.app.summary.model import model_use
 from ullage.core.change.breaker import record_run

@@ -15,7 +15,8 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.app.attached import Attached, Call, Held, Progress, keep, load_call, with_pruned
-from ullage.app.auto import change_breaker
+from ullage.app.change.auto import change_breaker
+from ullage.app.change.prune import natives_with_placeholders
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
@@ -26,7 +27,6 @@ from ullage.app.memory.flush import (
     record_flushed,
     workspace_of,
 )
-from ullage.app.prune import natives_with_placeholders
 from ullage.app.summary.model import model_use
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.change.preview import CompactionPreview, preview_of_file
+from ullage.app.change.preview_check import Checked, check_preview
 from ullage.app.document_check import Surroundings
-from ullage.app.preview import CompactionPreview, preview_of_file
-from ullage.app.preview_check import Checked, check_preview
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.summary.preview_check import Change
 from ullage.core.text.positions import Positions

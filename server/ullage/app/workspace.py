@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.auto import is_automatic
-from ullage.app.change import can_change
+from ullage.app.change.auto import is_automatic
+from ullage.app.change.make import can_change
 from ullage.app.sessions.find import subagent_sessions, workspace_sessions
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session

@@ -18,7 +18,7 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
 
     The editor compacts by itself what is due, and so does `ullage compact --auto`.
     """
-    from ullage.app.auto import auto_text, report_auto, switch
+    from ullage.app.change.auto import auto_text, report_auto, switch
 
     places = current_places()
     found = find_session(session, places)

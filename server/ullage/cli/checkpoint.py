@@ -35,8 +35,8 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
 
     Where nothing changed since the latest one, that is named instead.
     """
+    from ullage.app.change.checkpoint_report import report_written, written_text
     from ullage.app.checkpoint.write import write_checkpoint
-    from ullage.app.checkpoint_report import report_written, written_text
 
     places = current_places()
     config = current_config(window, places)
@@ -51,8 +51,8 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
 @json_option
 def list_command(session: str | None, as_json: bool) -> None:
     """List the checkpoints of a session, the newest first."""
+    from ullage.app.change.checkpoint_report import listing_text, report_listing
     from ullage.app.checkpoint.find import list_checkpoints
-    from ullage.app.checkpoint_report import listing_text, report_listing
 
     places = current_places()
     report = report_listing(list_checkpoints(find_session(session, places), places))
@@ -66,9 +66,9 @@ def list_command(session: str | None, as_json: bool) -> None:
 @json_option
 def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json: bool) -> None:
     """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
+    from ullage.app.change.checkpoint_report import report_found, report_text
     from ullage.app.checkpoint.find import find_checkpoint
     from ullage.app.checkpoint.resume import restore_text
-    from ullage.app.checkpoint_report import report_found, report_text
     from ullage.app.sessions.secrets import secrets_for
 
     places = current_places()
@@ -95,8 +95,8 @@ def diff(old: str | None, new: str | None, session: str | None, as_json: bool) -
 
     With none named, the latest one is compared with the one before it.
     """
+    from ullage.app.change.checkpoint_report import difference_lines, report_difference
     from ullage.app.checkpoint.find import compare
-    from ullage.app.checkpoint_report import difference_lines, report_difference
 
     places = current_places()
     difference = compare(find_session(session, places), old, new, places)
@@ -113,7 +113,7 @@ checkpoint.add_command(restore)
 
 def n_columns() -> int:
     """Give the width that text is laid out for; that of no terminal is 80."""
-    from ullage.app.checkpoint_report import MAX_COLUMNS, MIN_COLUMNS
+    from ullage.app.change.checkpoint_report import MAX_COLUMNS, MIN_COLUMNS
 
     try:
         found = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)

@@ -18,7 +18,7 @@ from ullage.cli.output import answer, safe
 from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:
-    from ullage.app.restore import RestorePlan
+    from ullage.app.change.restore import RestorePlan
     from ullage.core.config.settings import Config
 
 
@@ -50,9 +50,9 @@ def restore(
     As text it is printed, to be piped or pasted. Sessions of Claude Code and Codex go on in a
     new session file; `ullage undo` takes that and what was put into a session back.
     """
+    from ullage.app.change.checkpoint_report import report_text
     from ullage.app.checkpoint.find import find_checkpoint
     from ullage.app.checkpoint.resume import restore_text
-    from ullage.app.checkpoint_report import report_text
     from ullage.app.sessions.secrets import secrets_for
     from ullage.cli.previews import run_with_replans
 
@@ -69,8 +69,8 @@ def restore(
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
 
     def run() -> None:
-        from ullage.app.checkpoint_report import report_restore_plan, restore_plan_text
-        from ullage.app.restore import plan_restore
+        from ullage.app.change.checkpoint_report import report_restore_plan, restore_plan_text
+        from ullage.app.change.restore import plan_restore
 
         loaded = load(find_session(session, places), config, places)
         plan = plan_restore(loaded, found.checkpoint, into, config)
@@ -89,9 +89,9 @@ def restore(
 def _restore(
     plan: "RestorePlan", config: "Config", places: Places, problem: str | None, *, as_json: bool
 ) -> None:
-    from ullage.app.checkpoint_report import report_restored, restored_text
-    from ullage.app.restore import NewPlan
-    from ullage.app.restore import restore as make
+    from ullage.app.change.checkpoint_report import report_restored, restored_text
+    from ullage.app.change.restore import NewPlan
+    from ullage.app.change.restore import restore as make
     from ullage.cli.previews import tell_of_wait
 
     if not isinstance(plan.change, NewPlan):

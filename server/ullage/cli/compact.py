@@ -121,7 +121,7 @@ def _run_once(choices: Choices, places: Places) -> None:
 def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
-    from ullage.app.compact import Request, compact, plan_compaction, with_flush
+    from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import Unneeded
 
@@ -159,7 +159,7 @@ def _edited(summary: str) -> str:
 def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
-    from ullage.app.auto import decline, make_due, plan_auto, remember_idle
+    from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import Unneeded
     from ullage.core.change.decision import Ask
@@ -184,7 +184,7 @@ def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -
 
 
 def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:
-    from ullage.app.compact_report import report_unneeded
+    from ullage.app.change.compact_report import report_unneeded
 
     answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)
 

@@ -8,11 +8,17 @@ from typing import Literal
 import click
 import msgspec
 
-from ullage.app.change import Made
-from ullage.app.compact import Plan
-from ullage.app.compact_report import done_text, gain_text, preview_text, report_done, report_plan
-from ullage.app.prune import Pruning
-from ullage.app.prune_report import pruned_text, pruning_text, report_pruned, report_pruning
+from ullage.app.change.compact import Plan
+from ullage.app.change.compact_report import (
+    done_text,
+    gain_text,
+    preview_text,
+    report_done,
+    report_plan,
+)
+from ullage.app.change.make import Made
+from ullage.app.change.prune import Pruning
+from ullage.app.change.prune_report import pruned_text, pruning_text, report_pruned, report_pruning
 from ullage.cli.output import answer, safe
 from ullage.errors import ChangedMeanwhile
 from ullage.store.reader import look_at

@@ -17,10 +17,10 @@ from typing import TypeAlias
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
-from ullage.app.auto import make_due, plan_auto, remember_idle, sole_run
-from ullage.app.change import can_change
+from ullage.app.change.auto import make_due, plan_auto, remember_idle, sole_run
+from ullage.app.change.make import can_change
+from ullage.app.change.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.gauge.session_list import is_running
-from ullage.app.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.model import model_use
 from ullage.app.summary.write import ModelUse

@@ -6,12 +6,12 @@ from contextlib import suppress
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.auto import decline, make_due
-from ullage.app.change import Made
-from ullage.app.compact import Plan, Request, compact
+from ullage.app.change.auto import decline, make_due
+from ullage.app.change.compact import Plan, Request, compact
+from ullage.app.change.make import Made
+from ullage.app.change.nudge import Claim, give_back, snooze_session
+from ullage.app.change.prune import Pruning, prune
 from ullage.app.memory.flush import flush_log_name
-from ullage.app.nudge import Claim, give_back, snooze_session
-from ullage.app.prune import Pruning, prune
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.model import has_model
 from ullage.core.change.decision import Ask

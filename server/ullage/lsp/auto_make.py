@@ -7,13 +7,13 @@ from typing import TypeAlias
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.change import Made
-from ullage.app.compact import Plan, Request
-from ullage.app.prune import PruneRequest, Pruning, plan_pruning
+from ullage.app.change.compact import Plan, Request
+from ullage.app.change.make import Made
+from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning
+from ullage.app.change.undo import plan_undo_of, undo
+from ullage.app.change.undo_report import undo_question, undone_line
 from ullage.app.sessions.find import reopen
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.undo import plan_undo_of, undo
-from ullage.app.undo_report import undo_question, undone_line
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.lsp import auto_text

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from ullage.app.auto import switch
-from ullage.app.nudge import snooze_session
+from ullage.app.change.auto import switch
+from ullage.app.change.nudge import snooze_session
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import session_ref
 from ullage.lsp.gauge import show_gauge

@@ -2,14 +2,14 @@
 
 import msgspec
 
-from ullage.app.change import Made
-from ullage.app.compact import Plan
-from ullage.app.compact_report import gain_text, made_notes
+from ullage.app.change.compact import Plan
+from ullage.app.change.compact_report import gain_text, made_notes
+from ullage.app.change.make import Made
+from ullage.app.change.prune import Pruning
+from ullage.app.change.undo import Undone
 from ullage.app.gauge.status_text import session_title
 from ullage.app.memory.report import flush_sentence
-from ullage.app.prune import Pruning
 from ullage.app.sessions.load import Loaded
-from ullage.app.undo import Undone
 from ullage.core.change.decision import Ask
 from ullage.core.gauge.gauge import short_tokens
 

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from ullage.app.change import Made
-from ullage.app.compact import Plan, Request, compact
-from ullage.app.compact_report import made_text
+from ullage.app.change.compact import Plan, Request, compact
+from ullage.app.change.compact_report import made_text
+from ullage.app.change.make import Made
 from ullage.app.memory.report import flush_sentence
 from ullage.core.change.compaction import Unneeded
 from ullage.lsp.compaction_plan import planned_compaction

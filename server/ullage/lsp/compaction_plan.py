@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ullage.app.compact import Plan, Request, plan_compaction, with_flush
+from ullage.app.change.compact import Plan, Request, plan_compaction, with_flush
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.model import model_use
 from ullage.app.summary.write import ModelUse

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from ullage.app.auto import is_automatic
-from ullage.app.change import can_change
+from ullage.app.change.auto import is_automatic
+from ullage.app.change.make import can_change
 from ullage.app.gauge.filling import Filling, fill
 from ullage.app.sessions.load import Loaded
 from ullage.lsp.boundary import unattended

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.app.compact import Plan
-from ullage.app.preview import (
+from ullage.app.change.compact import Plan
+from ullage.app.change.preview import (
     CompactionPreview,
     apply_proposed,
     discard_preview,

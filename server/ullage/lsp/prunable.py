@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.prune import PruneRequest, Unpruned, plan_pruning
+from ullage.app.change.prune import PruneRequest, Unpruned, plan_pruning
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.prune import PruneItem
 from ullage.core.secrets.scan import mask

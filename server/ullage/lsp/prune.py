@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
+from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
 from ullage.core.gauge.gauge import short_tokens
 from ullage.errors import WriteNotSupported
 from ullage.lsp.convert import session_ref

@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 from lsprotocol.types import TextDocumentSyncKind
 from pygls.lsp.server import LanguageServer
 
+from ullage.app.change.preview_check import KeptMaterials
 from ullage.app.gauge.filling import Filling
 from ullage.app.gauge.window_history import Past
 from ullage.app.outline import Outlined
-from ullage.app.preview_check import KeptMaterials
 from ullage.app.sessions.follow import Followed
 from ullage.app.sessions.load import Loaded
 from ullage.app.transcript_check import CheckedTranscript

@@ -14,6 +14,8 @@ from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from pi_files import PiFile
 from planning import SMALL, compacted, loaded, restored, undone
+from ullage.app.change.restore import NewPlan, plan_restore, restore
+from ullage.app.change.undo import plan_undo
 from ullage.app.checkpoint.capture import capture, read_working_state
 from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
 from ullage.app.checkpoint.resume import resume
@@ -24,10 +26,8 @@ from ullage.app.checkpoint.write import (
     session_key,
     write_checkpoint,
 )
-from ullage.app.restore import NewPlan, plan_restore, restore
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
-from ullage.app.undo import plan_undo
 from ullage.core.checkpoint.working_state import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.facts.pins import Pin

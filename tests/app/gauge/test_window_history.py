@@ -7,8 +7,8 @@ import pytest
 from claude_files import ClaudeFile, call, result
 from pi_files import PiFile
 from planning import loaded
+from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.app.gauge.window_history import read_past, window_history
-from ullage.app.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.store.demo import make_idle

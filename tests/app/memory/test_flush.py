@@ -15,9 +15,9 @@ from model_session import endpoint_of
 from pi_files import PiFile, json_line
 from planning import compacted, loaded, planned, undone
 from secret_samples import SAMPLES
-from ullage.app import change
+from ullage.app.change import make as change
+from ullage.app.change.compact import Plan, compact, with_flush
 from ullage.app.checkpoint.write import session_key
-from ullage.app.compact import Plan, compact, with_flush
 from ullage.app.config.load import load_config
 from ullage.app.memory.flush import (
     Flushed,

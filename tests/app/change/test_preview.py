@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pi_files import conversation
 from planning import loaded
-from ullage.app.compact import Plan, Request, plan_compaction
-from ullage.app.preview import CompactionPreview, find_preview, make_preview
+from ullage.app.change.compact import Plan, Request, plan_compaction
+from ullage.app.change.preview import CompactionPreview, find_preview, make_preview
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.app.change import (
+from ullage.app.change.make import (
     ChangePlan,
     Made,
     changeable,

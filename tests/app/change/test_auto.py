@@ -8,14 +8,14 @@ import pytest
 
 from pi_files import PiFile
 from planning import compacted, loaded, undone
-from ullage.app.auto import decline, make_due, plan_auto, remember_idle, report_auto, switch
-from ullage.app.compact import Plan
-from ullage.app.due import Due
-from ullage.app.nudge import claim_nudge, is_question_open
-from ullage.app.prune import Pruning
+from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle, report_auto, switch
+from ullage.app.change.compact import Plan
+from ullage.app.change.due import Due
+from ullage.app.change.nudge import claim_nudge, is_question_open
+from ullage.app.change.prune import Pruning
+from ullage.app.change.undo import plan_undo_of, undo
 from ullage.app.sessions.find import open_session
 from ullage.app.summary.write import ModelUse
-from ullage.app.undo import plan_undo_of, undo
 from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import msgspec
 
-from ullage.app.change import now_text
+from ullage.app.change.make import now_text
 from ullage.app.sessions.find import open_session
 from ullage.formats.openclaw.new_session import NewHeader, file_name
 from ullage.formats.openclaw.places import session_folders

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from ullage.app.change import can_change
+from ullage.app.change.make import can_change
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded

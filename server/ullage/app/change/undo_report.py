@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.undo import Reversal, Undone, Withdrawal
+from ullage.app.change.undo import Reversal, Undone, Withdrawal
 from ullage.core.gauge.gauge import gauge_text
 
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change import Made, changeable
+from ullage.app.change.compact import Plan, compact, with_flush
+from ullage.app.change.due import Due, plan_due
+from ullage.app.change.make import Made, changeable
+from ullage.app.change.prune import Pruning, prune
 from ullage.app.checkpoint.write import session_key
-from ullage.app.compact import Plan, compact, with_flush
-from ullage.app.due import Due, plan_due
-from ullage.app.prune import Pruning, prune
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
 from ullage.app.summary.write import ModelUse

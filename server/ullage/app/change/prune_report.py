@@ -5,8 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change import Made
-from ullage.app.prune import Pruning, Unpruned
+from ullage.app.change.make import Made
+from ullage.app.change.prune import Pruning, Unpruned
 from ullage.core.change.prune import PruneItem, PrunePlan, Reason
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.change import (
+from ullage.app.change.make import (
     Changeable,
     ChangePlan,
     changeable,
@@ -18,9 +18,9 @@ from ullage.app.change import (
     now_text,
     plan_change,
 )
+from ullage.app.change.new_session import write_session
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import session_key
-from ullage.app.new_session import write_session
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls

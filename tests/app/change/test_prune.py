@@ -7,7 +7,7 @@ import pytest
 from database_files import OpencodeSession, tool_part
 from pi_files import PiFile
 from planning import loaded, undone
-from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
+from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
 from ullage.core.change.edit import PRUNED_OUTPUT

@@ -4,8 +4,9 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change import Made
-from ullage.app.compact import Plan
+from ullage.app.change.compact import Plan
+from ullage.app.change.make import Made
+from ullage.app.change.prune import Pruning
 from ullage.app.memory.report import (
     MemoryReport,
     flush_lines,
@@ -13,7 +14,6 @@ from ullage.app.memory.report import (
     report_flush,
     report_flushed,
 )
-from ullage.app.prune import Pruning
 from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import tokens_text

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.auto import decline
-from ullage.app.change import (
+from ullage.app.change.auto import decline
+from ullage.app.change.make import (
     Changeable,
     ChangePlan,
     Made,
@@ -17,9 +17,9 @@ from ullage.app.change import (
     refuse_read_only,
     refuse_running,
 )
+from ullage.app.change.nudge import remember_return, strongest_layer
 from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flushed_log import flushed_log_name
-from ullage.app.nudge import remember_return, strongest_layer
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session

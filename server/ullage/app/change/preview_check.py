@@ -5,7 +5,7 @@ from threading import Lock
 
 import msgspec
 
-from ullage.app.preview import CompactionPreview, is_outdated
+from ullage.app.change.preview import CompactionPreview, is_outdated
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
 from ullage.app.sessions.secrets import secrets_for

@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
+from ullage.app.change.restore import NewPlan, Restored, RestorePlan
 from ullage.app.checkpoint.find import Difference, Found, Listing
 from ullage.app.checkpoint.write import Written
-from ullage.app.restore import NewPlan, Restored, RestorePlan
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change
 from ullage.core.text.prose import gist

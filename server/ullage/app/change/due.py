@@ -5,9 +5,9 @@ import time
 
 import msgspec
 
-from ullage.app.change import changeable
-from ullage.app.compact import Plan, Request, plan_compaction
-from ullage.app.prune import PruneRequest, Pruning, Unpruned, plan_pruning
+from ullage.app.change.compact import Plan, Request, plan_compaction
+from ullage.app.change.make import changeable
+from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change import (
+from ullage.app.change.make import (
     ChangePlan,
     Made,
     changeable,

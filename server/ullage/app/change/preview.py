@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from ullage.app.change import Made
-from ullage.app.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.change.make import Made
 from ullage.app.gauge.status_text import ago
 from ullage.app.memory.flush import flush_log_name, plan_flush_before
 from ullage.app.memory.report import flush_gist, flush_listing
