@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.doctor import check_lines
 from ullage.app.document_check import Surroundings
+from ullage.app.transfer.doctor import check_lines
 from ullage.core.documents.diagnostic_codes import BY_CODE
 from ullage.core.documents.finding import DocumentFinding
 from ullage.core.secrets.scan import known_secrets, mask

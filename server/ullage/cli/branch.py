@@ -19,8 +19,8 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
 
     The session itself stays as it is. A call comes along with its results.
     """
-    from ullage.app import branch as use_case
     from ullage.app.sessions.find import find_session
+    from ullage.app.transfer import branch as use_case
 
     places = current_places()
     planned = use_case.plan_branch(find_session(session, places), at, places)

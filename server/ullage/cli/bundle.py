@@ -23,9 +23,9 @@ def export_command(
     Secrets, the home folder and the user's name are masked, images left out. That is a best
     effort: read the list of what was masked before you hand the file on.
     """
-    from ullage.app import bundle_export
     from ullage.app.sessions.find import find_session
     from ullage.app.sessions.load import load
+    from ullage.app.transfer import bundle_export
 
     places = current_places()
     loaded = load(find_session(session, places), current_config(None, places), places)
@@ -46,7 +46,7 @@ def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
 
     Works for bundles of pi's sessions. Nothing that exists is changed.
     """
-    from ullage.app import bundle_import
+    from ullage.app.transfer import bundle_import
 
     places = current_places()
     planned = bundle_import.plan_import(file, places)

@@ -26,7 +26,7 @@ def doctor(session: str | None, out: Path | None, dry_run: bool, as_json: bool) 
     A repaired copy keeps every record that can be read, closes calls without a result, and
     gives records whose predecessor is lost another one.
     """
-    from ullage.app import doctor as use_case
+    from ullage.app.transfer import doctor as use_case
 
     if dry_run and out is None:
         raise click.UsageError("--dry-run shows a repair: name its file with --repair")
