@@ -4,7 +4,7 @@ from ullage.agent.protocol import Audit, Compact, Compacted
 from ullage.agent.sessions import Sessions, call_of
 from ullage.agent.wire import refused
 from ullage.app.change.compact import Request
-from ullage.app.held_compact import HeldCompaction, Wish, compact_held
+from ullage.app.runtime.compact import HeldCompaction, Wish, compact_held
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.loss import Loss
 

@@ -4,8 +4,8 @@ import asyncio
 
 from ullage.agent.protocol import Capture, Captured, NewMessage, ToolResult
 from ullage.agent.sessions import Sessions
-from ullage.app.attached import Attached, items_of
 from ullage.app.checkpoint.capture import capture
+from ullage.app.runtime.session import Attached, items_of
 from ullage.app.sessions.secrets import secrets_for
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event, ToolEvent

@@ -17,7 +17,9 @@ from ullage.agent.protocol import (
 )
 from ullage.agent.sessions import Sessions
 from ullage.agent.wire import RpcError
-from ullage.app.attached import (
+from ullage.app.checkpoint.resume import Resume as Found
+from ullage.app.checkpoint.resume import resume
+from ullage.app.runtime.session import (
     Attached,
     Call,
     HeldAgent,
@@ -28,8 +30,6 @@ from ullage.app.attached import (
     load_call,
     set_restored,
 )
-from ullage.app.checkpoint.resume import Resume as Found
-from ullage.app.checkpoint.resume import resume
 from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.policy import ratio_at, reserve_at
 

@@ -6,8 +6,8 @@ from typing import assert_never
 
 from ullage.agent.protocol import CompactPlan, Overflow, Overflowed, Replacement
 from ullage.agent.sessions import Sessions, call_of
-from ullage.app.attached import keep
-from ullage.app.overflow import Advised, CompactFirst, GiveUp, SendAgain, on_overflow
+from ullage.app.runtime.overflow import Advised, CompactFirst, GiveUp, SendAgain, on_overflow
+from ullage.app.runtime.session import keep
 from ullage.core.change.decision import CONTEXT_OVERFLOW
 
 log = logging.getLogger(__name__)

@@ -21,10 +21,10 @@ from ullage.agent.protocol import (
     WarnUser,
 )
 from ullage.agent.sessions import Sessions, call_of
-from ullage.app import prepare as app
 from ullage.app.change.auto import put_off_layer
 from ullage.app.checkpoint.write import Written
 from ullage.app.memory.flush import Flushed
+from ullage.app.runtime import prepare as app
 from ullage.core.change.decision import Ask, Compact, Warn
 from ullage.core.gauge.gauge import Gauge
 

@@ -7,7 +7,7 @@ from itertools import count
 
 from ullage.agent.protocol import Usage
 from ullage.agent.wire import RpcError, refused
-from ullage.app.attached import Attached, Call, Progress
+from ullage.app.runtime.session import Attached, Call, Progress
 from ullage.core.transcript.message import JsonObject
 from ullage.store.places import Places
 from ullage.store.token_counts import CountText

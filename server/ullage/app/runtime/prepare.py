@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.app.attached import Attached, Call, Held, Progress, keep, load_call, with_pruned
 from ullage.app.change.auto import change_breaker
 from ullage.app.change.prune import natives_with_placeholders
 from ullage.app.checkpoint.capture import capture
@@ -27,6 +26,7 @@ from ullage.app.memory.flush import (
     record_flushed,
     workspace_of,
 )
+from ullage.app.runtime.session import Attached, Call, Held, Progress, keep, load_call, with_pruned
 from ullage.app.summary.model import model_use
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn

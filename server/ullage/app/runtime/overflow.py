@@ -9,8 +9,16 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from ullage.app.attached import Attached, Call, Held, Progress, answered_ids, load_call, with_pruned
 from ullage.app.change.prune import natives_with_placeholders
+from ullage.app.runtime.session import (
+    Attached,
+    Call,
+    Held,
+    Progress,
+    answered_ids,
+    load_call,
+    with_pruned,
+)
 from ullage.app.sessions.load import with_items
 from ullage.core.change.compaction import Selection, hidden_tokens, select
 from ullage.core.change.decision import (

@@ -8,7 +8,10 @@ import time
 
 import msgspec
 
-from ullage.app.attached import (
+from ullage.app.change.auto import change_breaker
+from ullage.app.change.compact import Request, Summarized, details_of, plan_summary
+from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.runtime.session import (
     Attached,
     Call,
     Held,
@@ -18,9 +21,6 @@ from ullage.app.attached import (
     keep,
     load_call,
 )
-from ullage.app.change.auto import change_breaker
-from ullage.app.change.compact import Request, Summarized, details_of, plan_summary
-from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.load import Loaded, with_items
 from ullage.app.summary.model import model_use
 from ullage.core.change.breaker import record_run
