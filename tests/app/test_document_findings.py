@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from checkpoint_files import made_checkpoint
-from ullage.app.checkpoint_check import check_checkpoint_file
-from ullage.app.config_check import check_config_file
-from ullage.app.document_check import Surroundings, run_check
-from ullage.app.instruction_size import sent_text, sent_tokens, size_text
-from ullage.app.instructions import (
+from ullage.app.documents.check import Surroundings, run_check
+from ullage.app.documents.checkpoint_check import check_checkpoint_file
+from ullage.app.documents.config_check import check_config_file
+from ullage.app.documents.instruction_size import sent_text, sent_tokens, size_text
+from ullage.app.documents.instructions import (
     check_instructions,
     check_memory,
     instruction_cuts,

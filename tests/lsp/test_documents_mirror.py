@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from ullage.app.document_kind import ANYWHERE_NAMES, INSTRUCTION_NAMES, document_kind
+from ullage.app.documents.kind import ANYWHERE_NAMES, INSTRUCTION_NAMES, document_kind
 from ullage.lsp.documents import TYPED_PATTERNS
 from ullage.store.config_files import config_paths
 from ullage.store.places import Places

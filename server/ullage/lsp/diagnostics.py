@@ -12,13 +12,13 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.checkpoint_check import check_checkpoint_file
-from ullage.app.config_check import check_config_file
-from ullage.app.document_check import Check, Surroundings, run_check
-from ullage.app.document_kind import DocumentKind, document_kind
-from ullage.app.instructions import check_instructions, check_memory
-from ullage.app.proposal import check_proposal
-from ullage.app.transcript_check import check_transcript
+from ullage.app.documents.check import Check, Surroundings, run_check
+from ullage.app.documents.checkpoint_check import check_checkpoint_file
+from ullage.app.documents.config_check import check_config_file
+from ullage.app.documents.instructions import check_instructions, check_memory
+from ullage.app.documents.kind import DocumentKind, document_kind
+from ullage.app.documents.proposal import check_proposal
+from ullage.app.documents.transcript_check import check_transcript
 from ullage.core.documents.finding import DocumentFinding
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of, utilization

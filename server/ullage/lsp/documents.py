@@ -11,7 +11,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.document_kind import (
+from ullage.app.documents.kind import (
     INSTRUCTION_NAMES,
     MEMORY_FOLDER,
     MEMORY_NAME,

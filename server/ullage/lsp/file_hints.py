@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_check import Surroundings
+from ullage.app.documents.check import Surroundings
 from ullage.core.documents.text_sections import text_sections
 from ullage.core.text.positions import Positions
 from ullage.lsp.finding import position_of

@@ -8,8 +8,8 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.config.report import PlainValue, SettingReport, report_config
-from ullage.app.document_check import Surroundings
-from ullage.app.instruction_size import sent_tokens
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.instruction_size import sent_tokens
 from ullage.core.config.keys import Key
 from ullage.core.config.lookup import key_at
 from ullage.core.documents.text_sections import text_sections, text_tokens

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_check import Surroundings
-from ullage.app.instruction_size import sent_text, size_text
-from ullage.app.instructions import is_index
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.instruction_size import sent_text, size_text
+from ullage.app.documents.instructions import is_index
 from ullage.core.documents.text_sections import text_tokens
 from ullage.core.documents.virtual_uri import VirtualUri, virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint

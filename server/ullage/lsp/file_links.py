@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.checkpoint_check import key_extent
-from ullage.app.document_check import Surroundings
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.checkpoint_check import key_extent
 from ullage.core.documents.mentioned_paths import mentions
 from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint

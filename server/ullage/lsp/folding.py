@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_kind import DocumentKind
-from ullage.app.outline import Outlined
+from ullage.app.documents.kind import DocumentKind
+from ullage.app.documents.outline import Outlined
 from ullage.core.documents.outline import Row, row_at_offset, sections
 from ullage.lsp.boundary import guarded
 from ullage.lsp.kinds import reader_at

@@ -7,10 +7,9 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_kind import DocumentKind
-from ullage.app.gauge.status_text import ago
-from ullage.app.outline import Outlined, answered_calls, placed_compactions
-from ullage.app.outline_text import (
+from ullage.app.documents.kind import DocumentKind
+from ullage.app.documents.outline import Outlined, answered_calls, placed_compactions
+from ullage.app.documents.outline_text import (
     KIND_NAMES,
     change_text,
     presence_text,
@@ -18,6 +17,7 @@ from ullage.app.outline_text import (
     tokens_text,
     total_text,
 )
+from ullage.app.gauge.status_text import ago
 from ullage.core.documents.outline import Row, row_at_line
 from ullage.core.gauge.loss import measured_text, noted_loss
 from ullage.core.transcript.context import Compaction

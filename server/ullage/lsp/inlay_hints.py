@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_kind import DocumentKind
-from ullage.app.outline import Outlined
-from ullage.app.outline_text import hint_text, hint_tooltip
+from ullage.app.documents.kind import DocumentKind
+from ullage.app.documents.outline import Outlined
+from ullage.app.documents.outline_text import hint_text, hint_tooltip
 from ullage.core.documents.outline import rows_between
 from ullage.lsp.boundary import guarded
 from ullage.lsp.diagnostics import surroundings

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ullage.app.document_kind import DocumentKind, document_kind
+from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.lsp.convert import path_of
 from ullage.lsp.state import UllageServer
 

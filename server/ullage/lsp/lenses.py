@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_kind import DocumentKind
-from ullage.app.outline import Outlined, PlacedCompaction, placed_compactions
-from ullage.app.outline_text import change_text
+from ullage.app.documents.kind import DocumentKind
+from ullage.app.documents.outline import Outlined, PlacedCompaction, placed_compactions
+from ullage.app.documents.outline_text import change_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import summary_uri
 from ullage.core.gauge.gauge import gauge_text

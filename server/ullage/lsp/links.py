@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_kind import DocumentKind
-from ullage.app.outline import Outlined
-from ullage.app.outline_links import transcript_targets
+from ullage.app.documents.kind import DocumentKind
+from ullage.app.documents.outline import Outlined
+from ullage.app.documents.outline_links import transcript_targets
 from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import uri_of
 from ullage.lsp.diagnostics import surroundings

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.memory_files import MemoryFile, memory_files
+from ullage.app.documents.memory_files import MemoryFile, memory_files
 from ullage.lsp.boundary import request
 from ullage.lsp.diagnostics import surroundings
 from ullage.lsp.permission import may_write

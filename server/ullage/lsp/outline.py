@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from ullage.app.outline import Outlined, lines_of, outline_of
+from ullage.app.documents.outline import Outlined, lines_of, outline_of
 from ullage.app.sessions.load import Loaded
 from ullage.errors import UllageError
 from ullage.lsp.follow import refresh

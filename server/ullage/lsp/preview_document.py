@@ -8,7 +8,7 @@ from typing import Final
 from lsprotocol import types
 
 from ullage.app.change.preview import saved_text
-from ullage.app.proposal import CheckedProposal, checked_proposal, text_fix
+from ullage.app.documents.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.summary.preview_check import LOST_CODES, OUTDATED
 from ullage.core.text.positions import Positions
 from ullage.lsp.diagnostics import surroundings

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.document_kind import DocumentKind
-from ullage.app.outline import Outlined, placed_compactions
-from ullage.app.outline_text import change_text
+from ullage.app.documents.kind import DocumentKind
+from ullage.app.documents.outline import Outlined, placed_compactions
+from ullage.app.documents.outline_text import change_text
 from ullage.core.documents.in_context import Presence, presence
 from ullage.core.documents.outline import Row, Section, sections
 from ullage.lsp.boundary import guarded

@@ -9,7 +9,7 @@ import logging
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.document_kind import DocumentKind, document_kind
+from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config, reload_config

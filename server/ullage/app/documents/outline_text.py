@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ullage.app.outline import Outlined, counted_tokens, items_of, known_tokens
+from ullage.app.documents.outline import Outlined, counted_tokens, items_of, known_tokens
 from ullage.core.documents.in_context import Presence, presence
 from ullage.core.documents.outline import Row, RowKind
 from ullage.core.gauge.gauge import share_text, short_tokens

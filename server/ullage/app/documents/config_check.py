@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ullage.app.config.load import check_source
-from ullage.app.document_check import Surroundings
+from ullage.app.documents.check import Surroundings
 from ullage.core.config.lookup import spelled_at
 from ullage.core.config.tree import Finding, Node, Span
 from ullage.core.documents.finding import DocumentFinding, TextFix

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.app.document_kind import DocumentKind, document_kind, loaded_name
+from ullage.app.documents.kind import DocumentKind, document_kind, loaded_name
 from ullage.store.places import Places
 
 ROOT = Path(Path.cwd().anchor)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ullage.app.document_check import Surroundings
+from ullage.app.documents.check import Surroundings
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
 from ullage.core.documents.finding import DocumentFinding

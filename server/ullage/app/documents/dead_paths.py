@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.document_check import Surroundings
-from ullage.app.instruction_loading import takes_imports
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.instruction_loading import takes_imports
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, Mention, mentions
 from ullage.core.text.gitignore import ignore_spec, is_ignored

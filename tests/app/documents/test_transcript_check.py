@@ -4,8 +4,8 @@ import pytest
 
 from pi_files import conversation
 from running import Place
-from ullage.app.document_check import Surroundings
-from ullage.app.transcript_check import MAX_FOLLOWED_BYTES, check_transcript
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.transcript_check import MAX_FOLLOWED_BYTES, check_transcript
 from ullage.core.config.settings import Config
 from ullage.store.places import Places
 

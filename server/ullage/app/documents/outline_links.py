@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.checkpoint.find import list_checkpoints
-from ullage.app.outline import Outlined, checkpoint_before, items_of, placed_compactions
+from ullage.app.documents.outline import Outlined, checkpoint_before, items_of, placed_compactions
 from ullage.core.documents.in_context import presence
 from ullage.core.documents.outline import Row
 from ullage.core.facts.tool_calls import read_call

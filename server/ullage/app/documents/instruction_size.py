@@ -3,9 +3,14 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from ullage.app.document_check import Surroundings
-from ullage.app.instruction_loading import OPENCLAW, imported_texts, is_in_sight, loaders_of
-from ullage.app.instructions import instruction_cuts, is_index, memory_cuts
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.instruction_loading import (
+    OPENCLAW,
+    imported_texts,
+    is_in_sight,
+    loaders_of,
+)
+from ullage.app.documents.instructions import instruction_cuts, is_index, memory_cuts
 from ullage.core.documents.instructions import Reader
 from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import utf16_length

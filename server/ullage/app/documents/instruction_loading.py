@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.document_check import Surroundings
-from ullage.app.document_kind import is_at_top, loaded_name
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.kind import is_at_top, loaded_name
 from ullage.core.documents.instructions import Reader
 from ullage.core.documents.mentioned_paths import mentions
 from ullage.core.transcript.entries import Agent

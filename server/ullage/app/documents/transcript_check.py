@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.document_check import Surroundings
+from ullage.app.documents.check import Surroundings
 from ullage.app.transfer.doctor import check_lines
 from ullage.core.documents.diagnostic_codes import BY_CODE
 from ullage.core.documents.finding import DocumentFinding

@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.document_check import Surroundings
-from ullage.app.document_kind import INSTRUCTION_NAMES
-from ullage.app.instruction_size import length_text, sent_text
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.instruction_size import length_text, sent_text
+from ullage.app.documents.kind import INSTRUCTION_NAMES
 from ullage.errors import Unreadable
 from ullage.store.daily_log import MEMORY
 from ullage.store.memory_files import DREAMS, list_logs, read_text

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.app.change.preview import CompactionPreview, preview_of_file
 from ullage.app.change.preview_check import Checked, check_preview
-from ullage.app.document_check import Surroundings
+from ullage.app.documents.check import Surroundings
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.summary.preview_check import Change
 from ullage.core.text.positions import Positions

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ullage.app.dead_paths import dead_paths
-from ullage.app.document_check import Surroundings
-from ullage.app.document_kind import MEMORY_FOLDER, MEMORY_NAME, loaded_name
-from ullage.app.instruction_loading import (
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.dead_paths import dead_paths
+from ullage.app.documents.instruction_loading import (
     CLAUDE_CODE,
     CODEX,
     OPENCLAW,
@@ -15,6 +14,7 @@ from ullage.app.instruction_loading import (
     loaded_before,
     loaders_of,
 )
+from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, loaded_name
 from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, statements
 from ullage.core.documents.finding import DocumentFinding, Related, TextFix
 from ullage.core.documents.instructions import (
