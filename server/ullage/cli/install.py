@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ullage.app.install_agents import AGENT_NAMES, AgentName
+from ullage.app.install.agents import AGENT_NAMES, AgentName
 from ullage.cli.options import json_option, refuse_unasked
 from ullage.cli.output import answer, print_json, safe
 from ullage.store.places import Places, current_places
 
 if TYPE_CHECKING:
-    from ullage.app.install import InstallPlan
+    from ullage.app.install.plan import InstallPlan
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -27,8 +27,8 @@ def install(agent: AgentName | None, dry_run: bool, yes: bool, as_json: bool) ->
     Each changed line is shown first; nothing else in those files changes, and `ullage uninstall`
     takes it back. Without AGENT: where Ullage is installed.
     """
-    from ullage.app.install import plan_install, standing
-    from ullage.app.install_text import report_standings, standings_text
+    from ullage.app.install.plan import plan_install, standing
+    from ullage.app.install.text import report_standings, standings_text
 
     places = current_places()
     if agent is None:
@@ -50,7 +50,7 @@ def uninstall(agent: AgentName, dry_run: bool, yes: bool, as_json: bool) -> None
     Only what `ullage install` put there goes. What you changed since in the same files stays as
     it is, to the byte; so do sessions, checkpoints and memory.
     """
-    from ullage.app.install import plan_uninstall
+    from ullage.app.install.plan import plan_uninstall
 
     places = current_places()
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
@@ -61,8 +61,8 @@ def _carry_out(
     plan: "InstallPlan", places: Places, *, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Show a plan, ask, make it, tell of it."""
-    from ullage.app.install import make
-    from ullage.app.install_text import done_text, plan_lines, question, report_plan
+    from ullage.app.install.plan import make
+    from ullage.app.install.text import done_text, plan_lines, question, report_plan
 
     if not as_json:
         for line in plan_lines(plan, places):

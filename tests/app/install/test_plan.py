@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ullage.app.install import make, plan_install, plan_uninstall, standing
-from ullage.app.install_agents import AgentName
-from ullage.app.install_text import plan_lines, report_plan
+from ullage.app.install.agents import AgentName
+from ullage.app.install.plan import make, plan_install, plan_uninstall, standing
+from ullage.app.install.text import plan_lines, report_plan
 from ullage.errors import AgentNotFound, ChangedMeanwhile, Unreadable
 from ullage.store.places import Places
 

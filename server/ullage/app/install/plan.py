@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app import install_settings
-from ullage.app.install_agents import (
+from ullage.app.install import settings as install_settings
+from ullage.app.install.agents import (
     COMMAND_FILE,
     Agent,
     AgentName,

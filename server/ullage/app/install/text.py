@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.install import InstallPlan, Standing, State
-from ullage.app.install_agents import AgentName
+from ullage.app.install.agents import AgentName
+from ullage.app.install.plan import InstallPlan, Standing, State
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
 from ullage.core.install.json5 import parse_json5
 from ullage.core.secrets.scan import known_secrets, mask
