@@ -38,8 +38,8 @@ from ullage.core.transcript.message import (
 from ullage.core.transcript.tokens import estimate
 from ullage.store.checkpoint_yaml import dump
 from ullage.store.checkpoints import save
-from ullage.store.demo import scratch_session
-from ullage.store.places import Places
+from ullage.store.files.demo import scratch_session
+from ullage.store.files.places import Places
 
 N_ROUNDS = 21
 N_DENSE = 300

@@ -17,8 +17,8 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.tokens import estimate
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 
 SMALL = Config(policy=Policy(summarize_protect_tokens=200))
 

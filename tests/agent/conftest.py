@@ -7,7 +7,7 @@ import pytest
 from service import Service
 from ullage.agent.sessions import Sessions
 from ullage.core.transcript.tokens import estimate
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 ASKS_NOBODY = {"ULLAGE_COMPACTION_NOTIFY_BEFORE_AUTO": "false"}
 

@@ -15,7 +15,7 @@ from pi_files import Json
 from running import Place
 from ullage.app.checkpoint.capture import read_working_state
 from ullage.store.checkpoints import checkpoint_folder, list_ids
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 KEY = f"claude-code:{SESSION_ID}"
 CANARY = "a sentence of the transcript"

@@ -20,7 +20,7 @@ from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store.checkpoints import checkpoint_folder, list_ids, read_latest
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 RULE = "Never touch the migrations folder."
 KEY = f"claude-code:{CLAUDE_ID}"

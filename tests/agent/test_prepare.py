@@ -14,7 +14,7 @@ from ullage.agent.wire import RpcError
 from ullage.app.memory import flush
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.errors import StorageError
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 BIG = "a" * 40_000
 """Ten thousand tokens, as the tests count."""

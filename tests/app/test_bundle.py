@@ -16,7 +16,7 @@ from ullage.app.transfer.bundle_import import plan_import, write_import
 from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, digest
 from ullage.core.config.settings import Config
 from ullage.errors import BadBundle, WriteNotSupported
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 Body = dict[str, object]
 

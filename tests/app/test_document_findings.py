@@ -21,7 +21,7 @@ from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import Positions
 from ullage.store.checkpoint_yaml import dump
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 RULE = "Run the whole test suite before you commit anything to the main branch."
 

@@ -14,8 +14,8 @@ from ullage.app.gauge.history import history
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 from ullage.store.reader import FileLines
 
 

@@ -10,8 +10,8 @@ from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load
 from ullage.core.config.settings import CheckpointSettings
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 
 TYPED = "sk-ant-api03-CANARYtyped0123456789abcdefghij"
 ANSWERED = "ghp_CANARYanswered0123456789abcdefghijklm"

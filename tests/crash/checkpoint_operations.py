@@ -12,7 +12,7 @@ from crash.places import places_of
 from store.test_checkpoints import checkpoint
 from ullage.store.checkpoint_yaml import dump
 from ullage.store.checkpoints import checkpoint_folder, next_id, read_latest, save
-from ullage.store.places import make_folder
+from ullage.store.files.places import make_folder
 from ullage.store.reader import Fingerprint
 
 KEY = "openclaw:s1"

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def places_of(root: Path) -> Places:

@@ -10,7 +10,7 @@ from pi_files import MODEL, conversation
 from running import Place
 from ullage.lsp.config import on_initialize
 from ullage.lsp.state import UllageServer
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 async def configured(folder: Path, options: object = None, **env: str) -> UllageServer:

@@ -12,7 +12,7 @@ from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config
 from ullage.lsp.convert import NO_GAUGE, gauge_params, path_of, uri_of, utilization
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def loaded(place: Place, pi: PiFile) -> Loaded:

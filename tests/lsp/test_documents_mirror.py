@@ -9,7 +9,7 @@ import pytest
 from ullage.app.documents.kind import ANYWHERE_NAMES, INSTRUCTION_NAMES, document_kind
 from ullage.lsp.documents import TYPED_PATTERNS
 from ullage.store.config_files import config_paths
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "src" / "model" / "documents.ts"
 EXTENSION_PATTERNS = tuple(re.findall(r'"(\*\*/[^"]+)"', SOURCE.read_text("utf-8")))

@@ -14,7 +14,7 @@ from ullage.lsp.config import reload_config
 from ullage.lsp.follow import follow, refresh
 from ullage.lsp.server import shut_down
 from ullage.lsp.state import UllageServer
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.token_worker import TokenWorker
 
 

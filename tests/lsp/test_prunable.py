@@ -7,7 +7,7 @@ from ullage.app.sessions.load import load
 from ullage.core.config.settings import Config
 from ullage.lsp.protocol import PrunableResult
 from ullage.lsp.prunable import prunable_result
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def prunable(place: Place, chars: int) -> PrunableResult:

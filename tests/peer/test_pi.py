@@ -30,8 +30,8 @@ from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
 from ullage.formats.openclaw import edit as editor
 from ullage.formats.openclaw.prune import prune_message
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 
 HERE = Path(__file__).parent
 SAMPLES = sorted((HERE.parent / "samples" / "openclaw-pi").glob("*.jsonl"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, Unreadabl
 from ullage.store import lease
 from ullage.store import session_lock as lock_module
 from ullage.store.append import append
+from ullage.store.files.places import Places
 from ullage.store.journal import Journal
-from ullage.store.places import Places
 from ullage.store.reader import Fingerprint, look_at
 from ullage.store.session_lock import session_lock, wait_until_quiet
 
@@ -203,7 +203,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from ullage.store.session_lock import session_lock
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 root = Path(sys.argv[1])
 places = Places(cwd=root, home=root, env={}, state_folder=root / "state")
 with session_lock(root / "agent" / "s.jsonl", places):

@@ -27,8 +27,8 @@ from ullage.core.change.edit import Append, FileChange, LineChange, Rewrite
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive, StorageError, WriteNotSupported
 from ullage.store import lease
 from ullage.store.change import apply_change
+from ullage.store.files.places import Places
 from ullage.store.new_session import remove_new_session
-from ullage.store.places import Places
 from ullage.store.reader import look_at
 from ullage.store.receipts import list_receipts, receipts_folder
 from ullage.store.recovery import recover
@@ -292,7 +292,7 @@ from pathlib import Path
 from store.changing import APPEND, REWRITE, NEW_SESSION, occasion
 from ullage.errors import Refused
 from ullage.store.change import apply_change
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.reader import look_at
 root = Path(sys.argv[1])
 places = Places(cwd=root, home=root, env={}, state_folder=root / "state")

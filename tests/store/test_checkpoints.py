@@ -26,7 +26,7 @@ from ullage.store.checkpoints import (
     read_latest,
     save,
 )
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def checkpoint(checkpoint_id: str, text: str = "Fix the parser.") -> Checkpoint:

@@ -10,16 +10,16 @@ FORBIDDEN = {
     "rename", "renames", "replace", "truncate", "ftruncate", "extractall",
 }  # fmt: skip
 WRITERS = {
-    "store/files.py": "writes files whole",
+    "store/files/atomic.py": "writes files whole",
     "store/rewrite.py": "exchanges a transcript, and copies it where there are no hard links",
     "store/new_session.py": "moves a session of ours out of sight",
     "store/own_bytes.py": "takes our own bytes back",
     "store/append.py": "appends under the lock, and takes back",
-    "store/quick_lock.py": "makes the empty file that a lock is on",
+    "store/files/quick_lock.py": "makes the empty file that a lock is on",
     "store/daily_log.py": "appends to the user's daily log",
-    "store/state_file.py": "moves damaged state aside",
+    "store/files/state_file.py": "moves damaged state aside",
     "core/summary/model_output.py": "splits a model's Markdown, no file, into lines",
-    "store/demo.py": "unpacks the demonstration into a temporary folder that goes away",
+    "store/files/demo.py": "unpacks the demonstration into a temporary folder that goes away",
 }
 _MODULES = ("os", "shutil")
 _METHODS = {"write_text", "write_bytes", "splitlines", "extractall", "rename"}
@@ -69,7 +69,7 @@ def test_only_writers_write() -> None:
     }
     others = {name: lines for name, lines in found.items() if lines and name not in WRITERS}
     # The protocol's stream is no file.
-    del others["store/own_process.py"]
+    del others["store/files/own_process.py"]
     assert others == {}
     assert [name for name in WRITERS if not found.get(name)] == []
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from store.changing import OLD, OURS, record
 from ullage.store import lease
-from ullage.store.files import read_at
+from ullage.store.files.atomic import read_at
 from ullage.store.journal import AppendIntent
 from ullage.store.lease import Held, held
 from ullage.store.own_bytes import Outcome, settle

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store.changing import HEADER, KEY, record
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.receipts import list_receipts
 from ullage.store.recovery import recover
 
@@ -38,7 +38,7 @@ from ullage.core.change.edit import Append, LineChange, Rewrite
 from ullage.errors import Refused
 from ullage.store import lease, session_lock
 from ullage.store.change import apply_change
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.reader import look_at
 # Idle for no time at all: what is tried here is what holds where that look was wrong.
 session_lock.QUIET_S = 0.0

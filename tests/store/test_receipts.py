@@ -13,7 +13,7 @@ from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.core.transcript.session_key import earlier_folder_name, folder_name
 from ullage.store.checkpoints import checkpoint_folder
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.receipt_file import decode, encode
 from ullage.store.receipts import (
     KEPT_RECEIPTS,

@@ -24,8 +24,8 @@ from ullage.errors import SessionLive, WriteNotSupported
 from ullage.store import lease
 from ullage.store import rewrite as rewrite_module
 from ullage.store.change import apply_change
+from ullage.store.files.places import Places
 from ullage.store.journal import Journal, RewriteIntent, journal_folder
-from ullage.store.places import Places
 from ullage.store.reader import look_at
 from ullage.store.receipts import list_receipts
 from ullage.store.recovery import recover
@@ -50,7 +50,7 @@ from pathlib import Path
 import ullage.store.{module} as module
 from store.changing import APPEND, NEW_SESSION, REWRITE, occasion
 from ullage.store.change import apply_change
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.reader import look_at
 def end(*_, **__):
     os._exit(9)

@@ -19,8 +19,8 @@ from ullage.core.checkpoint.working_state import (
 )
 from ullage.errors import StateBusy, StorageError
 from ullage.store.checkpoints import POINTER_NAME
-from ullage.store.places import Places, make_folder, session_folder
-from ullage.store.quick_lock import quick_lock
+from ullage.store.files.places import Places, make_folder, session_folder
+from ullage.store.files.quick_lock import quick_lock
 from ullage.store.working_state import (
     LATEST_NAME,
     LOCK_NAME,
@@ -284,7 +284,7 @@ import sys
 import time
 from pathlib import Path
 from ullage.core.checkpoint.working_state import ToolEvent, take
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.working_state import add_to_working_state
 
 folder, name = Path(sys.argv[1]), sys.argv[2]
@@ -328,7 +328,7 @@ HOLDER = """
 import sys
 import time
 from pathlib import Path
-from ullage.store.quick_lock import quick_lock
+from ullage.store.files.quick_lock import quick_lock
 with quick_lock(Path(sys.argv[1])):
     print("ready", flush=True)
     sys.stdin.readline()

@@ -14,7 +14,7 @@ from ullage.agent.hook_output import MAX_CONTEXT_CHARS, context_output
 from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config
 from ullage.errors import StorageError, Unreadable
-from ullage.store.places import Places, state_folder
+from ullage.store.files.places import Places, state_folder
 
 if TYPE_CHECKING:
     from ullage.app.checkpoint.resume import Resume

@@ -20,7 +20,7 @@ from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError, WriteNotSupported
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
 """Where an agent says which session its servers work for; else it is the folder's newest."""

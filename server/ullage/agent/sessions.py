@@ -9,7 +9,7 @@ from ullage.agent.protocol import Usage
 from ullage.agent.wire import RpcError, refused
 from ullage.app.runtime.session import Attached, Call, Progress
 from ullage.core.transcript.message import JsonObject
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.token_counts import CountText
 from ullage.store.tokenizer import count_tokens
 

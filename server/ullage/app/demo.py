@@ -17,8 +17,8 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_line
-from ullage.store.demo import make_idle, scratch_session
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle, scratch_session
+from ullage.store.files.places import Places
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,8 +18,8 @@ from ullage.core.gauge.policy import Band
 from ullage.core.transcript.entries import Agent
 from ullage.errors import UllageError
 from ullage.formats.registry import FORMATS
-from ullage.store.places import Places
-from ullage.store.processes import running_sessions
+from ullage.store.files.places import Places
+from ullage.store.files.processes import running_sessions
 from ullage.store.session_lock import QUIET_S
 from ullage.store.token_counts import CountText
 

@@ -15,7 +15,7 @@ from ullage.cli.options import (
     window_option,
 )
 from ullage.cli.output import answer, print_json, safe
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 DEFAULT_COLUMNS = 80
 _COLORS = {"+": "green", "-": "red", "": None}

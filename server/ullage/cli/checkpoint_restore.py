@@ -15,7 +15,7 @@ from ullage.cli.options import (
     window_option,
 )
 from ullage.cli.output import answer, safe
-from ullage.store.places import Places, current_places
+from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
     from ullage.app.change.restore import RestorePlan

@@ -19,7 +19,7 @@ from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
-from ullage.store.places import Places, current_places
+from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
     from ullage.app.summary.write import ModelUse

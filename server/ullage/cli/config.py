@@ -6,7 +6,7 @@ import click
 
 from ullage.cli.options import json_option
 from ullage.cli.output import answer
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 FOUND = 3
 """Exit code of `config check` with findings: what we were pointed at cannot be used as it is."""

@@ -12,7 +12,7 @@ from ullage.cli.options import current_config, json_option, session_option, wind
 from ullage.cli.output import answer, print_json, safe
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.message import Block, Image, Text, Thinking, ToolCall, ToolResult
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 
 @click.group()

@@ -6,7 +6,7 @@ import click
 
 from ullage.cli.options import json_option, session_option
 from ullage.cli.output import answer
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 
 @click.command()

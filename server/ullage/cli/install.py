@@ -7,7 +7,7 @@ import click
 from ullage.app.install.agents import AGENT_NAMES, AgentName
 from ullage.cli.options import json_option, refuse_unasked
 from ullage.cli.output import answer, print_json, safe
-from ullage.store.places import Places, current_places
+from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
     from ullage.app.install.plan import InstallPlan

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 
 @click.command()

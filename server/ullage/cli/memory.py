@@ -15,7 +15,7 @@ from ullage.cli.options import (
     window_option,
 )
 from ullage.cli.output import answer, safe
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 if TYPE_CHECKING:
     from ullage.app.memory.flush import FlushPlan

@@ -8,7 +8,7 @@ import click
 from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
-from ullage.store.places import Places, current_places
+from ullage.store.files.places import Places, current_places
 
 MIN_WINDOW_TOKENS = 1000
 MAX_WINDOW_TOKENS = 100_000_000

@@ -5,7 +5,7 @@ import click
 from ullage.app.sessions.find import find_session
 from ullage.cli.options import json_option, session_option
 from ullage.cli.output import answer, safe
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 _PINNED = "✓ Pinned: every summary of this session will hold it.\n"
 

@@ -12,7 +12,7 @@ from ullage.cli.options import (
     window_option,
 )
 from ullage.cli.output import answer
-from ullage.store.places import current_places
+from ullage.store.files.places import current_places
 
 
 @click.command()

@@ -25,7 +25,7 @@ from ullage.lsp.auto_text import COMPACT, NOT_NOW, PREVIEW, PRUNE, SNOOZE, Nudge
 from ullage.lsp.permission import may_write, refuse_write
 from ullage.lsp.protocol import PreviewArgument
 from ullage.lsp.state import UllageServer
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 async def ask_first(

@@ -24,7 +24,7 @@ from ullage.lsp.compaction_plan import planned_compaction
 from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.state import UllageServer
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 Make: TypeAlias = Callable[[Plan | Pruning, Config, Places], Made]
 

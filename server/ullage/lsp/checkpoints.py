@@ -13,7 +13,7 @@ from ullage.lsp.markdown import escaped
 from ullage.lsp.protocol import CheckpointRow, CheckpointsResult, SessionArgument
 from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 MAX_TOPIC_CHARS = 40
 """In a row, which also says when and how full (chosen); all of it is in the hover."""

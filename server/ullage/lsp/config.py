@@ -19,7 +19,7 @@ from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.store.config_files import config_stamps
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 SECTION = "ullage"
 """Where an editor that has settings of many servers keeps ours."""

@@ -26,7 +26,7 @@ from ullage.lsp.diagnostics import check_dependents, check_soon, forget
 from ullage.lsp.follow import publish, refresh
 from ullage.lsp.gauge import show_gauge
 from ullage.lsp.state import UllageServer
-from ullage.store.text_files import MAX_TEXT_BYTES
+from ullage.store.files.text_files import MAX_TEXT_BYTES
 
 TYPED_PATTERNS = (
     f"**/{{{','.join((*INSTRUCTION_NAMES, MEMORY_NAME))}}}",

@@ -23,8 +23,8 @@ from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.lsp.virtual_refresh import renew_documents
+from ullage.store.files.watch import FolderWatch
 from ullage.store.reader import Fingerprint
-from ullage.store.watch import FolderWatch
 
 Stamp: TypeAlias = tuple[Fingerprint, ...] | None
 

@@ -10,7 +10,7 @@ from ullage.lsp.boundary import unattended
 from ullage.lsp.convert import NO_GAUGE, gauge_params
 from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams
 from ullage.lsp.state import UllageServer
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 PAUSE_S = 1.0
 """An agent writes many lines a second; nobody reads shares that change more often (chosen)."""

@@ -17,7 +17,7 @@ from ullage.lsp.file_links import FileLinks, checkpoint_links, mention_links
 from ullage.lsp.kinds import reader_at
 from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 ReadLinks: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.DocumentLink]]]
 

@@ -67,8 +67,8 @@ from ullage.lsp.protocol import (
     WINDOW_REQUEST,
 )
 from ullage.lsp.state import UllageServer
-from ullage.store.own_process import claim_stdout, exit_with_parent
-from ullage.store.places import current_places
+from ullage.store.files.own_process import claim_stdout, exit_with_parent
+from ullage.store.files.places import current_places
 from ullage.store.previews import remove_old_previews
 
 Handler = Callable[..., Awaitable[object]]

@@ -23,7 +23,7 @@ from ullage.lsp.boundary import plain_converter
 from ullage.lsp.convert import path_of
 from ullage.lsp.language_protocol import UllageProtocol
 from ullage.store.config_files import Stamp
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.reader import Fingerprint
 from ullage.store.token_worker import TokenWorker
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.errors import ChangedMeanwhile, StorageError, Unreadable
-from ullage.store.files import (
+from ullage.store.files.atomic import (
     STALE_S,
     TEMPORARY_SUFFIX,
     create_file,
@@ -27,7 +27,7 @@ from ullage.store.files import (
     temporary_beside,
     write_new_file,
 )
-from ullage.store.places import make_folder
+from ullage.store.files.places import make_folder
 
 MAX_SIZE_BYTES = 1024 * 1024
 """Settings have some kilobytes; those of a user with thousands of permissions 100 kB (chosen)."""

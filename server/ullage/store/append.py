@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ullage.core.change.edit import Append
 from ullage.errors import StorageError
-from ullage.store.files import read_at, write_all
+from ullage.store.files.atomic import read_at, write_all
 from ullage.store.journal import AppendIntent, Journal
 from ullage.store.lease import Held, held
 from ullage.store.own_bytes import blank, find_behind, settle

@@ -9,9 +9,9 @@ import msgspec
 from ullage.core.change.breaker import Breaker
 from ullage.core.gauge.nudge import Nudges
 from ullage.core.gauge.policy import Layer
-from ullage.store.places import Places, session_folder
-from ullage.store.quick_lock import quick_lock
-from ullage.store.state_file import StateFile, read_state, replace_state
+from ullage.store.files.places import Places, session_folder
+from ullage.store.files.quick_lock import quick_lock
+from ullage.store.files.state_file import StateFile, read_state, replace_state
 
 VERSION = 1
 FILE_NAME = "autocompact.json"

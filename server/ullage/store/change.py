@@ -16,9 +16,9 @@ from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.errors import Refused, SessionLive, StorageError
 from ullage.store.append import append
+from ullage.store.files.places import Places
 from ullage.store.journal import Journal
 from ullage.store.new_session import create_session, new_session_path
-from ullage.store.places import Places
 from ullage.store.reader import Fingerprint, look_at, open_to_read
 from ullage.store.receipts import add_receipt, mark_done, remove_receipt
 from ullage.store.recovery import recover_session

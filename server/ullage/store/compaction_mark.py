@@ -1,7 +1,7 @@
 """A mark that a session was compacted, for agents that tell of it before and never after."""
 
-from ullage.store.files import replace_file
-from ullage.store.places import Places, session_folder
+from ullage.store.files.atomic import replace_file
+from ullage.store.files.places import Places, session_folder
 
 FILE_NAME = "compacted"
 

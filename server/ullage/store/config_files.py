@@ -16,7 +16,7 @@ from ullage.core.config.tree import (
     Span,
     TextLines,
 )
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 WORKSPACE_FILE = ".ullage.yaml"
 USER_FILE = "config.yaml"

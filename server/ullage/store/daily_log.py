@@ -17,9 +17,9 @@ from pathlib import Path
 import msgspec
 
 from ullage.errors import LogRefused, StorageError
-from ullage.store.files import read_at, remove_quietly, replace_file, sync_folder
+from ullage.store.files.atomic import read_at, remove_quietly, replace_file, sync_folder
+from ullage.store.files.places import Places
 from ullage.store.own_bytes import blank
-from ullage.store.places import Places
 from ullage.store.session_lock import path_digest, session_lock
 
 FOLDER = "memory"

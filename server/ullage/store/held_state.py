@@ -7,8 +7,8 @@ import msgspec
 
 from ullage.core.change.edit import Replacement
 from ullage.core.change.prune import PruneItem
-from ullage.store.places import Places, session_folder
-from ullage.store.state_file import StateFile, read_state, replace_state
+from ullage.store.files.places import Places, session_folder
+from ullage.store.files.state_file import StateFile, read_state, replace_state
 
 VERSION = 1
 FILE_NAME = "held.json"

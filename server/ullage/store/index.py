@@ -12,8 +12,8 @@ import msgspec
 
 from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.errors import UllageError
-from ullage.store.files import replace_file
-from ullage.store.places import Places
+from ullage.store.files.atomic import replace_file
+from ullage.store.files.places import Places
 from ullage.store.reader import FileLines
 
 VERSION = 1

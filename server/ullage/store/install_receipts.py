@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.install.json_edit import Before, Container
-from ullage.store.places import Places
-from ullage.store.state_file import read_state
+from ullage.store.files.places import Places
+from ullage.store.files.state_file import read_state
 
 VERSION = 1
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.errors import StorageError, WriteNotSupported
-from ullage.store.files import replace_file, sync_folder
-from ullage.store.places import Places
+from ullage.store.files.atomic import replace_file, sync_folder
+from ullage.store.files.places import Places
 from ullage.store.session_lock import path_digest
 
 VERSION = 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ullage.core.change.edit import NewSession
 from ullage.errors import Refused, StorageError, Unreadable, WriteNotSupported
-from ullage.store.files import (
+from ullage.store.files.atomic import (
     NO_LINKS,
     publish,
     remove_quietly,
@@ -17,9 +17,9 @@ from ullage.store.files import (
     unused_backup,
     write_new_file,
 )
+from ullage.store.files.places import Places, make_folder
 from ullage.store.journal import CreateIntent, Journal, RemoveIntent
 from ullage.store.lease import held, is_left_alone
-from ullage.store.places import Places, make_folder
 from ullage.store.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
 from ullage.store.receipts import receipts_folder
 from ullage.store.session_lock import changed_meanwhile, session_lock

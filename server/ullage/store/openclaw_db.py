@@ -13,7 +13,7 @@ import msgspec
 from ullage.core.transcript.entries import Line
 from ullage.errors import Unreadable
 from ullage.store.database import SessionRows, StoredSession, one_line, reading, text_of
-from ullage.store.zstd import unpack
+from ullage.store.files.zstd import unpack
 
 PAGE_EVENTS = 200
 """Read in one transaction (chosen)."""

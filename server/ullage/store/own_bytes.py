@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.store.files import read_at, write_all
+from ullage.store.files.atomic import read_at, write_all
 from ullage.store.journal import AppendIntent
 from ullage.store.lease import Held
 

@@ -17,10 +17,10 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ullage.errors import PreviewNotFound
-from ullage.store.files import publish, remove_quietly, replace_file
-from ullage.store.places import Places, unwritable
-from ullage.store.quick_lock import quick_lock
-from ullage.store.state_file import read_state
+from ullage.store.files.atomic import publish, remove_quietly, replace_file
+from ullage.store.files.places import Places, unwritable
+from ullage.store.files.quick_lock import quick_lock
+from ullage.store.files.state_file import read_state
 
 BEFORE_NAME = "before.md"
 PROPOSED_NAME = "proposed.md"

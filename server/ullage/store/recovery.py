@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.errors import SessionLive, StorageError, UllageError
-from ullage.store.files import read_at, remove_stale_temporaries, write_all
+from ullage.store.files.atomic import read_at, remove_stale_temporaries, write_all
+from ullage.store.files.places import Places
 from ullage.store.journal import (
     AppendIntent,
     CreateIntent,
@@ -25,7 +26,6 @@ from ullage.store.journal import (
 from ullage.store.lease import Held, held
 from ullage.store.new_session import has_digest, settle_removal
 from ullage.store.own_bytes import parses, settle
-from ullage.store.places import Places
 from ullage.store.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read
 from ullage.store.receipts import mark_done
 from ullage.store.rewrite import blocks, exchange, withdraw

@@ -18,7 +18,7 @@ import msgspec
 
 from ullage.core.change.edit import LineChange, Rewrite
 from ullage.errors import SessionLive, StorageError, UllageError
-from ullage.store.files import (
+from ullage.store.files.atomic import (
     NO_LINKS,
     read_at,
     rename_over,

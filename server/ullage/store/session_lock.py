@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
-from ullage.store.places import Places, make_folder, unwritable
+from ullage.store.files.places import Places, make_folder, unwritable
 from ullage.store.reader import Fingerprint, look_at
 
 QUIET_S = 5.0

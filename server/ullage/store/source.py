@@ -40,7 +40,7 @@ class PackedLines:
         Raises:
             Unreadable: it is missing, not ours to read, or damaged.
         """
-        from ullage.store.zstd import unpack
+        from ullage.store.files.zstd import unpack
 
         self.path = path
         self._fingerprint = look_at(path)

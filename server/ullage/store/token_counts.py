@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
-from ullage.store.places import make_folder
+from ullage.store.files.places import make_folder
 from ullage.store.tokenizer import count_tokens
 
 DIGEST_BYTES = 16

@@ -36,10 +36,10 @@ from ullage.core.checkpoint.working_state import (
     add,
 )
 from ullage.errors import StateBusy, StorageError
-from ullage.store.files import create_file, remove_quietly
-from ullage.store.places import Places, session_folder, unwritable
-from ullage.store.quick_lock import TIMEOUT_S, quick_lock
-from ullage.store.state_file import StateFile, read_state, replace_state, set_aside
+from ullage.store.files.atomic import create_file, remove_quietly
+from ullage.store.files.places import Places, session_folder, unwritable
+from ullage.store.files.quick_lock import TIMEOUT_S, quick_lock
+from ullage.store.files.state_file import StateFile, read_state, replace_state, set_aside
 
 VERSION = 1
 LOCK_NAME = "capture.lock"

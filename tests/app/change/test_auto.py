@@ -20,8 +20,8 @@ from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.errors import Refused
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 
 WINDOW = 20_000
 SCALED = Policy(

@@ -14,8 +14,8 @@ from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.errors import Refused, UnknownItem, WriteNotSupported
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 
 EAGER = Config(policy=Policy(prune_protect_tokens=500, prune_minimum_tokens=1000))
 N_READS = 12

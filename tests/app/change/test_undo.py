@@ -13,8 +13,8 @@ from ullage.app.change.undo_report import undo_question, undone_line
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.errors import WriteNotSupported
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 
 
 @pytest.fixture

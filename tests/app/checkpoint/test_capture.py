@@ -8,7 +8,7 @@ import pytest
 
 from ullage.app.checkpoint.capture import bundling, capture, read_working_state
 from ullage.core.checkpoint.working_state import MessageEvent, ToolEvent
-from ullage.store.places import Places, session_folder
+from ullage.store.files.places import Places, session_folder
 from working_states import has_news
 
 KEY = "claude-code:one"

@@ -43,9 +43,9 @@ from ullage.errors import (
     WriteNotSupported,
 )
 from ullage.store.checkpoints import POINTER_NAME, checkpoint_folder, list_ids, save
-from ullage.store.demo import make_idle
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places, session_folder
 from ullage.store.pins import change_pins, pins_path, read_pins
-from ullage.store.places import Places, session_folder
 from working_states import has_news
 
 SETTINGS = CheckpointSettings()

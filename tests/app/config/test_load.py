@@ -16,7 +16,7 @@ from ullage.core.config.settings import Config
 from ullage.core.config.tree import MAX_SIZE_BYTES
 from ullage.errors import Unreadable
 from ullage.store.config_files import config_paths, parse_config
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 CANARY = "sk-ant-api03-canarycanarycanarycanary"
 

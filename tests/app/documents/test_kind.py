@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ullage.app.documents.kind import DocumentKind, document_kind, loaded_name
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 ROOT = Path(Path.cwd().anchor)
 WORKSPACE = ROOT / "work" / "shop"

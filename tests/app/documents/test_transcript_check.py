@@ -7,7 +7,7 @@ from running import Place
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.transcript_check import MAX_FOLLOWED_BYTES, check_transcript
 from ullage.core.config.settings import Config
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 @pytest.fixture

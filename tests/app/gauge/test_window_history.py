@@ -11,8 +11,8 @@ from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.app.gauge.window_history import read_past, window_history
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
-from ullage.store.demo import make_idle
-from ullage.store.places import Places
+from ullage.store.files.demo import make_idle
+from ullage.store.files.places import Places
 
 EAGER = Config(policy=Policy(prune_protect_tokens=500, prune_minimum_tokens=1000))
 USAGES = [3_000 + 260 * number for number in range(12)]

@@ -11,7 +11,7 @@ from ullage.app.install.agents import AgentName
 from ullage.app.install.plan import make, plan_install, plan_uninstall, standing
 from ullage.app.install.text import plan_lines, report_plan
 from ullage.errors import AgentNotFound, ChangedMeanwhile, Unreadable
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 THEIRS = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
 DOCUMENT = {

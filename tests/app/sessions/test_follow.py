@@ -19,7 +19,7 @@ from ullage.core.checkpoint.working_state import Event, MessageEvent, ToolEvent
 from ullage.core.config.settings import Config
 from ullage.core.transcript.tokens import estimate
 from ullage.errors import InputError, NotATranscript, Unreadable
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def count(text: str, encoding: str) -> int:

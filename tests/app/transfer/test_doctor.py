@@ -10,7 +10,7 @@ from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
 from ullage.app.transfer.doctor import Checkup, check_up, plan_copy, report_checkup, write_copy
 from ullage.errors import FileExists, NotATranscript, NotRepairable, StorageError
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def examine(places: Places, data: bytes, name: str = "s.jsonl") -> Checkup:

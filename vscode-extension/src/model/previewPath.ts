@@ -11,7 +11,7 @@ export function previewName(path: string, stateFolder: string, isSameFile: (one:
   return folder !== undefined && isSameFile(folder, stateFolder) ? name : undefined;
 }
 
-/** Return the folder of the server's state, as `server/ullage/store/places.py` and platformdirs have it. */
+/** Return the folder of the server's state, as `server/ullage/store/files/places.py` and platformdirs have it. */
 export function stateFolder(environment: Environment, platform: string, home: string): string {
   const chosen = environment["ULLAGE_STATE_DIR"] ?? "";
   if (chosen !== "") {

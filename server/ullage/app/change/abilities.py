@@ -7,7 +7,7 @@ from ullage.app.change.make import can_change
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.receipts import has_receipts
 
 Ability: TypeAlias = Literal["change", "note", "undo", "restore"]

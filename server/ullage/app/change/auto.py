@@ -28,7 +28,7 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
 from ullage.errors import SessionLive, StateBusy, StorageError
 from ullage.store.auto_state import AutoState, automatic_run, change_auto_state, read_auto_state
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.session_lock import changed_meanwhile
 
 

@@ -26,7 +26,7 @@ from ullage.core.gauge.loss import audit_details
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.message import JsonObject
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
 from ullage.store.auto_state import AutoState
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):

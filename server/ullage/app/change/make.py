@@ -34,7 +34,7 @@ from ullage.formats.json_line import compact_json
 from ullage.formats.registry import editor_for
 from ullage.store.change import apply_change
 from ullage.store.checkpoints import carry_latest, checkpoint_folder
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.reader import FileLines, Fingerprint
 from ullage.store.receipts import sessions_made_from
 from ullage.store.recovery import recover

@@ -9,8 +9,8 @@ from ullage.app.change.make import now_text
 from ullage.app.sessions.find import open_session
 from ullage.formats.openclaw.new_session import NewHeader, file_name
 from ullage.formats.openclaw.places import session_folders
-from ullage.store.new_files import create_named_file, make_session_folder
-from ullage.store.places import Places
+from ullage.store.files.new_files import create_named_file, make_session_folder
+from ullage.store.files.places import Places
 
 
 class NewFile(msgspec.Struct, frozen=True, kw_only=True):

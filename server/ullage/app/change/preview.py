@@ -28,7 +28,7 @@ from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.previews import (
     preview_id_of,
     previews_lock,

@@ -26,7 +26,7 @@ from ullage.core.summary.preview_check import (
 )
 from ullage.core.summary.preview_text import split_proposed
 from ullage.core.transcript.context import ContextItem
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 MAX_KEPT = 2
 """Proposals whose messages are in memory: a user edits one at a time (chosen)."""

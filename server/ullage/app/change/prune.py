@@ -34,7 +34,7 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import UnknownItem, WriteNotSupported
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 PruneMessage: TypeAlias = Callable[[JsonObject, Sequence[Replacement]], JsonObject]
 """Puts placeholders into a message of some shape."""

@@ -30,8 +30,8 @@ from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Compaction, PruneRecord
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import Refused
+from ullage.store.files.places import Places
 from ullage.store.new_session import has_digest, remove_new_session
-from ullage.store.places import Places
 from ullage.store.receipts import list_receipts, mark, sessions_made_from
 
 

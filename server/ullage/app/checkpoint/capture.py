@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.working_state import Event, WorkingState, take
 from ullage.store import working_state as store
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def capture(

@@ -11,7 +11,7 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change, diff
 from ullage.errors import CheckpointNotFound, CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoints import checkpoint_folder, list_ids, read_checkpoint, read_latest
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

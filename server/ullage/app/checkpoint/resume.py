@@ -9,7 +9,7 @@ from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.store.checkpoints import checkpoint_folder, read_latest
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 AIM = 0.92
 """Share of the budget that is aimed at: of a checkpoint's text, the estimate was 1 % too low to

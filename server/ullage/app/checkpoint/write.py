@@ -29,8 +29,8 @@ from ullage.store.checkpoints import (
     read_latest,
     save,
 )
+from ullage.store.files.places import Places
 from ullage.store.pins import pins_path, read_pins
-from ullage.store.places import Places
 
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""

@@ -13,7 +13,7 @@ from ullage.core.config.settings import Config, Setting, config_of, strictest
 from ullage.core.config.tree import Finding, Source
 from ullage.errors import Unreadable
 from ullage.store.config_files import config_paths, place_of, read_config_file
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 TRUST_VARIABLE = "ULLAGE_TRUST_WORKSPACE"
 """Folders whose workspaces are trusted, parted as in PATH; an editor knows by itself."""

@@ -10,7 +10,7 @@ from ullage.core.config.tree import Code, Finding, Origin, Place
 from ullage.core.config.values import Threshold, Value
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.store.config_files import config_paths, is_there
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 PlainValue: TypeAlias = bool | int | float | str | list[str] | None
 """A value as it may be written into a file: a threshold in percent is a text such as `88%`."""

@@ -9,7 +9,7 @@ from ullage.core.config.tree import STRENGTH, Finding, Origin, shown
 from ullage.core.config.values import Threshold, Value, Whole
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.store.config_files import config_paths, is_there
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def config_text(config: Config, places: Places, *, shows_all: bool) -> str:

@@ -9,8 +9,8 @@ import msgspec
 from ullage.app.change.preview_check import KeptMaterials
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
-from ullage.store.places import Places
-from ullage.store.text_files import read_text_file
+from ullage.store.files.places import Places
+from ullage.store.files.text_files import read_text_file
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, Mention, mentions
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions
-from ullage.store.text_files import exists, is_folder, list_names, read_text_file
+from ullage.store.files.text_files import exists, is_folder, list_names, read_text_file
 
 CLOSE_RATIO = 0.8
 """Of a name to one that is there, as difflib measures it (chosen)."""

@@ -13,7 +13,7 @@ from ullage.core.documents.mentioned_paths import mentions
 from ullage.core.transcript.entries import Agent
 from ullage.formats.openclaw.places import database_patterns
 from ullage.formats.registry import format_of
-from ullage.store.text_files import is_folder, is_same_file
+from ullage.store.files.text_files import is_folder, is_same_file
 
 
 class Loader(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from ullage.core.documents.instructions import (
 from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import Positions, utf16_length
 from ullage.core.transcript.token_estimate import estimate_tokens
-from ullage.store.text_files import is_same_file
+from ullage.store.files.text_files import is_same_file
 
 TWIN_NAME = "AGENTS.md"
 COPY_RATIO = 0.8

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ullage.store.config_files import config_paths
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 DocumentKind: TypeAlias = Literal[
     "transcript", "instructions", "memory", "checkpoint", "config", "preview"

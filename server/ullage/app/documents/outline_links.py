@@ -13,7 +13,7 @@ from ullage.core.documents.outline import Row
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.transcript.message import ToolCall
 from ullage.errors import StorageError
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 MAX_LINKED_ROWS = 500
 """Of a longer context, the newest calls are linked (chosen)."""

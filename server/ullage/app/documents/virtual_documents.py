@@ -17,7 +17,7 @@ from ullage.core.documents.virtual_uri import VirtualUri
 from ullage.core.secrets.masking import mask_items
 from ullage.core.summary.preview_text import messages_text
 from ullage.errors import EntryNotFound
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 N_LARGEST = 25
 """Entries that a breakdown lists; a document has more room than a terminal (chosen)."""

@@ -12,7 +12,7 @@ from ullage.core.gauge.loss import noted_loss, summed_loss
 from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):

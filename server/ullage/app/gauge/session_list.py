@@ -12,8 +12,8 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.gauge.status import rfc3339
 from ullage.core.transcript.entries import Agent
-from ullage.store.places import Places
-from ullage.store.processes import running_sessions
+from ullage.store.files.places import Places
+from ullage.store.files.processes import running_sessions
 from ullage.store.session_lock import QUIET_S
 
 SHORT_ID_CHARS = 13

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from ullage.core.install.hook_command import OPTIONS
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 AgentName: TypeAlias = Literal["claude-code", "codex", "pi", "openclaw"]
 AGENT_NAMES: tuple[AgentName, ...] = get_args(AgentName)

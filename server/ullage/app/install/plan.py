@@ -30,13 +30,13 @@ from ullage.store.agent_files import (
     read_agent_file,
     remove_empty_folders,
 )
+from ullage.store.files.places import Places
 from ullage.store.install_receipts import (
     InstallReceipt,
     encode_receipt,
     read_receipt,
     receipt_path,
 )
-from ullage.store.places import Places
 
 State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "unreadable"]
 """`other`: installed by another interpreter or another version, and replaced by `install`."""

@@ -15,7 +15,7 @@ from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
 from ullage.core.install.json5 import parse_json5
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.store.agent_files import FileChange
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 WIDTH = 80
 CONTEXT_LINES = 2

@@ -28,9 +28,9 @@ from ullage.formats.format import Reading
 from ullage.formats.in_memory import InMemory, Known, context_of_messages
 from ullage.formats.registry import IN_MEMORY
 from ullage.store.auto_state import read_auto_state
+from ullage.store.files.places import Places
 from ullage.store.held_state import HeldState, read_held_state, write_held_state
 from ullage.store.models import model_table
-from ullage.store.places import Places
 from ullage.store.source import NoLines
 from ullage.store.token_counts import CountText, TokenCounts
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens

@@ -12,7 +12,7 @@ from ullage.formats.openclaw.places import database_patterns as openclaw_pattern
 from ullage.formats.opencode.places import database_patterns as opencode_patterns
 from ullage.store import openclaw_db, opencode_db
 from ullage.store.database import StoredSession, find_databases
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.reader import open_to_read
 from ullage.store.source import Source
 

@@ -13,6 +13,7 @@ from ullage.core.transcript.entries import Header
 from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.format import Format
 from ullage.formats.registry import FORMATS, recognize
+from ullage.store.files.places import Places
 from ullage.store.folders import (
     Found,
     is_of_workspace,
@@ -20,7 +21,6 @@ from ullage.store.folders import (
     transcripts_below,
     transcripts_in,
 )
-from ullage.store.places import Places
 from ullage.store.source import Source, open_file
 
 MIN_ID_CHARS = 4

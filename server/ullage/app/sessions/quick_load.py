@@ -16,8 +16,8 @@ from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.errors import NotATranscript
 from ullage.formats.format import Format, Reading
+from ullage.store.files.places import Places
 from ullage.store.index import read_index, write_index
-from ullage.store.places import Places
 from ullage.store.reader import FileLines
 from ullage.store.token_counts import TokenCounts
 from ullage.store.tokenizer import DEFAULT_ENCODING

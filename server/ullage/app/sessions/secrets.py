@@ -7,7 +7,7 @@ from ullage.core.secrets.env_file import read_assignments
 from ullage.core.secrets.scan import known_secrets
 from ullage.core.transcript.entries import Header
 from ullage.store.env_files import read_env_files
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 
 def secrets_for(header: Header, places: Places) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EntryNotFound, PinRefused
+from ullage.store.files.places import Places
 from ullage.store.pins import ReadPins, change_pins, pins_path, read_pins
-from ullage.store.places import Places
 
 _SHOWN_CHARS = 70
 

@@ -7,7 +7,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Agent
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.openclaw.new_session import VERSION, Branch, branch
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 from ullage.store.reader import FileLines
 
 MAX_BRANCHED_BYTES = 256 * 1024 * 1024

@@ -16,8 +16,8 @@ from ullage.core.secrets.redaction import Redaction, Redactor, plain
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import Refused
 from ullage.formats.openclaw.new_session import entries_of_context, messages_of
-from ullage.store.new_files import create_named_file
-from ullage.store.places import Places
+from ullage.store.files.new_files import create_named_file
+from ullage.store.files.places import Places
 from ullage.store.reader import FileLines
 
 

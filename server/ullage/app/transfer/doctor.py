@@ -16,9 +16,9 @@ from ullage.formats.examine import Examination, examine
 from ullage.formats.format import Format
 from ullage.formats.registry import guess, recognize, records_of
 from ullage.formats.repair import Identity, Repaired, repair
+from ullage.store.files.new_files import create_named_file
+from ullage.store.files.places import Places
 from ullage.store.leftovers import leftovers
-from ullage.store.new_files import create_named_file
-from ullage.store.places import Places
 from ullage.store.reader import FileLines
 from ullage.store.source import PackedLines, Source, open_file
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ullage.errors import FileExists, StorageError
-from ullage.store import files
-from ullage.store.new_files import create_named_file
+from ullage.store.files import atomic as files
+from ullage.store.files.new_files import create_named_file
 
 
 def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:

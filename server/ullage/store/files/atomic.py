@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ullage.errors import StorageError
-from ullage.store.places import make_folder, unwritable
+from ullage.store.files.places import make_folder, unwritable
 
 RENAME_TRIES = 25
 """Windows lets no one rename over a file that a scanner holds open; it lets go within seconds."""

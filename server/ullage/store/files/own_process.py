@@ -5,7 +5,7 @@ import sys
 import threading
 from typing import BinaryIO
 
-from ullage.store.processes import is_running
+from ullage.store.files.processes import is_running
 
 PARENT_CHECK_S = 0.5
 GRACE_S = 1.0

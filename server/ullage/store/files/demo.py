@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
-from ullage.store.places import Places
+from ullage.store.files.places import Places
 
 IDLE_S = 60.0
 """How old the copy is made to look: a session that was just written to counts as in use."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ullage.errors import FileExists, StorageError
-from ullage.store.files import create_file
+from ullage.store.files.atomic import create_file
 
 
 def create_named_file(path: Path, data: bytes) -> None:
