@@ -16,7 +16,7 @@ from ullage.app.sessions.load import read
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
-from ullage.store.reader import FileLines
+from ullage.store.transcript.reader import FileLines
 
 
 def long_session(*, system: bool = False) -> PiFile:

@@ -14,7 +14,7 @@ from running import Place, idle
 from ullage.formats.claude_code.places import folder_name
 from ullage.store.files.places import Places
 from ullage.store.journal import AppendIntent, Journal
-from ullage.store.reader import look_at
+from ullage.store.transcript.reader import look_at
 
 WINDOW = ("--window", "8000")
 

@@ -13,7 +13,7 @@ from store.test_checkpoints import checkpoint
 from ullage.store.checkpoint_yaml import dump
 from ullage.store.checkpoints import checkpoint_folder, next_id, read_latest, save
 from ullage.store.files.places import make_folder
-from ullage.store.reader import Fingerprint
+from ullage.store.transcript.reader import Fingerprint
 
 KEY = "openclaw:s1"
 N_KEPT = 2

@@ -28,8 +28,8 @@ from ullage.store.daily_log import append_block, log_path
 from ullage.store.files.atomic import replace_file
 from ullage.store.flush_state import read_flush_state, record_flush
 from ullage.store.new_session import remove_new_session
-from ullage.store.reader import Fingerprint, look_at
 from ullage.store.receipts import list_receipts
+from ullage.store.transcript.reader import Fingerprint, look_at
 
 TORN = b'{"type": "message", "id": "to'
 BACK = record("c2", "e3", "back to before")

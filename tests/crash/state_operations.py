@@ -20,7 +20,7 @@ from ullage.core.checkpoint.working_state import (
 from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import session_folder
 from ullage.store.files.quick_lock import quick_lock
-from ullage.store.reader import Fingerprint
+from ullage.store.transcript.reader import Fingerprint
 from ullage.store.working_state import (
     LATEST_NAME,
     LOCK_NAME,

@@ -17,7 +17,7 @@ from ullage.formats.format import Reading
 from ullage.formats.openclaw import adapter
 from ullage.formats.openclaw.navigation import active_path
 from ullage.formats.openclaw.places import database_patterns
-from ullage.store.openclaw_db import DatabaseLines
+from ullage.store.transcript.openclaw_db import DatabaseLines
 
 NO_PARENT = object()
 

@@ -21,7 +21,7 @@ from ullage.formats.format import Reading
 from ullage.formats.opencode import adapter
 from ullage.formats.opencode.messages import CLEARED, INTERRUPTED
 from ullage.formats.opencode.places import database_patterns
-from ullage.store.opencode_db import DatabaseLines
+from ullage.store.transcript.opencode_db import DatabaseLines
 
 
 @pytest.fixture

@@ -425,10 +425,13 @@ async def test_previews_that_nobody_touched_for_a_week_go_at_the_start(
         path = place.write(name, full_session.read_bytes())
         code = (
             "import sys; from pathlib import Path; import asyncio;"
-            "from ullage.app.sessions.load import load; from ullage.app.change.preview import make_preview;"
-            "from ullage.app.sessions.find import open_session; from ullage.app.summary.write import *;"
+            "from ullage.app.sessions.load import load;"
+            "from ullage.app.change.preview import make_preview;"
+            "from ullage.app.sessions.find import open_session;"
+            "from ullage.app.summary.write import *;"
             "from ullage.core.config.settings import Config;"
-            "from ullage.store.files.places import current_places; p = current_places(); c = Config();"
+            "from ullage.store.files.places import current_places; p = current_places();"
+            "c = Config();"
             "l = load(open_session(Path(sys.argv[1])), c, p);"
             "print(asyncio.run(make_preview(l, None, None, c, p, ModelUse(), {})).proposed_path)"
         )

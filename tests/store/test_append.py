@@ -16,8 +16,8 @@ from ullage.store import session_lock as lock_module
 from ullage.store.append import append
 from ullage.store.files.places import Places
 from ullage.store.journal import Journal
-from ullage.store.reader import Fingerprint, look_at
 from ullage.store.session_lock import session_lock, wait_until_quiet
+from ullage.store.transcript.reader import Fingerprint, look_at
 
 OLD = b'{"type":"session"}\n'
 OURS = b'{"type":"compaction"}\n'

@@ -29,10 +29,10 @@ from ullage.store import lease
 from ullage.store.change import apply_change
 from ullage.store.files.places import Places
 from ullage.store.new_session import remove_new_session
-from ullage.store.reader import look_at
 from ullage.store.receipts import list_receipts, receipts_folder
 from ullage.store.recovery import recover
 from ullage.store.session_lock import session_lock
+from ullage.store.transcript.reader import look_at
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 CHANGES: dict[str, FileChange] = {
@@ -293,7 +293,7 @@ from store.changing import APPEND, REWRITE, NEW_SESSION, occasion
 from ullage.errors import Refused
 from ullage.store.change import apply_change
 from ullage.store.files.places import Places
-from ullage.store.reader import look_at
+from ullage.store.transcript.reader import look_at
 root = Path(sys.argv[1])
 places = Places(cwd=root, home=root, env={}, state_folder=root / "state")
 path = root / "agent" / "s.jsonl"

@@ -23,9 +23,9 @@ from ullage.core.change.edit import FileChange
 from ullage.errors import StorageError
 from ullage.store.change import apply_change
 from ullage.store.files.places import Places
-from ullage.store.reader import look_at
 from ullage.store.receipts import list_receipts
 from ullage.store.recovery import recover
+from ullage.store.transcript.reader import look_at
 
 PAGE = 4096
 

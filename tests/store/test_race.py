@@ -39,7 +39,7 @@ from ullage.errors import Refused
 from ullage.store import lease, session_lock
 from ullage.store.change import apply_change
 from ullage.store.files.places import Places
-from ullage.store.reader import look_at
+from ullage.store.transcript.reader import look_at
 # Idle for no time at all: what is tried here is what holds where that look was wrong.
 session_lock.QUIET_S = 0.0
 lease.PATIENCE_S = 0.02

@@ -26,9 +26,9 @@ from ullage.store import rewrite as rewrite_module
 from ullage.store.change import apply_change
 from ullage.store.files.places import Places
 from ullage.store.journal import Journal, RewriteIntent, journal_folder
-from ullage.store.reader import look_at
 from ullage.store.receipts import list_receipts
 from ullage.store.recovery import recover
+from ullage.store.transcript.reader import look_at
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has leases")
 
@@ -51,7 +51,7 @@ import ullage.store.{module} as module
 from store.changing import APPEND, NEW_SESSION, REWRITE, occasion
 from ullage.store.change import apply_change
 from ullage.store.files.places import Places
-from ullage.store.reader import look_at
+from ullage.store.transcript.reader import look_at
 def end(*_, **__):
     os._exit(9)
 module.{function} = end

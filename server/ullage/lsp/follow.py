@@ -24,7 +24,7 @@ from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.lsp.virtual_refresh import renew_documents
 from ullage.store.files.watch import FolderWatch
-from ullage.store.reader import Fingerprint
+from ullage.store.transcript.reader import Fingerprint
 
 Stamp: TypeAlias = tuple[Fingerprint, ...] | None
 

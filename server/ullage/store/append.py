@@ -15,8 +15,8 @@ from ullage.store.files.atomic import read_at, write_all
 from ullage.store.journal import AppendIntent, Journal
 from ullage.store.lease import Held, held
 from ullage.store.own_bytes import blank, find_behind, settle
-from ullage.store.reader import Fingerprint, fingerprint_of, look_at
 from ullage.store.session_lock import changed_meanwhile
+from ullage.store.transcript.reader import Fingerprint, fingerprint_of, look_at
 
 
 def append(path: Path, expected: Fingerprint, change: Append, journal: Journal) -> None:

@@ -19,11 +19,11 @@ from ullage.store.append import append
 from ullage.store.files.places import Places
 from ullage.store.journal import Journal
 from ullage.store.new_session import create_session, new_session_path
-from ullage.store.reader import Fingerprint, look_at, open_to_read
 from ullage.store.receipts import add_receipt, mark_done, remove_receipt
 from ullage.store.recovery import recover_session
 from ullage.store.rewrite import rewrite
 from ullage.store.session_lock import session_lock, wait_until_quiet
+from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
 
 HEAD_BYTES = 4096
 

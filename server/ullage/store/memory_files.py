@@ -4,7 +4,7 @@ from itertools import islice
 from pathlib import Path
 
 from ullage.store.daily_log import FOLDER
-from ullage.store.reader import read_bounded
+from ullage.store.transcript.reader import read_bounded
 
 DREAMS = "DREAMS.md"
 MAX_LOGS = 30

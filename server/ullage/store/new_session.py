@@ -20,9 +20,9 @@ from ullage.store.files.atomic import (
 from ullage.store.files.places import Places, make_folder
 from ullage.store.journal import CreateIntent, Journal, RemoveIntent
 from ullage.store.lease import held, is_left_alone
-from ullage.store.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
 from ullage.store.receipts import receipts_folder
 from ullage.store.session_lock import changed_meanwhile, session_lock
+from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
 
 
 def create_session(

@@ -26,10 +26,10 @@ from ullage.store.journal import (
 from ullage.store.lease import Held, held
 from ullage.store.new_session import has_digest, settle_removal
 from ullage.store.own_bytes import parses, settle
-from ullage.store.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read
 from ullage.store.receipts import mark_done
 from ullage.store.rewrite import blocks, exchange, withdraw
 from ullage.store.session_lock import session_lock
+from ullage.store.transcript.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read
 
 MAX_LEVEL = 8
 """Repairs of repairs; each level needs a process killed in the repair of the one before."""

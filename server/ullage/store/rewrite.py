@@ -29,8 +29,14 @@ from ullage.store.files.atomic import (
 )
 from ullage.store.journal import Journal, RewriteIntent
 from ullage.store.lease import Held, held, is_left_alone
-from ullage.store.reader import BLOCK_BYTES, Fingerprint, fingerprint_of, look_at, open_to_read
 from ullage.store.session_lock import changed_meanwhile
+from ullage.store.transcript.reader import (
+    BLOCK_BYTES,
+    Fingerprint,
+    fingerprint_of,
+    look_at,
+    open_to_read,
+)
 
 DRAIN_S = 2.0
 """Who waited to open the old file writes to it within moments; who holds it longer is left."""

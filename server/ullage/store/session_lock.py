@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
 from ullage.store.files.places import Places, make_folder, unwritable
-from ullage.store.reader import Fingerprint, look_at
+from ullage.store.transcript.reader import Fingerprint, look_at
 
 QUIET_S = 5.0
 """A transcript that grew within this time counts as in use (research/reliability.md §4.3)."""

@@ -35,11 +35,11 @@ from ullage.formats.registry import editor_for
 from ullage.store.change import apply_change
 from ullage.store.checkpoints import carry_latest, checkpoint_folder
 from ullage.store.files.places import Places
-from ullage.store.reader import FileLines, Fingerprint
 from ullage.store.receipts import sessions_made_from
 from ullage.store.recovery import recover
 from ullage.store.session_lock import session_lock, wait_until_quiet
 from ullage.store.session_state import carry_state
+from ullage.store.transcript.reader import FileLines, Fingerprint
 
 WAYS_OUT: dict[Agent, str] = {
     "openclaw": "use /compact in OpenClaw",

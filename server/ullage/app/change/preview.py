@@ -40,8 +40,8 @@ from ullage.store.previews import (
     write_preview,
     write_proposed,
 )
-from ullage.store.reader import FileLines, Fingerprint, look_at
 from ullage.store.token_counts import CountText
+from ullage.store.transcript.reader import FileLines, Fingerprint, look_at
 
 VERSION: Final = 2
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The configuration of a workspace: put together, and told."""

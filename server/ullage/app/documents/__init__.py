@@ -1,1 +1,1 @@
-"""TODO."""
+"""What an editor shows of the documents that are open in it."""

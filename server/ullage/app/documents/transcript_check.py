@@ -12,7 +12,7 @@ from ullage.core.documents.finding import DocumentFinding
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.core.text.positions import Extent, Position
 from ullage.errors import UllageError
-from ullage.store.reader import Fingerprint, look_at
+from ullage.store.transcript.reader import Fingerprint, look_at
 
 MAX_CHECKED_BYTES = 64 * 1024 * 1024
 """A larger transcript is examined by the command alone: it is read whole (chosen)."""

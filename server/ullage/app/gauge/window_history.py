@@ -19,7 +19,7 @@ from ullage.core.gauge.history import (
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import Lines, MemoryLines
 from ullage.core.transcript.index import CompactionRef, Index
-from ullage.store.reader import FileLines, FirstLines
+from ullage.store.transcript.reader import FileLines, FirstLines
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Ullage installed in coding agents, and taken out again."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Memory of a workspace, flushed before a compaction."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Sessions whose messages a runtime holds in memory."""

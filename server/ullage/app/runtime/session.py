@@ -31,9 +31,9 @@ from ullage.store.auto_state import read_auto_state
 from ullage.store.files.places import Places
 from ullage.store.held_state import HeldState, read_held_state, write_held_state
 from ullage.store.models import model_table
-from ullage.store.source import NoLines
 from ullage.store.token_counts import CountText, TokenCounts
 from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
+from ullage.store.transcript.source import NoLines
 
 HeldAgent: TypeAlias = Literal["openclaw", "claude-code", "codex"]
 

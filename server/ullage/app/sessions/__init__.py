@@ -1,1 +1,1 @@
-"""TODO."""
+"""Sessions: found, recognized, read, measured, and followed while they grow."""

@@ -10,11 +10,11 @@ import msgspec
 from ullage.errors import Unreadable
 from ullage.formats.openclaw.places import database_patterns as openclaw_patterns
 from ullage.formats.opencode.places import database_patterns as opencode_patterns
-from ullage.store import openclaw_db, opencode_db
-from ullage.store.database import StoredSession, find_databases
+from ullage.store.transcript import openclaw_db, opencode_db
 from ullage.store.files.places import Places
-from ullage.store.reader import open_to_read
-from ullage.store.source import Source
+from ullage.store.transcript.database import StoredSession, find_databases
+from ullage.store.transcript.reader import open_to_read
+from ullage.store.transcript.source import Source
 
 SQLITE_HEAD = b"SQLite format 3\0"
 

@@ -14,14 +14,14 @@ from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.format import Format
 from ullage.formats.registry import FORMATS, recognize
 from ullage.store.files.places import Places
-from ullage.store.folders import (
+from ullage.store.transcript.folders import (
     Found,
     is_of_workspace,
     newest_first,
     transcripts_below,
     transcripts_in,
 )
-from ullage.store.source import Source, open_file
+from ullage.store.transcript.source import Source, open_file
 
 MIN_ID_CHARS = 4
 """A shorter beginning of an id names too many sessions (chosen)."""

@@ -12,11 +12,11 @@ from ullage.core.checkpoint.working_state import Event
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.formats.format import Reading
-from ullage.store.database import look_at_database
 from ullage.store.files.places import Places
-from ullage.store.reader import FileLines, Fingerprint
-from ullage.store.tail import Mark, mark_at, read_appended
 from ullage.store.token_counts import CountText
+from ullage.store.transcript.database import look_at_database
+from ullage.store.transcript.reader import FileLines, Fingerprint
+from ullage.store.transcript.tail import Mark, mark_at, read_appended
 
 
 class Followed(msgspec.Struct, frozen=True, kw_only=True):

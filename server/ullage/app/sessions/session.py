@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Header
 from ullage.formats.format import Format
-from ullage.store.source import Source
+from ullage.store.transcript.source import Source
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

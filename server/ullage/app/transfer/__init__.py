@@ -1,1 +1,1 @@
-"""TODO."""
+"""Copies of sessions: branched, exported, imported, repaired."""

@@ -8,7 +8,7 @@ from ullage.core.transcript.entries import Agent
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.openclaw.new_session import VERSION, Branch, branch
 from ullage.store.files.places import Places
-from ullage.store.reader import FileLines
+from ullage.store.transcript.reader import FileLines
 
 MAX_BRANCHED_BYTES = 256 * 1024 * 1024
 """The copy is put together in memory (chosen)."""

@@ -18,7 +18,7 @@ from ullage.errors import Refused
 from ullage.formats.openclaw.new_session import entries_of_context, messages_of
 from ullage.store.files.new_files import create_named_file
 from ullage.store.files.places import Places
-from ullage.store.reader import FileLines
+from ullage.store.transcript.reader import FileLines
 
 
 class ExportReport(msgspec.Struct, frozen=True, kw_only=True):

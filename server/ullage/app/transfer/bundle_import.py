@@ -16,7 +16,7 @@ from ullage.formats.openclaw.new_session import session_of
 from ullage.formats.registry import recognize, records_of
 from ullage.store.checkpoints import checkpoint_folder, save
 from ullage.store.files.places import Places
-from ullage.store.reader import read_bounded
+from ullage.store.transcript.reader import read_bounded
 
 _PAIR_CODES = ("orphaned-result", "unanswered-call")
 """What an agent may have written itself does not keep its session from being taken over."""

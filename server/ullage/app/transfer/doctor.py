@@ -19,8 +19,8 @@ from ullage.formats.repair import Identity, Repaired, repair
 from ullage.store.files.new_files import create_named_file
 from ullage.store.files.places import Places
 from ullage.store.leftovers import leftovers
-from ullage.store.reader import FileLines
-from ullage.store.source import PackedLines, Source, open_file
+from ullage.store.transcript.reader import FileLines
+from ullage.store.transcript.source import PackedLines, Source, open_file
 
 MAX_REPAIRED_BYTES = 256 * 1024 * 1024
 """A copy is put together in memory (chosen)."""

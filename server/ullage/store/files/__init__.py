@@ -1,1 +1,1 @@
-"""TODO."""
+"""Files and processes of this machine: places, atomic writes, locks, notices."""

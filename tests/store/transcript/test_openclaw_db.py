@@ -8,7 +8,7 @@ import pytest
 
 from database_files import Json, add_event, openclaw_database
 from ullage.errors import Unreadable
-from ullage.store.openclaw_db import DAMAGED, PAGE_EVENTS, DatabaseLines, list_sessions
+from ullage.store.transcript.openclaw_db import DAMAGED, PAGE_EVENTS, DatabaseLines, list_sessions
 
 HEADER: Json = {"type": "session", "version": 4, "id": "one", "cwd": "/work/shop"}
 

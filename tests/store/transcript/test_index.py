@@ -8,8 +8,8 @@ import pytest
 
 from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index
 from ullage.store.files.places import Places
-from ullage.store.index import MIN_GAIN_BYTES, read_index, write_index
-from ullage.store.reader import FileLines
+from ullage.store.transcript.index import MIN_GAIN_BYTES, read_index, write_index
+from ullage.store.transcript.reader import FileLines
 
 LINE = b'{"type":"custom","text":"' + b"x" * 990 + b'"}\n'
 

@@ -8,8 +8,8 @@ import pytest
 
 from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession
 from ullage.errors import Unreadable
-from ullage.store.database import find_databases, look_at_database
-from ullage.store.opencode_db import PAGE_MESSAGES, DatabaseLines, list_sessions
+from ullage.store.transcript.database import find_databases, look_at_database
+from ullage.store.transcript.opencode_db import PAGE_MESSAGES, DatabaseLines, list_sessions
 
 
 def test_the_sample_lists_its_session() -> None:

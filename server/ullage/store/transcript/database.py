@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.errors import Unreadable
-from ullage.store.reader import Fingerprint, look_at, open_to_read
+from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
 
 BUSY_TIMEOUT_S = 1.0
 """Agents hold their write lock for milliseconds (chosen)."""

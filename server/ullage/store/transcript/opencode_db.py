@@ -15,7 +15,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Line
 from ullage.errors import Unreadable
-from ullage.store.database import (
+from ullage.store.transcript.database import (
     SessionRows,
     StoredSession,
     int_of,

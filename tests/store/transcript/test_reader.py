@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
-from ullage.store import reader
-from ullage.store.reader import FileLines, look_at
+from ullage.store.transcript import reader
+from ullage.store.transcript.reader import FileLines, look_at
 
 pieces = st.sampled_from(
     [b"\n", b"\n\n", b"\r\n", b"\r", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.errors import Unreadable
-from ullage.store.reader import FileLines, look_at, open_to_read
+from ullage.store.transcript.reader import FileLines, look_at, open_to_read
 
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """A packed session is unpacked whole; more than this is no session (chosen)."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.transcript.entries import Line, MemoryLines
-from ullage.store.reader import FileLines, Fingerprint
+from ullage.store.transcript.reader import FileLines, Fingerprint
 
 PROBE_BYTES = 4096
 """How much of the head, and before the end, tells a file from another (D22)."""

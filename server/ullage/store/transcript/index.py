@@ -14,7 +14,7 @@ from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.errors import UllageError
 from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places
-from ullage.store.reader import FileLines
+from ullage.store.transcript.reader import FileLines
 
 VERSION = 1
 PROBE_BYTES = 4096

@@ -1,0 +1,1 @@
+"""Transcripts on disk and in databases, read as lines."""
