@@ -24,7 +24,7 @@ from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.follow import new_events, start, update
 from ullage.core.config.settings import Config
 from ullage.store.files.places import Places
-from ullage.store.tokenizer import count_tokens, load_encoding
+from ullage.store.gauge.tokenizer import count_tokens, load_encoding
 
 PEER = Path(__file__).parent.parent / "tests/peer"
 PI_LIMIT_MB = 400

@@ -19,7 +19,7 @@ from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.core.transcript.message import plain_text
 from ullage.core.transcript.token_estimate import estimate_tokens
-from ullage.store.tokenizer import count_tokens
+from ullage.store.gauge.tokenizer import count_tokens
 
 ROOT = Path(__file__).parent.parent
 CHUNK_CHARS = 300

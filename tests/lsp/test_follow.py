@@ -15,7 +15,7 @@ from ullage.lsp.follow import follow, refresh
 from ullage.lsp.server import shut_down
 from ullage.lsp.state import UllageServer
 from ullage.store.files.places import Places
-from ullage.store.token_worker import TokenWorker
+from ullage.store.gauge.token_worker import TokenWorker
 
 
 def opened(uri: str) -> types.DidOpenTextDocumentParams:

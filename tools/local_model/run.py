@@ -23,7 +23,7 @@ from ullage.core.summary.prompts import Prompt
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import ModelError
-from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
+from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
 from ullage.summary.client import ask, connected
 from ullage.summary.endpoint import Endpoint, ModelChoice, endpoint_for
 from ullage.summary.limits import LOCAL, Chance

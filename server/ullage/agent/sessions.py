@@ -10,8 +10,8 @@ from ullage.agent.wire import RpcError, refused
 from ullage.app.runtime.session import Attached, Call, Progress
 from ullage.core.transcript.message import JsonObject
 from ullage.store.files.places import Places
-from ullage.store.token_counts import CountText
-from ullage.store.tokenizer import count_tokens
+from ullage.store.gauge.token_counts import CountText
+from ullage.store.gauge.tokenizer import count_tokens
 
 
 class OpenSession:

@@ -24,7 +24,7 @@ from ullage.lsp.convert import path_of
 from ullage.lsp.language_protocol import UllageProtocol
 from ullage.store.config_files import Stamp
 from ullage.store.files.places import Places
-from ullage.store.token_worker import TokenWorker
+from ullage.store.gauge.token_worker import TokenWorker
 from ullage.store.transcript.reader import Fingerprint
 
 

@@ -13,7 +13,7 @@ from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.context import ContextItem
 from ullage.store.checkpoints import checkpoint_folder, next_id, save
 from ullage.store.files.places import Places
-from ullage.store.tokenizer import count_tokens
+from ullage.store.gauge.tokenizer import count_tokens
 
 KEY = "claude-code:one-1"
 SETTINGS = CheckpointSettings()

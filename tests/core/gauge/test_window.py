@@ -3,7 +3,7 @@
 import pytest
 
 from ullage.core.gauge.window import DEFAULT_WINDOW_TOKENS, ModelRow, find_row, resolve
-from ullage.store.models import model_table
+from ullage.store.gauge.models import model_table
 
 TABLE = (
     ModelRow(prefix="gpt-4", window_tokens=8192, encoding="a", source="s", date="2026-01-01"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.core.transcript.token_estimate import estimate_tokens
-from ullage.store.tokenizer import count_tokens
+from ullage.store.gauge.tokenizer import count_tokens
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from ullage.core.secrets.scan import mask
 from ullage.core.summary.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
 from ullage.store.files.places import Places
+from ullage.store.gauge.token_counts import CountText
 from ullage.store.previews import (
     preview_id_of,
     previews_lock,
@@ -40,7 +41,6 @@ from ullage.store.previews import (
     write_preview,
     write_proposed,
 )
-from ullage.store.token_counts import CountText
 from ullage.store.transcript.reader import FileLines, Fingerprint, look_at
 
 VERSION: Final = 2

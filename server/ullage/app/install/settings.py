@@ -10,8 +10,8 @@ from typing import cast
 import msgspec
 
 from ullage.app.install.agents import Agent, interpreter
-from ullage.core.install import hook_settings, openclaw_settings
 from ullage.core.config.tree import Leaf, NotRead, TextLines
+from ullage.core.install import hook_settings, openclaw_settings
 from ullage.core.install.hook_command import hook_command
 from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import Before, NotEditable, child, is_blank

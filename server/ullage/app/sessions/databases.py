@@ -10,8 +10,8 @@ import msgspec
 from ullage.errors import Unreadable
 from ullage.formats.openclaw.places import database_patterns as openclaw_patterns
 from ullage.formats.opencode.places import database_patterns as opencode_patterns
-from ullage.store.transcript import openclaw_db, opencode_db
 from ullage.store.files.places import Places
+from ullage.store.transcript import openclaw_db, opencode_db
 from ullage.store.transcript.database import StoredSession, find_databases
 from ullage.store.transcript.reader import open_to_read
 from ullage.store.transcript.source import Source

@@ -13,7 +13,7 @@ from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.formats.format import Reading
 from ullage.store.files.places import Places
-from ullage.store.token_counts import CountText
+from ullage.store.gauge.token_counts import CountText
 from ullage.store.transcript.database import look_at_database
 from ullage.store.transcript.reader import FileLines, Fingerprint
 from ullage.store.transcript.tail import Mark, mark_at, read_appended

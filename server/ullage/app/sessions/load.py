@@ -14,9 +14,9 @@ from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.formats.format import Reading
 from ullage.store.files.places import Places
-from ullage.store.models import model_table
-from ullage.store.token_counts import CountText, TokenCounts
-from ullage.store.tokenizer import DEFAULT_ENCODING, count_tokens
+from ullage.store.gauge.models import model_table
+from ullage.store.gauge.token_counts import CountText, TokenCounts
+from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
 from ullage.store.transcript.index import read_index, write_index
 from ullage.store.transcript.reader import FileLines
 

@@ -17,8 +17,8 @@ from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.errors import NotATranscript
 from ullage.formats.format import Format, Reading
 from ullage.store.files.places import Places
-from ullage.store.token_counts import TokenCounts
-from ullage.store.tokenizer import DEFAULT_ENCODING
+from ullage.store.gauge.token_counts import TokenCounts
+from ullage.store.gauge.tokenizer import DEFAULT_ENCODING
 from ullage.store.transcript.index import read_index, write_index
 from ullage.store.transcript.reader import FileLines
 

@@ -8,7 +8,7 @@ from ullage.core.config.settings import ModelSettings
 from ullage.core.gauge.window import find_row
 from ullage.errors import EndpointRefused
 from ullage.store.files.places import Places
-from ullage.store.models import model_table
+from ullage.store.gauge.models import model_table
 from ullage.summary.choice import choose_model
 from ullage.summary.endpoint import BASE_URLS, Endpoint, ModelChoice, Provider, endpoint_for
 from ullage.summary.keys import find_key, providers_with_key, read_system_keyring

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.store.token_counts import TokenCounts
+from ullage.store.gauge.token_counts import TokenCounts
 
 
 class Counter:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ullage.store.tokenizer import (
+from ullage.store.gauge.tokenizer import (
     MAX_RUN_CHARS,
     PIECE_CHARS,
     accelerator,
@@ -68,7 +68,7 @@ def test_nothing_is_downloaded(tmp_path: Path) -> None:
         "import socket\n"
         "def refuse(*_, **__): raise OSError('no network in this test')\n"
         "socket.socket = refuse\n"
-        "from ullage.store.tokenizer import load_encoding\n"
+        "from ullage.store.gauge.tokenizer import load_encoding\n"
         "for name in ('o200k_base', 'cl100k_base'):\n"
         "    print(len(load_encoding(name).encode_ordinary('one two three')))\n"
     )

@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
 from ullage.store.files.places import make_folder
-from ullage.store.tokenizer import count_tokens
+from ullage.store.gauge.tokenizer import count_tokens
 
 DIGEST_BYTES = 16
 BUSY_TIMEOUT_S = 1.0

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import cast
 
 from ullage.errors import StorageError
-from ullage.store.tokenizer import count_tokens
+from ullage.store.gauge.tokenizer import count_tokens
 
 
 class TokenWorker:
