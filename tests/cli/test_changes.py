@@ -12,8 +12,8 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from pi_files import PiFile, conversation
 from running import Place, idle
 from ullage.formats.claude_code.places import folder_name
+from ullage.store.change.journal import AppendIntent, Journal
 from ullage.store.files.places import Places
-from ullage.store.journal import AppendIntent, Journal
 from ullage.store.transcript.reader import look_at
 
 WINDOW = ("--window", "8000")

@@ -28,7 +28,7 @@ from crash.places import leave_alone, places_of
 from store.changing import NEW_SESSION
 from ullage.errors import Refused, UllageError
 from ullage.store import lease, rewrite, session_lock
-from ullage.store.recovery import recover
+from ullage.store.change.recovery import recover
 from ullage.store.transcript.reader import look_at
 
 NONE, KILL_BEFORE, KILL_AFTER, KILL_WITHIN, FAIL_EIO, FAIL_ENOSPC, SHORT, FULL_FROM = range(8)

@@ -21,10 +21,10 @@ from store.changing import (
 )
 from ullage.core.change.edit import FileChange
 from ullage.errors import StorageError
-from ullage.store.change import apply_change
+from ullage.store.change.make import apply_change
+from ullage.store.change.receipts import list_receipts
+from ullage.store.change.recovery import recover
 from ullage.store.files.places import Places
-from ullage.store.receipts import list_receipts
-from ullage.store.recovery import recover
 from ullage.store.transcript.reader import look_at
 
 PAGE = 4096

@@ -11,10 +11,10 @@ FORBIDDEN = {
 }  # fmt: skip
 WRITERS = {
     "store/files/atomic.py": "writes files whole",
-    "store/rewrite.py": "exchanges a transcript, and copies it where there are no hard links",
-    "store/new_session.py": "moves a session of ours out of sight",
-    "store/own_bytes.py": "takes our own bytes back",
-    "store/append.py": "appends under the lock, and takes back",
+    "store/change/rewrite.py": "exchanges a transcript, and copies it where there are no hard links",
+    "store/change/new_session.py": "moves a session of ours out of sight",
+    "store/change/own_bytes.py": "takes our own bytes back",
+    "store/change/append.py": "appends under the lock, and takes back",
     "store/files/quick_lock.py": "makes the empty file that a lock is on",
     "store/daily_log.py": "appends to the user's daily log",
     "store/files/state_file.py": "moves damaged state aside",

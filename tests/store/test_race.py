@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from store.changing import HEADER, KEY, record
+from ullage.store.change.receipts import list_receipts
+from ullage.store.change.recovery import recover
 from ullage.store.files.places import Places
-from ullage.store.receipts import list_receipts
-from ullage.store.recovery import recover
 
 N_AGENTS = 4
 N_RECORDS = 150
@@ -37,7 +37,7 @@ from store.changing import occasion, record
 from ullage.core.change.edit import Append, LineChange, Rewrite
 from ullage.errors import Refused
 from ullage.store import lease, session_lock
-from ullage.store.change import apply_change
+from ullage.store.change.make import apply_change
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import look_at
 # Idle for no time at all: what is tried here is what holds where that look was wrong.

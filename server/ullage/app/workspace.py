@@ -18,10 +18,10 @@ from ullage.core.gauge.policy import Band
 from ullage.core.transcript.entries import Agent
 from ullage.errors import UllageError
 from ullage.formats.registry import FORMATS
+from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.gauge.token_counts import CountText
-from ullage.store.session_lock import QUIET_S
 
 MAX_SESSIONS = 20
 """Of a folder, the newest: what is older nobody watches (chosen)."""

@@ -21,7 +21,7 @@ from ullage.app.change.prune import Pruning
 from ullage.app.change.prune_report import pruned_text, pruning_text, report_pruned, report_pruning
 from ullage.cli.output import answer, safe
 from ullage.errors import ChangedMeanwhile
-from ullage.store.session_lock import QUIET_S
+from ullage.store.change.session_lock import QUIET_S
 from ullage.store.transcript.reader import look_at
 
 TRIES = 3

@@ -34,7 +34,7 @@ from ullage.lsp.auto_message import say
 from ullage.lsp.boundary import unattended
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.state import UllageServer
-from ullage.store.session_lock import QUIET_S
+from ullage.store.change.session_lock import QUIET_S
 
 Speak: TypeAlias = Callable[[], Awaitable[None]]
 """Says something to the user, and does what the answer is."""

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.memory.flush import Epoch
+from ullage.store.change.session_lock import session_lock
 from ullage.store.files.places import Places, make_folder, session_folder
 from ullage.store.files.state_file import StateFile, read_state, replace_state
-from ullage.store.session_lock import session_lock
 
 VERSION = 1
 FILE_NAME = "flush.json"

@@ -7,9 +7,9 @@ from typing import cast
 import msgspec
 
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
+from ullage.store.change.journal import RewriteIntent, read_entry
 from ullage.store.checkpoints import list_ids, read_checkpoint
 from ullage.store.files.places import Places
-from ullage.store.journal import RewriteIntent, read_entry
 
 MAX_LOOKED_AT = 20_000
 """Files below the state folder that are looked at, so that a check has an end (chosen)."""

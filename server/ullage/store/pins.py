@@ -7,9 +7,9 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.facts.pins import Pin
+from ullage.store.change.session_lock import session_lock
 from ullage.store.files.places import Places, make_folder, session_folder
 from ullage.store.files.state_file import read_state, replace_state
-from ullage.store.session_lock import session_lock
 
 VERSION = 1
 FILE_NAME = "pins.json"

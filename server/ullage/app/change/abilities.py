@@ -7,8 +7,8 @@ from ullage.app.change.make import can_change
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
+from ullage.store.change.receipts import has_receipts
 from ullage.store.files.places import Places
-from ullage.store.receipts import has_receipts
 
 Ability: TypeAlias = Literal["change", "note", "undo", "restore"]
 """Change the transcript; note something in our state; take a change back; show a checkpoint."""

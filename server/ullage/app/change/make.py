@@ -32,12 +32,12 @@ from ullage.errors import AlreadyChanged, NotAsPlanned, SessionLive, WriteNotSup
 from ullage.formats.format import Editor
 from ullage.formats.json_line import compact_json
 from ullage.formats.registry import editor_for
-from ullage.store.change import apply_change
+from ullage.store.change.make import apply_change
+from ullage.store.change.receipts import sessions_made_from
+from ullage.store.change.recovery import recover
+from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.checkpoints import carry_latest, checkpoint_folder
 from ullage.store.files.places import Places
-from ullage.store.receipts import sessions_made_from
-from ullage.store.recovery import recover
-from ullage.store.session_lock import session_lock, wait_until_quiet
 from ullage.store.session_state import carry_state
 from ullage.store.transcript.reader import FileLines, Fingerprint
 

@@ -30,9 +30,9 @@ from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Compaction, PruneRecord
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import Refused
+from ullage.store.change.new_session import has_digest, remove_new_session
+from ullage.store.change.receipts import list_receipts, mark, sessions_made_from
 from ullage.store.files.places import Places
-from ullage.store.new_session import has_digest, remove_new_session
-from ullage.store.receipts import list_receipts, mark, sessions_made_from
 
 
 class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,9 +12,9 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.gauge.status import rfc3339
 from ullage.core.transcript.entries import Agent
+from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
-from ullage.store.session_lock import QUIET_S
 
 SHORT_ID_CHARS = 13
 """Enough to tell sessions apart and to name one by, few enough for 80 columns (chosen)."""

@@ -7,9 +7,9 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.errors import StorageError, WriteNotSupported
+from ullage.store.change.session_lock import path_digest
 from ullage.store.files.atomic import replace_file, sync_folder
 from ullage.store.files.places import Places
-from ullage.store.session_lock import path_digest
 
 VERSION = 1
 

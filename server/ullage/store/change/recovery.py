@@ -11,9 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.errors import SessionLive, StorageError, UllageError
-from ullage.store.files.atomic import read_at, remove_stale_temporaries, write_all
-from ullage.store.files.places import Places
-from ullage.store.journal import (
+from ullage.store.change.journal import (
     AppendIntent,
     CreateIntent,
     Entry,
@@ -23,12 +21,14 @@ from ullage.store.journal import (
     journal_folder,
     journaled_paths,
 )
-from ullage.store.lease import Held, held
-from ullage.store.new_session import has_digest, settle_removal
-from ullage.store.own_bytes import parses, settle
-from ullage.store.receipts import mark_done
-from ullage.store.rewrite import blocks, exchange, withdraw
-from ullage.store.session_lock import session_lock
+from ullage.store.change.lease import Held, held
+from ullage.store.change.new_session import has_digest, settle_removal
+from ullage.store.change.own_bytes import parses, settle
+from ullage.store.change.receipts import mark_done
+from ullage.store.change.rewrite import blocks, exchange, withdraw
+from ullage.store.change.session_lock import session_lock
+from ullage.store.files.atomic import read_at, remove_stale_temporaries, write_all
+from ullage.store.files.places import Places
 from ullage.store.transcript.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read
 
 MAX_LEVEL = 8

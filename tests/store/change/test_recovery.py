@@ -21,13 +21,13 @@ from store.changing import (
     record,
 )
 from ullage.errors import SessionLive, WriteNotSupported
-from ullage.store import lease
-from ullage.store import rewrite as rewrite_module
-from ullage.store.change import apply_change
+from ullage.store.change import lease
+from ullage.store.change import rewrite as rewrite_module
+from ullage.store.change.journal import Journal, RewriteIntent, journal_folder
+from ullage.store.change.make import apply_change
+from ullage.store.change.receipts import list_receipts
+from ullage.store.change.recovery import recover
 from ullage.store.files.places import Places
-from ullage.store.journal import Journal, RewriteIntent, journal_folder
-from ullage.store.receipts import list_receipts
-from ullage.store.recovery import recover
 from ullage.store.transcript.reader import look_at
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has leases")
@@ -49,7 +49,7 @@ import os, sys
 from pathlib import Path
 import ullage.store.{module} as module
 from store.changing import APPEND, NEW_SESSION, REWRITE, occasion
-from ullage.store.change import apply_change
+from ullage.store.change.make import apply_change
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import look_at
 def end(*_, **__):
@@ -64,7 +64,7 @@ apply_change(path, look_at(path), {change}, occasion(), places)
 
 def killed(root: Path, module: str, function: str, change: str) -> None:
     """Make a change in a process that ends where it would call a function."""
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[2])
     env = dict(os.environ) | {
         "PYTHONPATH": os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")])
     }
@@ -168,7 +168,7 @@ def test_a_session_that_another_works_on_is_left_to_it(
     def taken(*_: object) -> None:
         raise SessionLive("another Ullage is working on s.jsonl: wait for it, then try again")
 
-    monkeypatch.setattr("ullage.store.recovery.session_lock", taken)
+    monkeypatch.setattr("ullage.store.change.recovery.session_lock", taken)
     assert "another Ullage" in recover(places)[0]
     monkeypatch.undo()
     assert "found done" in recover(places)[0]

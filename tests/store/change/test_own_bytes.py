@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.changing import OLD, OURS, record
-from ullage.store import lease
+from ullage.store.change import lease
+from ullage.store.change.journal import AppendIntent
+from ullage.store.change.lease import Held, held
+from ullage.store.change.own_bytes import Outcome, settle
 from ullage.store.files.atomic import read_at
-from ullage.store.journal import AppendIntent
-from ullage.store.lease import Held, held
-from ullage.store.own_bytes import Outcome, settle
 
 THEIRS = record("a1", "e3", "of the agent")
 

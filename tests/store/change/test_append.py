@@ -11,12 +11,12 @@ import pytest
 
 from ullage.core.change.edit import Append
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, Unreadable
-from ullage.store import lease
-from ullage.store import session_lock as lock_module
-from ullage.store.append import append
+from ullage.store.change import lease
+from ullage.store.change import session_lock as lock_module
+from ullage.store.change.append import append
+from ullage.store.change.journal import Journal
+from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.files.places import Places
-from ullage.store.journal import Journal
-from ullage.store.session_lock import session_lock, wait_until_quiet
 from ullage.store.transcript.reader import Fingerprint, look_at
 
 OLD = b'{"type":"session"}\n'
@@ -202,7 +202,7 @@ def test_a_transcript_from_the_future_is_not_waited_for_until_then(
 HOLD = """
 import sys
 from pathlib import Path
-from ullage.store.session_lock import session_lock
+from ullage.store.change.session_lock import session_lock
 from ullage.store.files.places import Places
 root = Path(sys.argv[1])
 places = Places(cwd=root, home=root, env={}, state_folder=root / "state")

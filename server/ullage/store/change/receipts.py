@@ -9,6 +9,7 @@ import msgspec
 
 from ullage.core.change.receipt import Receipt, ReceiptState
 from ullage.errors import StateUnwritable
+from ullage.store.change.receipt_file import NewerVersion, decode, encode
 from ullage.store.files.atomic import (
     create_file,
     remove_quietly,
@@ -17,7 +18,6 @@ from ullage.store.files.atomic import (
 )
 from ullage.store.files.places import Places, make_folder, session_folder, unwritable
 from ullage.store.files.state_file import set_aside
-from ullage.store.receipt_file import NewerVersion, decode, encode
 
 KEPT_RECEIPTS = 20
 KEPT_S = 30 * 24 * 3600.0

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ullage.core.change.edit import Append
 from ullage.errors import StorageError
+from ullage.store.change.journal import AppendIntent, Journal
+from ullage.store.change.lease import Held, held
+from ullage.store.change.own_bytes import blank, find_behind, settle
+from ullage.store.change.session_lock import changed_meanwhile
 from ullage.store.files.atomic import read_at, write_all
-from ullage.store.journal import AppendIntent, Journal
-from ullage.store.lease import Held, held
-from ullage.store.own_bytes import blank, find_behind, settle
-from ullage.store.session_lock import changed_meanwhile
 from ullage.store.transcript.reader import Fingerprint, fingerprint_of, look_at
 
 

@@ -12,16 +12,16 @@ from store.changing import KEY, occasion
 from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.core.transcript.session_key import earlier_folder_name, folder_name
-from ullage.store.checkpoints import checkpoint_folder
-from ullage.store.files.places import Places
-from ullage.store.receipt_file import decode, encode
-from ullage.store.receipts import (
+from ullage.store.change.receipt_file import decode, encode
+from ullage.store.change.receipts import (
     KEPT_RECEIPTS,
     add_receipt,
     list_receipts,
     mark,
     receipts_folder,
 )
+from ullage.store.checkpoints import checkpoint_folder
+from ullage.store.files.places import Places
 
 OLD_S = 40 * 24 * 3600
 

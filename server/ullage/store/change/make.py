@@ -15,14 +15,14 @@ import msgspec
 from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.errors import Refused, SessionLive, StorageError
-from ullage.store.append import append
+from ullage.store.change.append import append
+from ullage.store.change.journal import Journal
+from ullage.store.change.new_session import create_session, new_session_path
+from ullage.store.change.receipts import add_receipt, mark_done, remove_receipt
+from ullage.store.change.recovery import recover_session
+from ullage.store.change.rewrite import rewrite
+from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.files.places import Places
-from ullage.store.journal import Journal
-from ullage.store.new_session import create_session, new_session_path
-from ullage.store.receipts import add_receipt, mark_done, remove_receipt
-from ullage.store.recovery import recover_session
-from ullage.store.rewrite import rewrite
-from ullage.store.session_lock import session_lock, wait_until_quiet
 from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
 
 HEAD_BYTES = 4096

@@ -18,6 +18,9 @@ import msgspec
 
 from ullage.core.change.edit import LineChange, Rewrite
 from ullage.errors import SessionLive, StorageError, UllageError
+from ullage.store.change.journal import Journal, RewriteIntent
+from ullage.store.change.lease import Held, held, is_left_alone
+from ullage.store.change.session_lock import changed_meanwhile
 from ullage.store.files.atomic import (
     NO_LINKS,
     read_at,
@@ -27,9 +30,6 @@ from ullage.store.files.atomic import (
     unused_backup,
     write_all,
 )
-from ullage.store.journal import Journal, RewriteIntent
-from ullage.store.lease import Held, held, is_left_alone
-from ullage.store.session_lock import changed_meanwhile
 from ullage.store.transcript.reader import (
     BLOCK_BYTES,
     Fingerprint,

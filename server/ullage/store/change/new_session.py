@@ -8,6 +8,10 @@ from pathlib import Path
 
 from ullage.core.change.edit import NewSession
 from ullage.errors import Refused, StorageError, Unreadable, WriteNotSupported
+from ullage.store.change.journal import CreateIntent, Journal, RemoveIntent
+from ullage.store.change.lease import held, is_left_alone
+from ullage.store.change.receipts import receipts_folder
+from ullage.store.change.session_lock import changed_meanwhile, session_lock
 from ullage.store.files.atomic import (
     NO_LINKS,
     publish,
@@ -18,10 +22,6 @@ from ullage.store.files.atomic import (
     write_new_file,
 )
 from ullage.store.files.places import Places, make_folder
-from ullage.store.journal import CreateIntent, Journal, RemoveIntent
-from ullage.store.lease import held, is_left_alone
-from ullage.store.receipts import receipts_folder
-from ullage.store.session_lock import changed_meanwhile, session_lock
 from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
 
 

@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.store.change.journal import AppendIntent
+from ullage.store.change.lease import Held
 from ullage.store.files.atomic import read_at, write_all
-from ullage.store.journal import AppendIntent
-from ullage.store.lease import Held
 
 Outcome: TypeAlias = Literal["absent", "whole", "withdrawn", "unclear"]
 """Of our lines: none is there, all are, those that were torn are gone, or no one can tell."""

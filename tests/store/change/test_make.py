@@ -25,13 +25,13 @@ from store.changing import (
 )
 from ullage.core.change.edit import Append, FileChange, LineChange, Rewrite
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive, StorageError, WriteNotSupported
-from ullage.store import lease
-from ullage.store.change import apply_change
+from ullage.store.change import lease
+from ullage.store.change.make import apply_change
+from ullage.store.change.new_session import remove_new_session
+from ullage.store.change.receipts import list_receipts, receipts_folder
+from ullage.store.change.recovery import recover
+from ullage.store.change.session_lock import session_lock
 from ullage.store.files.places import Places
-from ullage.store.new_session import remove_new_session
-from ullage.store.receipts import list_receipts, receipts_folder
-from ullage.store.recovery import recover
-from ullage.store.session_lock import session_lock
 from ullage.store.transcript.reader import look_at
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
@@ -291,7 +291,7 @@ import sys
 from pathlib import Path
 from store.changing import APPEND, REWRITE, NEW_SESSION, occasion
 from ullage.errors import Refused
-from ullage.store.change import apply_change
+from ullage.store.change.make import apply_change
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import look_at
 root = Path(sys.argv[1])
@@ -312,7 +312,7 @@ else:
 
 @pytest.mark.parametrize("kind", CHANGES)
 def test_two_processes_at_once_make_one_change(path: Path, places: Places, kind: str) -> None:
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[2])
     env = dict(os.environ) | {
         "PYTHONPATH": os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")])
     }
