@@ -8,7 +8,7 @@ import pytest
 
 from ullage.app.documents.kind import ANYWHERE_NAMES, INSTRUCTION_NAMES, document_kind
 from ullage.lsp.documents import TYPED_PATTERNS
-from ullage.store.config_files import config_paths
+from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
 
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "src" / "model" / "documents.ts"

@@ -18,7 +18,7 @@ from ullage.lsp.diagnostics import recheck_all
 from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
-from ullage.store.config_files import config_stamps
+from ullage.store.config.files import config_stamps
 from ullage.store.files.places import Places
 
 SECTION = "ullage"

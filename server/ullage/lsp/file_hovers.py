@@ -19,7 +19,7 @@ from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.finding import range_of
 from ullage.lsp.markdown import escaped
 from ullage.store.checkpoints import read_checkpoint
-from ullage.store.config_files import parse_config, place_of
+from ullage.store.config.files import parse_config, place_of
 
 FileHover: TypeAlias = Callable[[Path, types.Position, Surroundings], types.Hover | None]
 

@@ -22,7 +22,7 @@ from ullage.core.documents.finding import DocumentFinding
 from ullage.lsp.boundary import plain_converter
 from ullage.lsp.convert import path_of
 from ullage.lsp.language_protocol import UllageProtocol
-from ullage.store.config_files import Stamp
+from ullage.store.config.files import Stamp
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_worker import TokenWorker
 from ullage.store.transcript.reader import Fingerprint

@@ -15,7 +15,7 @@ from ullage.app.config.text import check_text, config_text
 from ullage.core.config.settings import Config
 from ullage.core.config.tree import MAX_SIZE_BYTES
 from ullage.errors import Unreadable
-from ullage.store.config_files import config_paths, parse_config
+from ullage.store.config.files import config_paths, parse_config
 from ullage.store.files.places import Places
 
 CANARY = "sk-ant-api03-canarycanarycanarycanary"

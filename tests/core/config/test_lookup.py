@@ -3,7 +3,7 @@
 import pytest
 
 from ullage.core.config.lookup import key_at, spelled_at
-from ullage.store.config_yaml import parse_yaml
+from ullage.store.config.yaml_tree import parse_yaml
 
 TEXT = """\
 gauge:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ullage.core.config.reading import read_source
 from ullage.core.config.settings import config_of
-from ullage.store.config_files import parse_config
+from ullage.store.config.files import parse_config
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/configuration.md").read_text("utf-8")

@@ -12,7 +12,7 @@ from ullage.core.config.keys import PREFIX
 from ullage.core.config.settings import Config, Setting, config_of, strictest
 from ullage.core.config.tree import Finding, Source
 from ullage.errors import Unreadable
-from ullage.store.config_files import config_paths, place_of, read_config_file
+from ullage.store.config.files import config_paths, place_of, read_config_file
 from ullage.store.files.places import Places
 
 TRUST_VARIABLE = "ULLAGE_TRUST_WORKSPACE"

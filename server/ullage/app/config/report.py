@@ -9,7 +9,7 @@ from ullage.core.config.settings import Config, Setting
 from ullage.core.config.tree import Code, Finding, Origin, Place
 from ullage.core.config.values import Threshold, Value
 from ullage.core.secrets.scan import known_secrets, mask
-from ullage.store.config_files import config_paths, is_there
+from ullage.store.config.files import config_paths, is_there
 from ullage.store.files.places import Places
 
 PlainValue: TypeAlias = bool | int | float | str | list[str] | None

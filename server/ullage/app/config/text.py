@@ -8,7 +8,7 @@ from ullage.core.config.settings import Config, Setting
 from ullage.core.config.tree import STRENGTH, Finding, Origin, shown
 from ullage.core.config.values import Threshold, Value, Whole
 from ullage.core.secrets.scan import known_secrets, mask
-from ullage.store.config_files import config_paths, is_there
+from ullage.store.config.files import config_paths, is_there
 from ullage.store.files.places import Places
 
 

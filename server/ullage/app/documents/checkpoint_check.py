@@ -12,7 +12,7 @@ from ullage.core.text.positions import Extent, Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoint_yaml import load
 from ullage.store.checkpoints import read_checkpoint
-from ullage.store.config_yaml import parse_yaml
+from ullage.store.config.yaml_tree import parse_yaml
 
 _KEY_PATH = re.compile(r"at `\$(?P<path>[^`]*)`")
 """How msgspec names the place of what does not fit."""

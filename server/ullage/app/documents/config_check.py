@@ -10,7 +10,7 @@ from ullage.core.config.tree import Finding, Node, Span
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.core.text.positions import Positions
-from ullage.store.config_files import parse_config, place_of
+from ullage.store.config.files import parse_config, place_of
 
 
 def check_config_file(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:

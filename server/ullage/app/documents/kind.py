@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from ullage.store.config_files import config_paths
+from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
 
 DocumentKind: TypeAlias = Literal[

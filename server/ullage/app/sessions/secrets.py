@@ -6,7 +6,7 @@ from pathlib import Path
 from ullage.core.secrets.env_file import read_assignments
 from ullage.core.secrets.scan import known_secrets
 from ullage.core.transcript.entries import Header
-from ullage.store.env_files import read_env_files
+from ullage.store.config.env_files import read_env_files
 from ullage.store.files.places import Places
 
 

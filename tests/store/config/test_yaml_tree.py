@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
-from ullage.store import config_yaml
-from ullage.store.config_yaml import parse_yaml
+from ullage.store.config import yaml_tree as config_yaml
+from ullage.store.config.yaml_tree import parse_yaml
 
 LOADERS = [
     pytest.param(getattr(yaml, name), id=name)

@@ -122,7 +122,7 @@ def _parser(name: str) -> Callable[[str], Node]:
         from ullage.core.install.json5 import parse_json5
 
         return parse_json5
-    from ullage.store.config_yaml import parse_yaml
+    from ullage.store.config.yaml_tree import parse_yaml
 
     return parse_yaml
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.store.env_files import MAX_ENV_BYTES, MAX_ENV_FILES, read_env_files
+from ullage.store.config.env_files import MAX_ENV_BYTES, MAX_ENV_FILES, read_env_files
 
 
 def test_env_and_its_variants_are_read_and_nothing_else(tmp_path: Path) -> None:
