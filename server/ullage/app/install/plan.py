@@ -21,7 +21,8 @@ from ullage.app.install.agents import (
     service_command,
 )
 from ullage.errors import AgentNotFound, Unreadable
-from ullage.store.agent_files import (
+from ullage.store.files.places import Places
+from ullage.store.install.agent_files import (
     AgentFile,
     FileChange,
     make_changes,
@@ -30,8 +31,7 @@ from ullage.store.agent_files import (
     read_agent_file,
     remove_empty_folders,
 )
-from ullage.store.files.places import Places
-from ullage.store.install_receipts import (
+from ullage.store.install.receipts import (
     InstallReceipt,
     encode_receipt,
     read_receipt,

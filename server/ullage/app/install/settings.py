@@ -16,7 +16,7 @@ from ullage.core.install.hook_command import hook_command
 from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import Before, NotEditable, child, is_blank
 from ullage.errors import Unreadable
-from ullage.store.agent_files import AgentFile, read_agent_file
+from ullage.store.install.agent_files import AgentFile, read_agent_file
 
 CODEX_ROOT_KEYS = ("description", "hooks")
 """Codex 0.169 does not read a `hooks.json` that has any other (run)."""

@@ -14,8 +14,8 @@ from ullage.app.install.plan import InstallPlan, Standing, State
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
 from ullage.core.install.json5 import parse_json5
 from ullage.core.secrets.scan import known_secrets, mask
-from ullage.store.agent_files import FileChange
 from ullage.store.files.places import Places
+from ullage.store.install.agent_files import FileChange
 
 WIDTH = 80
 CONTEXT_LINES = 2
