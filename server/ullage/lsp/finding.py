@@ -9,7 +9,7 @@ from ullage.core.documents.diagnostic_codes import BY_CODE, Level
 from ullage.core.documents.finding import DocumentFinding, Related
 from ullage.core.text.positions import Extent, Position
 from ullage.lsp.convert import SOURCE, uri_of
-from ullage.store.diagnostics_page import diagnostic_links
+from ullage.store.documents.diagnostics_page import diagnostic_links
 
 SEVERITIES: dict[Level, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,

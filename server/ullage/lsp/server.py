@@ -67,9 +67,9 @@ from ullage.lsp.protocol import (
     WINDOW_REQUEST,
 )
 from ullage.lsp.state import UllageServer
+from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.own_process import claim_stdout, exit_with_parent
 from ullage.store.files.places import current_places
-from ullage.store.previews import remove_old_previews
 
 Handler = Callable[..., Awaitable[object]]
 

@@ -13,9 +13,9 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer, Policy
 from ullage.core.summary.preview_text import split_proposed
+from ullage.store.documents.previews import preview_id_of
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
-from ullage.store.previews import preview_id_of
 
 CONFIG = Config(policy=Policy(summarize_protect_tokens=3000, full_protect_tokens=300))
 

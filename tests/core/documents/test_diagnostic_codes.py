@@ -6,7 +6,7 @@ from typing import get_args
 
 from ullage.core.config.tree import Code
 from ullage.core.documents.diagnostic_codes import BY_CODE, CODES
-from ullage.store.diagnostics_page import diagnostic_links
+from ullage.store.documents.diagnostics_page import diagnostic_links
 
 ROOT = Path(__file__).parents[3]
 MADE = runpy.run_path(str(ROOT / "tools/make_diagnostics_page.py"))

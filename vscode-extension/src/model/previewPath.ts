@@ -1,6 +1,6 @@
 /** Which files are proposals of the server's: by their place, since another window may have made them. */
 
-/** As `server/ullage/store/previews.py` names them. */
+/** As `server/ullage/store/documents/previews.py` names them. */
 const PROPOSED = /^(.+)[/\\]previews[/\\]([0-9a-f]{16})[/\\]proposed\.md$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;

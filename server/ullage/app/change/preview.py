@@ -28,9 +28,7 @@ from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.preview_text import Proposed, before_text, proposed_text, split_proposed
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
-from ullage.store.files.places import Places
-from ullage.store.gauge.token_counts import CountText
-from ullage.store.previews import (
+from ullage.store.documents.previews import (
     preview_id_of,
     previews_lock,
     proposed_path,
@@ -41,6 +39,8 @@ from ullage.store.previews import (
     write_preview,
     write_proposed,
 )
+from ullage.store.files.places import Places
+from ullage.store.gauge.token_counts import CountText
 from ullage.store.transcript.reader import FileLines, Fingerprint, look_at
 
 VERSION: Final = 2

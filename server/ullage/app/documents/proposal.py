@@ -12,7 +12,7 @@ from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.summary.preview_check import Change
 from ullage.core.text.positions import Positions
 from ullage.errors import UllageError
-from ullage.store.previews import read_proposed
+from ullage.store.documents.previews import read_proposed
 
 
 class CheckedProposal(msgspec.Struct, frozen=True, kw_only=True):
