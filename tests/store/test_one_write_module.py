@@ -16,7 +16,7 @@ WRITERS = {
     "store/change/own_bytes.py": "takes our own bytes back",
     "store/change/append.py": "appends under the lock, and takes back",
     "store/files/quick_lock.py": "makes the empty file that a lock is on",
-    "store/daily_log.py": "appends to the user's daily log",
+    "store/memory/daily_log.py": "appends to the user's daily log",
     "store/files/state_file.py": "moves damaged state aside",
     "core/summary/model_output.py": "splits a model's Markdown, no file, into lines",
     "store/files/demo.py": "unpacks the demonstration into a temporary folder that goes away",

@@ -9,8 +9,8 @@ from ullage.core.change.receipt import Receipt
 from ullage.core.memory.flush import epoch_of
 from ullage.core.memory.log_text import flush_marker
 from ullage.errors import Refused, StorageError
-from ullage.store.daily_log import read_logs
 from ullage.store.files.places import Places
+from ullage.store.memory.daily_log import read_logs
 
 
 def flushed_log_name(before: Loaded, receipt: Receipt | None, places: Places) -> str | None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from ullage.core.memory.flush import Epoch
 from ullage.errors import LogRefused, StorageError
-from ullage.store import daily_log
-from ullage.store.daily_log import append_block, log_path, read_logs
 from ullage.store.files.places import Places
 from ullage.store.flush_state import MAX_DIGESTS, FlushState, read_flush_state, record_flush
+from ullage.store.memory import daily_log
+from ullage.store.memory.daily_log import append_block, log_path, read_logs
 from ullage.store.session_state import carry_state
 
 DAY = "2026-11-21"

@@ -3,7 +3,7 @@
 from itertools import islice
 from pathlib import Path
 
-from ullage.store.daily_log import FOLDER
+from ullage.store.memory.daily_log import FOLDER
 from ullage.store.transcript.reader import read_bounded
 
 DREAMS = "DREAMS.md"
