@@ -36,8 +36,8 @@ from ullage.core.transcript.message import (
     result_text,
 )
 from ullage.core.transcript.tokens import estimate
-from ullage.store.checkpoint_yaml import dump
-from ullage.store.checkpoints import save
+from ullage.store.checkpoint.files import save
+from ullage.store.checkpoint.yaml_file import dump
 from ullage.store.files.demo import scratch_session
 from ullage.store.files.places import Places
 

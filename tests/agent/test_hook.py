@@ -14,7 +14,7 @@ from hook_inputs import claude, copilot, data, tool_call
 from pi_files import Json
 from running import Place
 from ullage.app.checkpoint.capture import read_working_state
-from ullage.store.checkpoints import checkpoint_folder, list_ids
+from ullage.store.checkpoint.files import checkpoint_folder, list_ids
 from ullage.store.files.places import Places
 
 KEY = f"claude-code:{SESSION_ID}"

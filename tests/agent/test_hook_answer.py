@@ -19,7 +19,7 @@ from ullage.agent.hook_output import MAX_CONTEXT_CHARS
 from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
-from ullage.store.checkpoints import checkpoint_folder, list_ids, read_latest
+from ullage.store.checkpoint.files import checkpoint_folder, list_ids, read_latest
 from ullage.store.files.places import Places
 
 RULE = "Never touch the migrations folder."

@@ -20,7 +20,7 @@ from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSe
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import Positions
-from ullage.store.checkpoint_yaml import dump
+from ullage.store.checkpoint.yaml_file import dump
 from ullage.store.files.places import Places
 
 RULE = "Run the whole test suite before you commit anything to the main branch."

@@ -17,17 +17,17 @@ from ullage.core.checkpoint.working_state import (
     merge,
     take,
 )
-from ullage.store.files.atomic import replace_file
-from ullage.store.files.places import session_folder
-from ullage.store.files.quick_lock import quick_lock
-from ullage.store.transcript.reader import Fingerprint
-from ullage.store.working_state import (
+from ullage.store.checkpoint.working_state import (
     LATEST_NAME,
     LOCK_NAME,
     add_to_working_state,
     held_working_state,
     read_working_state,
 )
+from ullage.store.files.atomic import replace_file
+from ullage.store.files.places import session_folder
+from ullage.store.files.quick_lock import quick_lock
+from ullage.store.transcript.reader import Fingerprint
 from working_states import has_news
 
 KEY = "claude-code:one"

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from checkpoint_files import made_checkpoint
 from ullage.core.documents.virtual_uri import VirtualUri, parse_virtual_uri
-from ullage.store.checkpoint_yaml import dump
+from ullage.store.checkpoint.yaml_file import dump
 
 RULES = """\
 # Rules

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from checkpoint_files import made_checkpoint
 from pi_files import MODEL, conversation, grow
-from ullage.store.checkpoint_yaml import dump
+from ullage.store.checkpoint.yaml_file import dump
 
 ANSWER_S = 10
 SYNC = types.TextDocumentSyncClientCapabilities(dynamic_registration=True)

@@ -18,7 +18,7 @@ from ullage.core.text.positions import Position, Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.finding import range_of
 from ullage.lsp.markdown import escaped
-from ullage.store.checkpoints import read_checkpoint
+from ullage.store.checkpoint.files import read_checkpoint
 from ullage.store.config.files import parse_config, place_of
 
 FileHover: TypeAlias = Callable[[Path, types.Position, Surroundings], types.Hover | None]

@@ -13,7 +13,7 @@ from ullage.core.documents.text_sections import text_tokens
 from ullage.core.documents.virtual_uri import VirtualUri, virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.protocol import RESTORE_COMMAND, SHOW_COMMAND
-from ullage.store.checkpoint_yaml import load
+from ullage.store.checkpoint.yaml_file import load
 
 FileLenses: TypeAlias = Callable[[Path, Surroundings], list[types.CodeLens]]
 

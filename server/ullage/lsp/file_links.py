@@ -13,7 +13,7 @@ from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import uri_of
 from ullage.lsp.finding import range_of
-from ullage.store.checkpoint_yaml import load
+from ullage.store.checkpoint.yaml_file import load
 from ullage.store.files.text_files import exists
 
 FileLinks: TypeAlias = Callable[[Path, Surroundings], list[types.DocumentLink]]

@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.change.journal import RewriteIntent, read_entry
-from ullage.store.checkpoints import list_ids, read_checkpoint
+from ullage.store.checkpoint.files import list_ids, read_checkpoint
 from ullage.store.files.places import Places
 
 MAX_LOOKED_AT = 20_000

@@ -42,7 +42,7 @@ from ullage.errors import (
     StorageError,
     WriteNotSupported,
 )
-from ullage.store.checkpoints import POINTER_NAME, checkpoint_folder, list_ids, save
+from ullage.store.checkpoint.files import POINTER_NAME, checkpoint_folder, list_ids, save
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places, session_folder
 from ullage.store.pins import change_pins, pins_path, read_pins
@@ -487,7 +487,7 @@ def test_what_cannot_be_reset_is_told_and_the_checkpoint_is_there(
     def full(*_: object) -> None:
         raise StateUnwritable("the disk is full")
 
-    monkeypatch.setattr("ullage.store.working_state._change", full)
+    monkeypatch.setattr("ullage.store.checkpoint.working_state._change", full)
     written = write(path, places)
     assert written.is_new
     assert written.path.is_file()

@@ -11,7 +11,7 @@ from ullage.app.checkpoint.resume import resume
 from ullage.core.checkpoint.build import build
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.context import ContextItem
-from ullage.store.checkpoints import checkpoint_folder, next_id, save
+from ullage.store.checkpoint.files import checkpoint_folder, next_id, save
 from ullage.store.files.places import Places
 from ullage.store.gauge.tokenizer import count_tokens
 

@@ -20,7 +20,7 @@ from ullage.store.change.receipts import (
     mark,
     receipts_folder,
 )
-from ullage.store.checkpoints import checkpoint_folder
+from ullage.store.checkpoint.files import checkpoint_folder
 from ullage.store.files.places import Places
 
 OLD_S = 40 * 24 * 3600

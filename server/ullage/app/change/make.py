@@ -36,7 +36,7 @@ from ullage.store.change.make import apply_change
 from ullage.store.change.receipts import sessions_made_from
 from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
-from ullage.store.checkpoints import carry_latest, checkpoint_folder
+from ullage.store.checkpoint.files import carry_latest, checkpoint_folder
 from ullage.store.files.places import Places
 from ullage.store.session_state import carry_state
 from ullage.store.transcript.reader import FileLines, Fingerprint

@@ -30,7 +30,7 @@ from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
-from ullage.store.checkpoints import carry, checkpoint_folder
+from ullage.store.checkpoint.files import carry, checkpoint_folder
 from ullage.store.files.places import Places
 from ullage.store.session_state import carry_state
 

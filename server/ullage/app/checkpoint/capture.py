@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.working_state import Event, WorkingState, take
-from ullage.store import working_state as store
+from ullage.store.checkpoint import working_state as store
 from ullage.store.files.places import Places
 
 

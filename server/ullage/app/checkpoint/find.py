@@ -10,7 +10,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change, diff
 from ullage.errors import CheckpointNotFound, CorruptCheckpoint, NewerCheckpoint
-from ullage.store.checkpoints import checkpoint_folder, list_ids, read_checkpoint, read_latest
+from ullage.store.checkpoint.files import checkpoint_folder, list_ids, read_checkpoint, read_latest
 from ullage.store.files.places import Places
 
 

@@ -8,7 +8,7 @@ from ullage.core.checkpoint.clean import cleaned
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.token_estimate import estimate_tokens
-from ullage.store.checkpoints import checkpoint_folder, read_latest
+from ullage.store.checkpoint.files import checkpoint_folder, read_latest
 from ullage.store.files.places import Places
 
 AIM = 0.92

@@ -21,7 +21,7 @@ from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.gauge.policy import ratio_at
 from ullage.errors import StateUnwritable, StorageError
-from ullage.store.checkpoints import (
+from ullage.store.checkpoint.files import (
     FIRST_ID,
     Latest,
     checkpoint_folder,

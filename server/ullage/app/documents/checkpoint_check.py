@@ -10,8 +10,8 @@ from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
 from ullage.core.documents.finding import DocumentFinding
 from ullage.core.text.positions import Extent, Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
-from ullage.store.checkpoint_yaml import load
-from ullage.store.checkpoints import read_checkpoint
+from ullage.store.checkpoint.files import read_checkpoint
+from ullage.store.checkpoint.yaml_file import load
 from ullage.store.config.yaml_tree import parse_yaml
 
 _KEY_PATH = re.compile(r"at `\$(?P<path>[^`]*)`")

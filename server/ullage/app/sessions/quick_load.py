@@ -79,7 +79,7 @@ def is_saved(session_key: str, live: Live, settings: CheckpointSettings, places:
     It says before one is built what `write_checkpoint` says after, for each prompt above 80 %.
     """
     from ullage.core.checkpoint.diff import is_near_to
-    from ullage.store.checkpoints import checkpoint_folder, read_latest
+    from ullage.store.checkpoint.files import checkpoint_folder, read_latest
 
     latest = read_latest(checkpoint_folder(session_key, places)).checkpoint
     return latest is not None and is_near_to(

@@ -14,7 +14,7 @@ from ullage.errors import BadBundle, Refused, WriteNotSupported
 from ullage.formats.examine import examine
 from ullage.formats.openclaw.new_session import session_of
 from ullage.formats.registry import recognize, records_of
-from ullage.store.checkpoints import checkpoint_folder, save
+from ullage.store.checkpoint.files import checkpoint_folder, save
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import read_bounded
 

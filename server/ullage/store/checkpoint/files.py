@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
-from ullage.store.checkpoint_yaml import dump, load
+from ullage.store.checkpoint.yaml_file import dump, load
 from ullage.store.files.atomic import create_file, remove_stale_temporaries, replace_file
 from ullage.store.files.places import Places, make_folder, session_folder, unwritable
 

@@ -18,16 +18,16 @@ from ullage.core.checkpoint.working_state import (
     take,
 )
 from ullage.errors import StateBusy, StorageError
-from ullage.store.checkpoints import POINTER_NAME
-from ullage.store.files.places import Places, make_folder, session_folder
-from ullage.store.files.quick_lock import quick_lock
-from ullage.store.working_state import (
+from ullage.store.checkpoint.files import POINTER_NAME
+from ullage.store.checkpoint.working_state import (
     LATEST_NAME,
     LOCK_NAME,
     add_to_working_state,
     held_working_state,
     read_working_state,
 )
+from ullage.store.files.places import Places, make_folder, session_folder
+from ullage.store.files.quick_lock import quick_lock
 from working_states import has_news
 
 KEY = "claude-code:one"
@@ -285,7 +285,7 @@ import time
 from pathlib import Path
 from ullage.core.checkpoint.working_state import ToolEvent, take
 from ullage.store.files.places import Places
-from ullage.store.working_state import add_to_working_state
+from ullage.store.checkpoint.working_state import add_to_working_state
 
 folder, name = Path(sys.argv[1]), sys.argv[2]
 places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "state")

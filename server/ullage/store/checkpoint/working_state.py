@@ -44,7 +44,7 @@ from ullage.store.files.state_file import StateFile, read_state, replace_state, 
 VERSION = 1
 LOCK_NAME = "capture.lock"
 LATEST_NAME = "_latest.json"
-"""The pointer of `store/checkpoints.py`, which a hook does not import: it needs YAML."""
+"""The pointer of `store/checkpoint/files.py`, which a hook does not import: it needs YAML."""
 
 WAIT_S = 0.05
 """A hook stands in the way of the agent's work; who writes is done in less than that (chosen)."""

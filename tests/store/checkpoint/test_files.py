@@ -13,8 +13,7 @@ from factories import assistant, context_of, user
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, StateUnwritable, StorageError
-from ullage.store.checkpoint_yaml import dump, load
-from ullage.store.checkpoints import (
+from ullage.store.checkpoint.files import (
     POINTER_NAME,
     carry,
     carry_latest,
@@ -26,6 +25,7 @@ from ullage.store.checkpoints import (
     read_latest,
     save,
 )
+from ullage.store.checkpoint.yaml_file import dump, load
 from ullage.store.files.places import Places
 
 
@@ -149,7 +149,7 @@ def test_a_failure_leaves_the_earlier_ones_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_several(folder, 2)
-    monkeypatch.setattr("ullage.store.checkpoints.make_folder", lambda _: None)
+    monkeypatch.setattr("ullage.store.checkpoint.files.make_folder", lambda _: None)
     with pytest.raises(StateUnwritable):
         save(checkpoint("no/such/folder"), folder, n_kept=5)
     latest = read_latest(folder).checkpoint
@@ -351,7 +351,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from store.test_checkpoints import checkpoint
-from ullage.store.checkpoints import next_id, save
+from ullage.store.checkpoint.files import next_id, save
 folder, name = Path(sys.argv[2]), sys.argv[3]
 made = 0
 while made < 10:
@@ -364,7 +364,7 @@ while made < 10:
 
 
 def test_processes_that_write_at_once_replace_nothing_of_each_other(folder: Path) -> None:
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[2])
     names = ("a", "b")
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, tests, str(folder), name]) for name in names

@@ -17,7 +17,7 @@ from ullage.core.checkpoint.checkpoint import (
 )
 from ullage.core.facts.thread import Exchange, Thread
 from ullage.errors import CorruptCheckpoint
-from ullage.store.checkpoint_yaml import dump, load
+from ullage.store.checkpoint.yaml_file import dump, load
 
 EXAMPLE = Checkpoint(
     meta=Meta(
