@@ -9,8 +9,8 @@ from model_server import error_reply, serving
 from pi_files import Json, conversation
 from service import RuntimeSession, Service
 from ullage.agent.wire import RpcError
-from ullage.store.auto_state import read_auto_state
 from ullage.store.files.places import Places
+from ullage.store.state.auto_state import read_auto_state
 
 PROSE = "The parser reads a line at a time and keeps what it cannot read. " * 40
 

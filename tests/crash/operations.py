@@ -26,9 +26,9 @@ from ullage.store.change.make import apply_change
 from ullage.store.change.new_session import remove_new_session
 from ullage.store.change.receipts import list_receipts
 from ullage.store.files.atomic import replace_file
-from ullage.store.flush_state import read_flush_state, record_flush
 from ullage.store.install.agent_files import FileChange, make_changes, read_agent_file
 from ullage.store.memory.daily_log import append_block, log_path
+from ullage.store.state.flush_state import read_flush_state, record_flush
 from ullage.store.transcript.reader import Fingerprint, look_at
 
 TORN = b'{"type": "message", "id": "to'

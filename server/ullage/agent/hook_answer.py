@@ -79,7 +79,7 @@ def _after_tool(event: ToolUsed, config: Config, places: Places) -> bytes:
 
 
 def _restored_state(origin: Origin, places: Places) -> bytes:
-    from ullage.store.compaction_mark import take_mark
+    from ullage.store.state.compaction_mark import take_mark
 
     if not take_mark(origin.session_key, places):
         return b""
@@ -148,7 +148,7 @@ def _before_compaction(event: CompactionAhead, config: Config, places: Places) -
     after a compaction: a mark says to the next one that there was one.
     """
     if event.origin.agent == "copilot" and not config.policy.is_read_only:
-        from ullage.store.compaction_mark import mark_compaction
+        from ullage.store.state.compaction_mark import mark_compaction
 
         mark_compaction(event.origin.session_key, places)
     live = _read(event.origin, config, places)

@@ -45,7 +45,7 @@ from ullage.errors import (
 from ullage.store.checkpoint.files import POINTER_NAME, checkpoint_folder, list_ids, save
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places, session_folder
-from ullage.store.pins import change_pins, pins_path, read_pins
+from ullage.store.state.pins import change_pins, pins_path, read_pins
 from working_states import has_news
 
 SETTINGS = CheckpointSettings()

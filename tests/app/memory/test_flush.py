@@ -37,8 +37,8 @@ from ullage.core.memory.flush import epoch_of
 from ullage.errors import LogRefused, StorageError
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
-from ullage.store.flush_state import read_flush_state
 from ullage.store.memory.daily_log import append_block
+from ullage.store.state.flush_state import read_flush_state
 from virtual_time import run_virtual
 
 KEY = "openclaw:test"

@@ -27,9 +27,14 @@ from ullage.core.change.decision import Warn
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
 from ullage.errors import SessionLive, StateBusy, StorageError
-from ullage.store.auto_state import AutoState, automatic_run, change_auto_state, read_auto_state
 from ullage.store.change.session_lock import changed_meanwhile
 from ullage.store.files.places import Places
+from ullage.store.state.auto_state import (
+    AutoState,
+    automatic_run,
+    change_auto_state,
+    read_auto_state,
+)
 
 
 class AutoReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from ullage.core.change.decision import Action, Ask, Compact, Prune, Situation, 
 from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
-from ullage.store.auto_state import AutoState
 from ullage.store.files.places import Places
+from ullage.store.state.auto_state import AutoState
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):

@@ -38,7 +38,7 @@ from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.checkpoint.files import carry_latest, checkpoint_folder
 from ullage.store.files.places import Places
-from ullage.store.session_state import carry_state
+from ullage.store.state.carry import carry_state
 from ullage.store.transcript.reader import FileLines, Fingerprint
 
 WAYS_OUT: dict[Agent, str] = {

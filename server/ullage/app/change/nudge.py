@@ -9,8 +9,8 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.change.decision import compaction_due, read_only_warning_at
 from ullage.core.gauge.nudge import NudgedBand, Nudges, ask, may_ask, nudge, returned, snooze
 from ullage.core.gauge.policy import Layer
-from ullage.store.auto_state import AutoState, change_auto_state, read_auto_state
 from ullage.store.files.places import Places
+from ullage.store.state.auto_state import AutoState, change_auto_state, read_auto_state
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):

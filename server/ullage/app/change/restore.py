@@ -32,7 +32,7 @@ from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
 from ullage.store.checkpoint.files import carry, checkpoint_folder
 from ullage.store.files.places import Places
-from ullage.store.session_state import carry_state
+from ullage.store.state.carry import carry_state
 
 Target: TypeAlias = Literal["session", "new"]
 AS_TEXT = "`ullage checkpoint restore --into text` prints it for you to give to the agent"

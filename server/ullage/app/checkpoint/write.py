@@ -30,7 +30,7 @@ from ullage.store.checkpoint.files import (
     save,
 )
 from ullage.store.files.places import Places
-from ullage.store.pins import pins_path, read_pins
+from ullage.store.state.pins import pins_path, read_pins
 
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""

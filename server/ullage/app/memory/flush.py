@@ -31,8 +31,8 @@ from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
 from ullage.formats.openclaw.meta import read_flush_epoch
 from ullage.store.files.places import Places
-from ullage.store.flush_state import read_flush_state, record_flush
 from ullage.store.memory.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
+from ullage.store.state.flush_state import read_flush_state, record_flush
 from ullage.summary.memory import MemoryRequest, remember_with_model
 from ullage.summary.request import Spent
 

@@ -38,7 +38,7 @@ from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items
-from ullage.store.auto_state import read_auto_state
+from ullage.store.state.auto_state import read_auto_state
 
 
 class CompactFirst(msgspec.Struct, frozen=True, kw_only=True):

@@ -38,8 +38,8 @@ from ullage.core.memory.flush import epoch_of, flush_at, flush_prompt
 from ullage.core.transcript.injected import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import LogRefused, UllageError
-from ullage.store.auto_state import AutoState, read_auto_state
 from ullage.store.memory.daily_log import log_to_add_to
+from ullage.store.state.auto_state import AutoState, read_auto_state
 
 
 class FlushTurn(msgspec.Struct, frozen=True, kw_only=True):

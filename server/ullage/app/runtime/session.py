@@ -27,12 +27,12 @@ from ullage.errors import InputError, UllageError
 from ullage.formats.format import Reading
 from ullage.formats.in_memory import InMemory, Known, context_of_messages
 from ullage.formats.registry import IN_MEMORY
-from ullage.store.auto_state import read_auto_state
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import model_table
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
-from ullage.store.held_state import HeldState, read_held_state, write_held_state
+from ullage.store.state.auto_state import read_auto_state
+from ullage.store.state.runtime_state import HeldState, read_held_state, write_held_state
 from ullage.store.transcript.source import NoLines
 
 HeldAgent: TypeAlias = Literal["openclaw", "claude-code", "codex"]

@@ -15,7 +15,7 @@ from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EntryNotFound, PinRefused
 from ullage.store.files.places import Places
-from ullage.store.pins import ReadPins, change_pins, pins_path, read_pins
+from ullage.store.state.pins import ReadPins, change_pins, pins_path, read_pins
 
 _SHOWN_CHARS = 70
 

@@ -18,7 +18,7 @@ from ullage.formats.registry import guess, recognize, records_of
 from ullage.formats.repair import Identity, Repaired, repair
 from ullage.store.files.new_files import create_named_file
 from ullage.store.files.places import Places
-from ullage.store.leftovers import leftovers
+from ullage.store.state.leftovers import leftovers
 from ullage.store.transcript.reader import FileLines
 from ullage.store.transcript.source import PackedLines, Source, open_file
 

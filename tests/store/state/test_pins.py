@@ -6,7 +6,7 @@ import pytest
 from ullage.core.facts.pins import Pin
 from ullage.errors import StorageError
 from ullage.store.files.places import Places
-from ullage.store.pins import VERSION, change_pins, pins_path, read_pins
+from ullage.store.state.pins import VERSION, change_pins, pins_path, read_pins
 
 PINS = (Pin(text="Never push.\n\tNever."), Pin(text="the plan ☃", entry_id="e1", label="plan"))
 

@@ -2,11 +2,11 @@
 
 import os
 
-from ullage.store.auto_state import FILE_NAME as AUTO_FILE
 from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places, session_folder
-from ullage.store.flush_state import carry_written
-from ullage.store.pins import FILE_NAME as PINS_FILE
+from ullage.store.state.auto_state import FILE_NAME as AUTO_FILE
+from ullage.store.state.flush_state import carry_written
+from ullage.store.state.pins import FILE_NAME as PINS_FILE
 
 CARRIED = (PINS_FILE, AUTO_FILE)
 """What the user chose for a session, and what is known of its automatic runs."""
