@@ -7,10 +7,9 @@ and the next checkpoint is written as ever.
 import json
 from pathlib import Path
 
-from store.test_checkpoints import checkpoint
-
 from crash.checker import Seen
 from crash.places import places_of
+from store.checkpoint.test_files import checkpoint
 from ullage.store.checkpoint.files import checkpoint_folder, next_id, read_latest, save
 from ullage.store.checkpoint.yaml_file import dump
 from ullage.store.files.places import make_folder

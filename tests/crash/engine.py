@@ -27,7 +27,7 @@ from crash.operations import NAIVE, OPERATIONS, Operation
 from crash.places import leave_alone, places_of
 from store.changing import NEW_SESSION
 from ullage.errors import Refused, UllageError
-from ullage.store import lease, rewrite, session_lock
+from ullage.store.change import lease, rewrite, session_lock
 from ullage.store.change.recovery import recover
 from ullage.store.transcript.reader import look_at
 

@@ -36,7 +36,7 @@ from pathlib import Path
 from store.changing import occasion, record
 from ullage.core.change.edit import Append, LineChange, Rewrite
 from ullage.errors import Refused
-from ullage.store import lease, session_lock
+from ullage.store.change import lease, session_lock
 from ullage.store.change.make import apply_change
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import look_at

@@ -90,7 +90,8 @@ def test_a_hook_imports_nothing_heavy_to_capture(name: str, imported: set[str]) 
 @pytest.fixture(scope="module")
 def imported() -> set[str]:
     script = (
-        "import sys, ullage.app.checkpoint.capture; from ullage.core.checkpoint import working_state;"
+        "import sys, ullage.app.checkpoint.capture;"
+        "from ullage.core.checkpoint import working_state;"
         "working_state.merge(working_state.WorkingState(), [working_state.ToolEvent("
         "call_id='c', name='Read', arguments='{}')], now_ms=0); print(*sys.modules)"
     )

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from store.test_checkpoint_yaml import EXAMPLE, checkpoints
+from store.checkpoint.test_yaml_file import EXAMPLE, checkpoints
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision, LastToolCall
 from ullage.core.checkpoint.diff import Change, diff, has_same_figures, has_same_state, is_near
 from ullage.core.facts.thread import Exchange

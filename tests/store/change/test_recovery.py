@@ -47,7 +47,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-import ullage.store.{module} as module
+import ullage.store.change.{module} as module
 from store.changing import APPEND, NEW_SESSION, REWRITE, occasion
 from ullage.store.change.make import apply_change
 from ullage.store.files.places import Places
@@ -100,9 +100,9 @@ def test_a_change_that_was_not_made_is_taken_back(
     [
         ("append", "_stands", "APPEND", OLD + OURS),
         ("rewrite", "_finish", "REWRITE", REWRITTEN),
-        ("change", "mark_done", "REWRITE", REWRITTEN),
-        ("change", "mark_done", "APPEND", OLD + OURS),
-        ("change", "mark_done", "NEW_SESSION", OLD),
+        ("make", "mark_done", "REWRITE", REWRITTEN),
+        ("make", "mark_done", "APPEND", OLD + OURS),
+        ("make", "mark_done", "NEW_SESSION", OLD),
     ],
 )
 def test_a_change_that_was_made_is_noted(
@@ -117,7 +117,7 @@ def test_a_change_that_was_made_is_noted(
     assert [one.state for one in list_receipts(KEY, places).receipts] == ["done"]
     if change == "NEW_SESSION":
         assert path.with_name(NEW_SESSION.name).read_bytes() == NEW_SESSION.data
-    elif (module, change) != ("change", "REWRITE"):
+    elif (module, change) != ("make", "REWRITE"):
         assert "found done" in said[0]
     assert recover(places) == ()
 

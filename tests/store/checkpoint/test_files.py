@@ -350,7 +350,7 @@ WRITER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from store.test_checkpoints import checkpoint
+from store.checkpoint.test_files import checkpoint
 from ullage.store.checkpoint.files import next_id, save
 folder, name = Path(sys.argv[2]), sys.argv[3]
 made = 0

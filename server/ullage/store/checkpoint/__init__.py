@@ -1,1 +1,1 @@
-"""TODO."""
+"""Checkpoints and captured working state on disk."""

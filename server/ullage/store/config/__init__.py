@@ -1,1 +1,1 @@
-"""TODO."""
+"""Configuration files read as trees with places."""

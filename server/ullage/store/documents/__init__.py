@@ -1,1 +1,1 @@
-"""TODO."""
+"""Previews of compactions, and the page that explains diagnostics."""

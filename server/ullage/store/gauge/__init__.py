@@ -1,1 +1,1 @@
-"""TODO."""
+"""What counting needs: tokenizers, kept counts, the model table."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Settings of agents on disk, and receipts of what an installation changed."""

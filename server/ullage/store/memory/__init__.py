@@ -1,1 +1,1 @@
-"""TODO."""
+"""Memory files of a workspace."""

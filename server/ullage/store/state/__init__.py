@@ -1,1 +1,1 @@
-"""TODO."""
+"""Small files of a session's state besides its checkpoints."""
