@@ -15,15 +15,20 @@ from ullage.store.files.places import Places
 
 async def configured(folder: Path, options: object = None, **env: str) -> UllageServer:
     places = Places(cwd=folder, home=folder / "home", env=env, state_folder=folder / "state")
-    server = UllageServer("ullage", "0", places)
-    await on_initialize(
-        server,
+    return await initialized(
+        UllageServer("ullage", "0", places),
         types.InitializeParams(
             capabilities=types.ClientCapabilities(),
             initialization_options=options,
             workspace_folders=[types.WorkspaceFolder(uri=folder.as_uri(), name="w")],
         ),
     )
+
+
+async def initialized(server: UllageServer, params: types.InitializeParams) -> UllageServer:
+    for _ in server.protocol.lsp_initialize(params):
+        """What pygls does before our handler, which is called here."""
+    await on_initialize(server, params)
     return server
 
 
@@ -125,9 +130,7 @@ async def test_nothing_stands_for_a_workspace_that_is_on_no_disk_or_a_whole_one(
     places = Places(cwd=cwd, home=tmp_path, env={}, state_folder=tmp_path)
     server = UllageServer("ullage", "0", places)
     params = types.InitializeParams(capabilities=types.ClientCapabilities(), **said)
-    for _ in server.protocol.lsp_initialize(params):
-        """The handler of ours is called below."""
-    await on_initialize(server, params)
+    await initialized(server, params)
     assert server.workspace_folders() == ()
 
 
