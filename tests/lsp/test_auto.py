@@ -228,7 +228,7 @@ async def test_an_automatic_compaction_is_asked_about_and_made(
     editor.answer = "Compact Now"
     await started(editor)
     await grown(editor, pi, path, 178_000)
-    await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw 019c2f00: "))
+    await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw · 019c2f00: "))
     question, told = editor.questions
     assert question.startswith(f"{used(89)}. Ullage would compact it now: ")
     assert re.search(KEPT_IN, question)
@@ -317,7 +317,7 @@ async def test_after_a_yes_the_model_summarizes(editor, long_session, configure)
     async with serving(text_reply("## Goal\n- Ship it.\n" * 5)) as server:
         await started(editor, compaction=with_model(server))
         await grown(editor, pi, path, 178_000)
-        await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw 019c2f00: "))
+        await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw · 019c2f00: "))
         assert server.asked
 
 
