@@ -79,14 +79,12 @@ def test_its_checkpoints_are_read_and_the_next_one_goes_on(left: Place) -> None:
     assert listed["problems"] == []
     shown = answer(left, "checkpoint", "show", "cp_001", "--session", path)["checkpoint"]
     assert "Never log the address of a customer." in json.dumps(shown)
-    (decision,) = shown["decisions"]
-    assert decision["what"].startswith("Retry three times")
+    decided = {decision["id"]: decision["what"] for decision in shown["decisions"]}
+    assert any(what.startswith("Retry three times") for what in decided.values())
     written = answer(left, "checkpoint", "write", "--session", path)
     assert (written["checkpoint_id"], written["problem"]) == ("cp_002", None)
     later = answer(left, "checkpoint", "show", "cp_002", "--session", path)["checkpoint"]
-    assert (decision["id"], decision["what"]) in {
-        (kept["id"], kept["what"]) for kept in later["decisions"]
-    }
+    assert decided.items() <= {kept["id"]: kept["what"] for kept in later["decisions"]}.items()
 
 
 def test_its_pins_and_its_switch_hold(left: Place) -> None:
