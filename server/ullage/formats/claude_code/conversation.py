@@ -116,20 +116,22 @@ def _conversation(
 ) -> Conversation:
     by_id = {entry.entry_id: entry for entry in thread}
     kept_ids = () if boundary is None else preserved_ids(boundary)
+    n_kept = len(kept_ids)
+    places = {entry_id: at for at, entry_id in reversed([*enumerate(kept_ids)])}
     on_path: set[str] = set()
     current = thread[0] if thread else None
     while current is not None and current.entry_id not in on_path:
         on_path.add(current.entry_id)
-        parent_id = current.parent_id
-        if boundary is not None and parent_id in kept_ids:
+        parent_id = current.parent_id or ""
+        if boundary is not None and places.get(parent_id, n_kept) < n_kept:
             # A resumed session goes on from what was preserved, which hangs on the summary.
-            kept_ids = kept_ids[: kept_ids.index(parent_id) + 1]
-            parent_id = anchor_id(boundary)
+            n_kept = places[parent_id] + 1
+            parent_id = anchor_id(boundary) or ""
         current = by_id.get(parent_id) if parent_id else None
-    found = (by_id.get(entry_id) for entry_id in kept_ids)
-    preserved = tuple(entry for entry in found if entry is not None)
+    kept_ids = kept_ids[:n_kept]
+    preserved = tuple(by_id[entry_id] for entry_id in kept_ids if entry_id in by_id)
+    on_path -= {*kept_ids}
     after = tuple(entry for entry in reversed(thread) if entry.entry_id in on_path)
-    after = tuple(entry for entry in after if entry.entry_id not in kept_ids)
     return Conversation(
         boundary=boundary,
         preserved=preserved,
@@ -149,17 +151,16 @@ def _with_parallel(path: tuple[Entry, ...], thread: list[Entry]) -> tuple[Entry,
     """
     on_path = {entry.entry_id for entry in path}
     answer_ids = {answer_id(entry) for entry in path} - {None}
-    extra = {e.entry_id for e in thread if answer_id(e) in answer_ids} - on_path
-    answers = [entry for entry in thread if entry.entry_id in on_path | extra]
+    sent = on_path | {entry.entry_id for entry in thread if answer_id(entry) in answer_ids}
+    answers = (entry for entry in thread if entry.entry_id in sent)
     call_ids = {call_id for entry in answers for call_id in _ids(entry, "tool_use", "id")}
-    answered = {i for entry in path for i in _ids(entry, "tool_result", "tool_use_id")}
+    open_ids = call_ids - {i for entry in path for i in _ids(entry, "tool_result", "tool_use_id")}
     for entry in thread:
-        result_ids = set(_ids(entry, "tool_result", "tool_use_id"))
-        if entry.entry_id not in on_path and result_ids & (call_ids - answered):
-            extra.add(entry.entry_id)
-    if not extra:
+        if not open_ids.isdisjoint(_ids(entry, "tool_result", "tool_use_id")):
+            sent.add(entry.entry_id)
+    if sent == on_path:
         return path
-    return tuple(entry for entry in reversed(thread) if entry.entry_id in on_path | extra)
+    return tuple(entry for entry in reversed(thread) if entry.entry_id in sent)
 
 
 def _ids(entry: Entry, block_type: str, key: str) -> list[str]:
