@@ -13,7 +13,7 @@ from ullage.core.change.edit import PRUNED_IMAGE, CompactionEdit, NewSession, Pr
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.errors import Refused
-from ullage.formats.claude_code import edit as editor
+from ullage.formats.agents.claude_code import edit as editor
 
 AT = "2026-11-21T10:00:00.000Z"
 SAMPLES = Path(__file__).parents[1] / "samples" / "claude-code/projects/-home-user-my-proj-v1"

@@ -16,7 +16,7 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.core.transcript.message import Image, ToolCall, ToolResult, plain_text
-from ullage.formats.codex import adapter
+from ullage.formats.agents.codex import adapter
 from ullage.formats.format import Reading
 from ullage.formats.json_line import MAX_LINE_BYTES
 

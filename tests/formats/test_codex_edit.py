@@ -14,7 +14,7 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
 from ullage.errors import Refused
-from ullage.formats.codex import edit as editor
+from ullage.formats.agents.codex import edit as editor
 
 AT = "2026-11-21T10:00:00.000Z"
 SAMPLES = Path(__file__).parents[1] / "samples" / "codex"

@@ -39,8 +39,8 @@ from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolCall, ToolResult
+from ullage.formats.agents.openclaw.prune import prune_message as prune_pi
 from ullage.formats.format import Editor
-from ullage.formats.openclaw.prune import prune_message as prune_pi
 from ullage.formats.registry import editor_for, recognize
 
 

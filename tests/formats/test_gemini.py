@@ -16,8 +16,8 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.core.transcript.message import Image, ToolResult, plain_text
+from ullage.formats.agents.gemini import adapter
 from ullage.formats.format import Reading
-from ullage.formats.gemini import adapter
 from ullage.formats.json_line import MAX_LINE_BYTES
 
 SAMPLE = next((Path(__file__).parents[1] / "samples" / "gemini").glob("*.jsonl"))

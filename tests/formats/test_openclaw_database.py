@@ -13,10 +13,10 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Line, Lines, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import plain_text
+from ullage.formats.agents.openclaw import adapter
+from ullage.formats.agents.openclaw.navigation import active_path
+from ullage.formats.agents.openclaw.places import database_patterns
 from ullage.formats.format import Reading
-from ullage.formats.openclaw import adapter
-from ullage.formats.openclaw.navigation import active_path
-from ullage.formats.openclaw.places import database_patterns
 from ullage.store.transcript.openclaw_db import DatabaseLines
 
 NO_PARENT = object()

@@ -19,10 +19,10 @@ from ullage.core.change.edit import (
 )
 from ullage.core.transcript.entries import Header, Line, MemoryLines
 from ullage.errors import Refused
+from ullage.formats.agents.openclaw import adapter
+from ullage.formats.agents.openclaw import edit as editor
+from ullage.formats.agents.openclaw.prune import prune_message
 from ullage.formats.json_line import with_value
-from ullage.formats.openclaw import adapter
-from ullage.formats.openclaw import edit as editor
-from ullage.formats.openclaw.prune import prune_message
 
 AT = "2026-02-04T10:00:00.500Z"
 AT_MS = 1770199200500

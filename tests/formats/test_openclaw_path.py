@@ -5,8 +5,8 @@ from hypothesis import example, given, settings
 from pi_files import PiFile, damaged_pi_files, pi_files
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.index import EMPTY_INDEX, chain
-from ullage.formats.openclaw.entries import read_header
-from ullage.formats.openclaw.path import (
+from ullage.formats.agents.openclaw.entries import read_header
+from ullage.formats.agents.openclaw.path import (
     Path,
     _all_entries,
     _path_of_all,
@@ -14,7 +14,7 @@ from ullage.formats.openclaw.path import (
     _TangledError,
     read_path,
 )
-from ullage.formats.openclaw.projection import model_of, project
+from ullage.formats.agents.openclaw.projection import model_of, project
 
 
 def essence(path: Path) -> tuple[object, ...]:

@@ -17,10 +17,10 @@ from ullage.core.transcript.entries import MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import Text, Thinking, ToolResult, plain_text
 from ullage.core.transcript.tokens import estimate
+from ullage.formats.agents.opencode import adapter
+from ullage.formats.agents.opencode.messages import CLEARED, INTERRUPTED
+from ullage.formats.agents.opencode.places import database_patterns
 from ullage.formats.format import Reading
-from ullage.formats.opencode import adapter
-from ullage.formats.opencode.messages import CLEARED, INTERRUPTED
-from ullage.formats.opencode.places import database_patterns
 from ullage.store.transcript.opencode_db import DatabaseLines
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from pi_files import Json
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.formats.claude_code.prune import prune_message as prune_claude
-from ullage.formats.codex.prune import prune_message as prune_codex
-from ullage.formats.gemini.prune import prune_message as prune_gemini
-from ullage.formats.openai_chat.prune import prune_message as prune_chat
-from ullage.formats.opencode.prune import prune_message as prune_opencode
+from ullage.formats.agents.claude_code.prune import prune_message as prune_claude
+from ullage.formats.agents.codex.prune import prune_message as prune_codex
+from ullage.formats.agents.gemini.prune import prune_message as prune_gemini
+from ullage.formats.agents.opencode.prune import prune_message as prune_opencode
+from ullage.formats.openai_chat import prune_message as prune_chat
 from ullage.formats.registry import FORMATS
 
 OUTPUT = Replacement(entry_id="e", what="output", call_id="c1")

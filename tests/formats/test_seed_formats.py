@@ -9,7 +9,7 @@ from reading import essence, read, read_context, read_messages
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import ToolResult, plain_text
-from ullage.formats.openclaw import adapter
+from ullage.formats.agents.openclaw import adapter
 
 S0_SAMPLE = (
     b'{"id":"msg-001","type":"message","role":"user","content":"Help me refactor...",'

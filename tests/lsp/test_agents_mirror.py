@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ullage.formats.opencode.places import database_patterns
+from ullage.formats.agents.opencode.places import database_patterns
 from ullage.formats.registry import FORMATS
 
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "src" / "model" / "agents.json"

@@ -28,8 +28,8 @@ from ullage.core.gauge.policy import Policy
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
-from ullage.formats.openclaw import edit as editor
-from ullage.formats.openclaw.prune import prune_message
+from ullage.formats.agents.openclaw import edit as editor
+from ullage.formats.agents.openclaw.prune import prune_message
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
 

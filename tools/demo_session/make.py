@@ -14,7 +14,7 @@ from pathlib import Path
 from story import AFTER, BEFORE, FIRST_SUMMARY, Step, Turn
 
 from ullage.core.transcript.tokens import count_message
-from ullage.formats.openclaw.messages import to_message
+from ullage.formats.agents.openclaw.messages import to_message
 from ullage.store.gauge.tokenizer import count_tokens
 
 TARGET = Path(__file__).parent.parent.parent / "server/ullage/data/demo/session.jsonl.gz"

@@ -4,26 +4,26 @@ from collections.abc import Mapping
 
 from ullage.core.transcript.entries import Agent, Header, Lines
 from ullage.core.transcript.message import MessageFormat
-from ullage.formats.claude_code import adapter as claude_code
-from ullage.formats.claude_code import doctor as claude_code_doctor
-from ullage.formats.claude_code import edit as claude_code_edit
-from ullage.formats.claude_code import in_memory as claude_code_in_memory
-from ullage.formats.codex import adapter as codex
-from ullage.formats.codex import doctor as codex_doctor
-from ullage.formats.codex import edit as codex_edit
-from ullage.formats.codex import in_memory as codex_in_memory
+from ullage.formats import openai_chat
+from ullage.formats.agents.claude_code import adapter as claude_code
+from ullage.formats.agents.claude_code import doctor as claude_code_doctor
+from ullage.formats.agents.claude_code import edit as claude_code_edit
+from ullage.formats.agents.claude_code import in_memory as claude_code_in_memory
+from ullage.formats.agents.codex import adapter as codex
+from ullage.formats.agents.codex import doctor as codex_doctor
+from ullage.formats.agents.codex import edit as codex_edit
+from ullage.formats.agents.codex import in_memory as codex_in_memory
+from ullage.formats.agents.gemini import adapter as gemini
+from ullage.formats.agents.openclaw import adapter as openclaw
+from ullage.formats.agents.openclaw import doctor as openclaw_doctor
+from ullage.formats.agents.openclaw import edit as openclaw_edit
+from ullage.formats.agents.openclaw import in_memory as openclaw_in_memory
+from ullage.formats.agents.openclaw.seed_entries import FLAT
+from ullage.formats.agents.opencode import adapter as opencode
 from ullage.formats.doctor import Records
 from ullage.formats.format import Editor, Format
-from ullage.formats.gemini import adapter as gemini
 from ullage.formats.in_memory import InMemory
 from ullage.formats.json_line import decode_object
-from ullage.formats.openai_chat import in_memory as openai_chat_in_memory
-from ullage.formats.openclaw import adapter as openclaw
-from ullage.formats.openclaw import doctor as openclaw_doctor
-from ullage.formats.openclaw import edit as openclaw_edit
-from ullage.formats.openclaw import in_memory as openclaw_in_memory
-from ullage.formats.openclaw.seed_entries import FLAT
-from ullage.formats.opencode import adapter as opencode
 
 FORMATS: tuple[Format, ...] = (openclaw, claude_code, codex, gemini, opencode)
 GUESSED: dict[Agent, Records] = {
@@ -43,7 +43,7 @@ IN_MEMORY: Mapping[MessageFormat, InMemory] = {
     "openclaw": openclaw_in_memory,
     "claude-code": claude_code_in_memory,
     "codex": codex_in_memory,
-    "openai-chat": openai_chat_in_memory,
+    "openai-chat": openai_chat,
 }
 
 

@@ -5,9 +5,9 @@ from typing import TypeAlias
 
 from ullage.core.documents.outline import Sketch
 from ullage.core.transcript.entries import Agent, Header, Line, Problem
-from ullage.formats.claude_code import outline as claude_code
-from ullage.formats.codex import outline as codex
-from ullage.formats.openclaw import outline as openclaw
+from ullage.formats.agents.claude_code import outline as claude_code
+from ullage.formats.agents.codex import outline as codex
+from ullage.formats.agents.openclaw import outline as openclaw
 
 ReadSketch: TypeAlias = Callable[[Line, Header], Sketch | Problem | None]
 """Reads one line by itself; None for blank lines and what is no entry."""

@@ -11,7 +11,7 @@ from ullage.app.documents.kind import is_at_top, loaded_name
 from ullage.core.documents.instructions import Reader
 from ullage.core.documents.mentioned_paths import mentions
 from ullage.core.transcript.entries import Agent
-from ullage.formats.openclaw.places import database_patterns
+from ullage.formats.agents.openclaw.places import database_patterns
 from ullage.formats.registry import format_of
 from ullage.store.files.text_files import is_folder, is_same_file
 

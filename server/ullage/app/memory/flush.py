@@ -29,7 +29,7 @@ from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
-from ullage.formats.openclaw.meta import read_flush_epoch
+from ullage.formats.agents.openclaw.meta import read_flush_epoch
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
 from ullage.store.state.flush_state import read_flush_state, record_flush

@@ -8,8 +8,8 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.errors import Unreadable
-from ullage.formats.openclaw.places import database_patterns as openclaw_patterns
-from ullage.formats.opencode.places import database_patterns as opencode_patterns
+from ullage.formats.agents.openclaw.places import database_patterns as openclaw_patterns
+from ullage.formats.agents.opencode.places import database_patterns as opencode_patterns
 from ullage.store.files.places import Places
 from ullage.store.transcript import openclaw_db, opencode_db
 from ullage.store.transcript.database import StoredSession, find_databases

@@ -105,10 +105,10 @@ def holds_text(live: Live, text: str) -> bool:
 def _format_of(agent: LiveAgent) -> Format:
     match agent:
         case "claude-code":
-            from ullage.formats.claude_code import adapter as claude_code
+            from ullage.formats.agents.claude_code import adapter as claude_code
 
             return claude_code
         case "codex":
-            from ullage.formats.codex import adapter as codex
+            from ullage.formats.agents.codex import adapter as codex
 
             return codex

@@ -6,7 +6,7 @@ from ullage.app.change.new_session import NewFile, new_file_beside, write_sessio
 from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Agent
 from ullage.errors import Refused, WriteNotSupported
-from ullage.formats.openclaw.new_session import VERSION, Branch, branch
+from ullage.formats.agents.openclaw.new_session import VERSION, Branch, branch
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines
 

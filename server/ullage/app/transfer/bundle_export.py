@@ -15,7 +15,7 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction, Redactor, plain
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import Refused
-from ullage.formats.openclaw.new_session import entries_of_context, messages_of
+from ullage.formats.agents.openclaw.new_session import entries_of_context, messages_of
 from ullage.store.files.new_files import create_named_file
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines

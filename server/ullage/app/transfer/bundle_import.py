@@ -11,8 +11,8 @@ from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, BadBundleError, Bund
 from ullage.core.transcript.entries import Agent, MemoryLines
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.errors import BadBundle, Refused, WriteNotSupported
+from ullage.formats.agents.openclaw.new_session import session_of
 from ullage.formats.examine import examine
-from ullage.formats.openclaw.new_session import session_of
 from ullage.formats.registry import recognize, records_of
 from ullage.store.checkpoint.files import checkpoint_folder, save
 from ullage.store.files.places import Places

@@ -1,0 +1,1 @@
+"""One package for each agent: how its sessions are found, read and changed."""

@@ -1,0 +1,182 @@
+"""The live part of a rollout, read from the end of the file.
+
+A `compacted` line that holds a replacement history is a base of its own: only what follows it is
+live. `thread_rolled_back` takes back the turns before it, and a compaction in them too, so that
+on the way up they are passed over before anything counts.
+"""
+
+import msgspec
+
+from ullage.core.transcript.entries import Entry, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.formats.agents.codex.records import (
+    Stub,
+    entry_id_of,
+    payload_of,
+    read_entry,
+    read_stub,
+    to_entry,
+)
+from ullage.formats.json_line import int_of, iso_ms, object_of
+
+MAX_LINES_ABOVE = 200
+"""How far above a boundary model and window are looked for: a turn or two (chosen)."""
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    boundary: Entry | None
+    after: tuple[Entry, ...]
+    """What tells something after the boundary, or in the whole file without one."""
+    above: tuple[Entry, ...]
+    """The last settings and figures from before the boundary, oldest first."""
+    refs: tuple[CompactionRef, ...]
+    """Compactions that stand; with an index, only those that it does not know."""
+    n_entries: int
+    leaf_id: str | None
+    problems: tuple[Problem, ...]
+
+
+def read_history(lines: Lines, known: Index) -> History:
+    climb = _Climb(known)
+    for line in lines.backward():
+        if climb.is_complete and line.offset < known.covered_bytes:
+            break
+        climb.add(line)
+    return climb.history()
+
+
+def tells(stub: Stub) -> bool:
+    """Whether a line adds to the context or tells its model, window or size."""
+    is_event = stub.is_event("token_count", "task_started", "turn_started")
+    return is_event or stub.type in ("response_item", "turn_context")
+
+
+class _Climb:
+    """The lines from the last one up. Either `after` or, with a boundary, `above` grows."""
+
+    def __init__(self, known: Index) -> None:
+        self._known = known
+        self._known_ids = {ref.entry_id for ref in known.compactions}
+        self._boundary: Entry | None = None
+        self._after: list[Entry] = []
+        self._above: list[Entry] = []
+        self._refs: list[CompactionRef] = []
+        self._problems: list[Problem] = []
+        self._leaf_id: str | None = None
+        self._n_passed = 0
+        self._n_above = 0
+        self._is_chain_complete = False
+        self._n_undone_turns = 0
+        self._is_in_undone_turn = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether what an index covers need not be read."""
+        is_chain_complete = self._is_chain_complete or not self._known_ids
+        return self._boundary is not None and is_chain_complete and self._is_settled
+
+    @property
+    def _is_settled(self) -> bool:
+        if self._n_above >= MAX_LINES_ABOVE:
+            return True
+        is_model_known = any(entry.kind == "turn_context" for entry in self._above)
+        return is_model_known and any(_tells_usage(entry) for entry in self._above)
+
+    def add(self, line: Line) -> None:
+        stub = read_stub(line)
+        if isinstance(stub, Problem):
+            self._problems.append(stub)
+            return
+        if stub is None:
+            return
+        self._n_passed += line.offset >= self._known.covered_bytes
+        self._leaf_id = self._leaf_id or entry_id_of(line)
+        if self._is_undone(line, stub):
+            return
+        if stub.type == "compacted":
+            self._add_compaction(line, stub)
+        elif self._boundary is None:
+            if tells(stub):
+                self._keep(line, self._after)
+        elif not self._is_settled:
+            self._n_above += 1
+            if tells(stub) and stub.type != "response_item":
+                self._keep(line, self._above)
+
+    def history(self) -> History:
+        return History(
+            boundary=self._boundary,
+            after=tuple(reversed(self._after)),
+            above=tuple(reversed(self._above)),
+            refs=tuple(self._refs),
+            n_entries=self._known.n_entries + self._n_passed,
+            leaf_id=self._leaf_id,
+            problems=tuple(self._problems),
+        )
+
+    def _keep(self, line: Line, kept: list[Entry]) -> None:
+        entry = read_entry(line)
+        if isinstance(entry, Entry):
+            kept.append(entry)
+        elif entry is not None:
+            self._problems.append(entry)
+
+    def _add_compaction(self, line: Line, stub: Stub) -> None:
+        entry_id = entry_id_of(line)
+        if not self._is_chain_complete:
+            self._is_chain_complete = entry_id in self._known_ids
+            if self._refs:
+                self._refs[-1] = msgspec.structs.replace(self._refs[-1], previous_id=entry_id)
+            if not self._is_chain_complete:
+                ref = CompactionRef(
+                    entry_id=entry_id,
+                    previous_id=None,
+                    at_ms=iso_ms(stub.timestamp),
+                    offset=line.offset,
+                    size_bytes=len(line.raw),
+                )
+                self._refs.append(ref)
+        if self._boundary is None:
+            entry = read_entry(line)
+            if isinstance(entry, Problem):
+                # One that is too long to read still ends what stands above it.
+                self._problems.append(entry)
+            self._boundary = entry if isinstance(entry, Entry) else to_entry(line, stub.type, {})
+
+    def _is_undone(self, line: Line, stub: Stub) -> bool:
+        """Tell whether a rollback further down took a line back, and count down its turns.
+
+        Codex cuts at the user's message itself: what it put before that message stays.
+        """
+        if stub.is_event("thread_rolled_back"):
+            entry = read_entry(line)
+            if isinstance(entry, Entry):
+                self._n_undone_turns += max(0, int_of(payload_of(entry), "num_turns") or 0)
+            return True
+        if not self._n_undone_turns:
+            return False
+        if stub.is_event("user_message", "item_completed"):
+            self._is_in_undone_turn = self._is_in_undone_turn or _tells_user_message(line, stub)
+        elif self._is_in_undone_turn and _is_user_message(line, stub):
+            self._n_undone_turns -= 1
+            self._is_in_undone_turn = False
+        return True
+
+
+def _tells_usage(entry: Entry) -> bool:
+    return object_of(payload_of(entry), "info") is not None
+
+
+def _tells_user_message(line: Line, stub: Stub) -> bool:
+    """Whether an event says that the message above it is the user's own."""
+    if stub.is_event("user_message"):
+        return True
+    entry = read_entry(line)
+    if not isinstance(entry, Entry):
+        return False
+    return (object_of(payload_of(entry), "item") or {}).get("type") == "UserMessage"
+
+
+def _is_user_message(line: Line, stub: Stub) -> bool:
+    entry = read_entry(line) if stub.type == "response_item" else None
+    return isinstance(entry, Entry) and payload_of(entry).get("role") == "user"

@@ -1,0 +1,204 @@
+"""The live part of a chat, read from the end of the file.
+
+A line whose `$set` holds `messages` replaces the whole history: only what follows it is live.
+The agent writes one when a session starts, is resumed or is compressed. A compression brings a
+new message with a `<state_snapshot>`; where an older one is written again, it keeps its id.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+
+from ullage.core.transcript.entries import Entry, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.message import JsonObject
+from ullage.formats.agents.gemini.parts import text_in
+from ullage.formats.agents.gemini.records import (
+    Stub,
+    changes_of,
+    lines_downwards,
+    lines_upwards,
+    read_entry,
+    read_stub,
+)
+from ullage.formats.json_line import ms_of, objects_of, text_of
+
+MAX_LINES_ABOVE = 200
+"""How far above the live part the model is looked for: some turns (chosen)."""
+SNAPSHOT = "<state_snapshot>"
+_ACKNOWLEDGEMENT = "Got it. Thanks for the additional context!"
+"""What the agent lets the model answer to a snapshot (0.61.0)."""
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """A compression as the history shows it."""
+
+    message_id: str
+    text: str
+    at_ms: int | None
+    kept_ids: frozenset[str]
+    """The messages of the history when it was compressed; later ones came after it."""
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    records: tuple[JsonObject, ...]
+    """The messages as they are now, each in its last version."""
+    snapshot: Snapshot | None
+    refs: tuple[CompactionRef, ...]
+    """Compressions in the order of the file, those of the index first."""
+    last_model: str | None
+    """The model named last, in the live part or shortly above it."""
+    n_entries: int
+    problems: tuple[Problem, ...]
+
+
+def read_history(lines: Lines, known: Index) -> History:
+    climb = _Climb(known)
+    for line in lines_upwards(lines):
+        if climb.is_complete and line.offset < known.covered_bytes:
+            break
+        climb.add(line)
+    return climb.history(lines)
+
+
+def snapshot_of(native: JsonObject) -> Snapshot | None:
+    """Find the snapshot in the history that a line brings; the model acknowledges it."""
+    records = objects_of(changes_of(native), "messages")
+    no_message: JsonObject = {}
+    for record, following in pairwise((*records, no_message)):
+        message_id, text = text_of(record, "id"), text_in(record)
+        if not message_id or record.get("type") != "user" or SNAPSHOT not in text:
+            continue
+        if text.lstrip().startswith(SNAPSHOT) or text_in(following).startswith(_ACKNOWLEDGEMENT):
+            return Snapshot(
+                message_id=message_id,
+                text=text,
+                at_ms=ms_of(record),
+                kept_ids=frozenset(text_of(record, "id") or "" for record in records),
+            )
+    return None
+
+
+def snapshot_at(lines: Lines, ref: CompactionRef) -> Snapshot | None:
+    """Read a compression from the place that an index points to."""
+    line = next(lines_downwards(lines) if ref.offset == 0 else lines.forward(ref.offset), None)
+    entry = None if line is None else read_entry(line)
+    found = snapshot_of(entry.native) if isinstance(entry, Entry) else None
+    return found if found is not None and found.message_id == ref.entry_id else None
+
+
+class _Climb:
+    """The lines from the last one up: the live ones, then what only counts."""
+
+    def __init__(self, known: Index) -> None:
+        self._known = known
+        self._known_ids = {ref.entry_id for ref in known.compactions}
+        self._live: list[JsonObject] = []
+        self._base: JsonObject = {}
+        self._refs: dict[str, CompactionRef] = {}
+        self._problems: list[Problem] = []
+        self._has_base = False
+        self._is_model_known = False
+        self._last_model: str | None = None
+        self._n_passed = 0
+        self._n_above = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether what an index covers need not be read."""
+        return self._has_base and (self._is_model_known or self._n_above >= MAX_LINES_ABOVE)
+
+    def add(self, line: Line) -> None:
+        stub = read_stub(line)
+        if isinstance(stub, Problem):
+            self._problems.append(stub)
+            return
+        if stub is None:
+            return
+        self._n_passed += line.offset >= self._known.covered_bytes
+        if stub.is_base and SNAPSHOT.encode() in line.raw:
+            self._add_snapshot(line)
+        if not self._has_base:
+            self._add_live(line, stub)
+        elif not self.is_complete:
+            self._n_above += 1
+            self._is_model_known = stub.model is not None
+            self._last_model = stub.model
+
+    def history(self, lines: Lines) -> History:
+        refs = list(self._known.compactions)
+        for ref in sorted(self._refs.values(), key=lambda ref: ref.offset):
+            previous_id = refs[-1].entry_id if refs else None
+            refs.append(msgspec.structs.replace(ref, previous_id=previous_id))
+        found = snapshot_of(self._base)
+        ref = next((r for r in refs if found is not None and r.entry_id == found.message_id), None)
+        return History(
+            records=tuple(_replayed(reversed(self._live))),
+            snapshot=None if ref is None else snapshot_at(lines, ref) or found,
+            refs=tuple(refs),
+            last_model=self._last_model,
+            n_entries=self._known.n_entries + self._n_passed,
+            problems=tuple(self._problems),
+        )
+
+    def _add_live(self, line: Line, stub: Stub) -> None:
+        self._has_base = stub.is_base
+        if stub.is_message and stub.model is not None and not self._is_model_known:
+            self._is_model_known = True
+            self._last_model = stub.model
+        if not (stub.is_base or stub.is_message or stub.rewind_to is not None):
+            return
+        entry = read_entry(line)
+        if isinstance(entry, Entry):
+            self._live.append(entry.native)
+            if stub.is_base:
+                self._set_base(entry.native)
+        elif entry is not None:
+            # A base that is too long to read still ends what stands above it.
+            self._problems.append(entry)
+
+    def _set_base(self, native: JsonObject) -> None:
+        self._base = native
+        records = reversed(objects_of(changes_of(native), "messages"))
+        model = next((found for record in records if (found := text_of(record, "model"))), None)
+        if model is not None and not self._is_model_known:
+            self._is_model_known = True
+            self._last_model = model
+
+    def _add_snapshot(self, line: Line) -> None:
+        """Note a compression; where it was written again, the first place is the one."""
+        entry = read_entry(line)
+        found = snapshot_of(entry.native) if isinstance(entry, Entry) else None
+        if found is None or found.message_id in self._known_ids:
+            return
+        self._refs[found.message_id] = CompactionRef(
+            entry_id=found.message_id,
+            previous_id=None,
+            at_ms=found.at_ms,
+            offset=line.offset,
+            size_bytes=len(line.raw),
+        )
+
+
+def _replayed(natives: Iterator[JsonObject]) -> list[JsonObject]:
+    """Apply the lines as the agent does when it loads a chat (0.61.0).
+
+    A rewind takes its target too; one to an unknown message takes all.
+    """
+    records: dict[str, JsonObject] = {}
+    for native in natives:
+        target = text_of(native, "$rewindTo")
+        message_id = text_of(native, "id")
+        if target is not None:
+            ids = list(records)
+            start = ids.index(target) if target in records else 0
+            for dropped_id in ids[start:]:
+                del records[dropped_id]
+        elif message_id is not None:
+            records[message_id] = native
+        else:
+            brought = objects_of(changes_of(native), "messages")
+            # A message without an id cannot be replaced, but it is sent.
+            records = {text_of(m, "id") or f"#{n}": m for n, m in enumerate(brought)}
+    return list(records.values())

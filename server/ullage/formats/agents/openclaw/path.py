@@ -1,0 +1,273 @@
+"""The active path of a pi session, read from the end of the file.
+
+The leaf is the last line, and parents stand above their children. So the path to the last
+compaction, and to the first entry that it kept, is found upwards without reading what lies
+before. Beyond that only earlier compactions matter, up to one that the index knows.
+
+Sessions of OpenClaw are read in the same way as long as each line follows the one above it;
+where they branch, all of them is needed to tell the path.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.formats.agents.openclaw.entries import (
+    Stub,
+    linear_entries,
+    read_entry,
+    read_stub,
+)
+from ullage.formats.agents.openclaw.navigation import (
+    BOUNDARY_KINDS,
+    ENTRY_KINDS,
+    NAVIGATED_VERSION,
+    active_path,
+)
+from ullage.formats.json_line import iso_ms, ms_of, object_of, text_of
+
+
+class Path(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of the path that makes the context, and counts over the whole file."""
+
+    dropped: tuple[Entry, ...]
+    """What stands above the context, as far as it was read to learn the model."""
+    kept: tuple[Entry, ...]
+    """What the boundary kept; empty without a boundary."""
+    boundary: Entry | None
+    after: tuple[Entry, ...]
+    """What follows the boundary, or the whole path without one."""
+    refs: tuple[CompactionRef, ...]
+    """Compactions on the path; with an index, only those that it does not know."""
+    n_entries: int
+    problems: tuple[Problem, ...]
+
+
+def read_path(lines: Lines, header: Header, known: Index) -> Path:
+    if header.version < 2:
+        return _path_of_all(linear_entries(lines), header.version)
+    try:
+        return _path_upwards(lines, header.version, known)
+    except _TangledError:
+        return _path_of_all(_all_entries(lines, header.version), header.version)
+
+
+class _TangledError(Exception):
+    """Ids repeat, a parent stands below its child, or OpenClaw's path is not a straight one."""
+
+
+class _Climb:
+    """The lines on the path, from the last line up, and what was passed on the way."""
+
+    def __init__(self, lines: Lines, counted_from: int, version: int) -> None:
+        self.n_passed = 0
+        """Entries at or after `counted_from`, on the path or not."""
+        self.problems: list[Problem] = []
+        self._lines = lines.backward()
+        self._counted_from = counted_from
+        self._is_navigated = version >= NAVIGATED_VERSION
+
+    def on_path(self) -> Iterator[tuple[Line, Stub]]:
+        passed_ids: set[str] = set()
+        wanted: str | None = None
+        is_leaf = True
+        for line, stub in self._stubs():
+            if stub.id is not None:
+                if stub.id in passed_ids:
+                    raise _TangledError
+                passed_ids.add(stub.id)
+            is_on_path = is_leaf or (wanted is not None and stub.id == wanted)
+            if self._is_navigated and not (is_on_path and _is_plain(stub)):
+                raise _TangledError
+            if not is_on_path:
+                continue
+            is_leaf = False
+            wanted = stub.parent_id or None
+            if wanted in passed_ids:
+                raise _TangledError
+            yield line, stub
+
+    def take_back(self, line: Line, problem: Problem) -> None:
+        """Count a line as a problem that looked like an entry at first."""
+        self.n_passed -= line.offset >= self._counted_from
+        self.problems.append(problem)
+
+    def count_rest(self) -> None:
+        """Count what an index does not cover yet, once the path is known."""
+        for line, _ in self._stubs():
+            if line.offset < self._counted_from:
+                return
+
+    def _stubs(self) -> Iterator[tuple[Line, Stub]]:
+        for line in self._lines:
+            stub = read_stub(line)
+            if isinstance(stub, Problem):
+                self.problems.append(stub)
+            elif stub is not None:
+                self.n_passed += line.offset >= self._counted_from
+                yield line, stub
+
+
+def _is_plain(stub: Stub) -> bool:
+    """Whether an entry of OpenClaw only follows its parent."""
+    return bool(stub.id) and stub.append_mode is None and stub.type in ENTRY_KINDS
+
+
+def _path_upwards(lines: Lines, version: int, known: Index) -> Path:
+    climb = _Climb(lines, known.covered_bytes, version)
+    boundary_kinds = _boundary_kinds(version)
+    known_ids = {ref.entry_id for ref in known.compactions}
+    upwards: list[Entry] = []
+    new_refs: list[CompactionRef] = []
+    boundary: Entry | None = None
+    is_context_complete = is_chain_complete = is_model_known = False
+    for line, stub in climb.on_path():
+        if not is_context_complete or not is_model_known:
+            entry = read_entry(line, version)
+            if isinstance(entry, Problem):
+                climb.take_back(line, entry)
+                continue
+            if entry is None:
+                continue
+            upwards.append(entry)
+            if boundary is None and entry.kind in boundary_kinds:
+                boundary = entry
+            is_model_known = is_model_known or names_model(entry)
+            is_context_complete = is_context_complete or (
+                boundary is not None and _is_first_kept(entry, boundary)
+            )
+        if stub.type == "compaction" and not is_chain_complete:
+            is_chain_complete = stub.id in known_ids
+            _link(new_refs, line, stub, is_new=not is_chain_complete)
+        is_chain_complete = is_chain_complete or _is_reset(stub.type, version)
+        if is_context_complete and is_chain_complete and is_model_known:
+            break
+    climb.count_rest()
+    path = tuple(reversed(upwards))
+    n_entries = known.n_entries + climb.n_passed
+    return _split(path, tuple(new_refs), n_entries, climb.problems, version)
+
+
+def _boundary_kinds(version: int) -> tuple[str, ...]:
+    return BOUNDARY_KINDS if version >= NAVIGATED_VERSION else ("compaction",)
+
+
+def _is_reset(kind: str, version: int) -> bool:
+    """Whether an entry begins the context anew, so that no earlier compaction is behind it."""
+    return version >= NAVIGATED_VERSION and kind == "reset"
+
+
+def names_model(entry: Entry) -> bool:
+    """Whether an entry tells the model in use: a change of it, or an answer."""
+    message = object_of(entry.native, "message")
+    return entry.kind == "model_change" or (
+        entry.kind == "message" and message is not None and message.get("role") == "assistant"
+    )
+
+
+def _is_first_kept(entry: Entry, boundary: Entry) -> bool:
+    """Whether nothing above this entry is in the context any more."""
+    first_kept = text_of(boundary.native, "firstKeptEntryId")
+    return first_kept in (None, entry.entry_id, boundary.entry_id)
+
+
+def _link(refs: list[CompactionRef], line: Line, stub: Stub, *, is_new: bool) -> None:
+    """Make a compaction the predecessor of the one below it on the path."""
+    if refs:
+        refs[-1] = msgspec.structs.replace(refs[-1], previous_id=stub.id)
+    if is_new:
+        refs.append(
+            CompactionRef(
+                entry_id=stub.id or "",
+                previous_id=None,
+                at_ms=iso_ms(stub.timestamp),
+                offset=line.offset,
+                size_bytes=len(line.raw),
+            )
+        )
+
+
+def _all_entries(lines: Lines, version: int) -> Iterator[Entry | Problem]:
+    for line in lines.forward():
+        entry = read_entry(line, version)
+        if entry is not None:
+            yield entry
+
+
+def _path_of_all(found: Iterable[Entry | Problem], version: int = 3) -> Path:
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    for one in found:
+        if isinstance(one, Problem):
+            problems.append(one)
+        else:
+            entries.append(one)
+    if version >= NAVIGATED_VERSION:
+        path = active_path(entries)
+    else:
+        path = _path_from_last(entries, problems)
+    return _split(path, _refs_of(path, version), len(entries), problems, version)
+
+
+def _path_from_last(entries: Sequence[Entry], problems: list[Problem]) -> tuple[Entry, ...]:
+    """Build the path from every entry, as pi does: the last line of an id stands for it."""
+    by_id = {entry.entry_id: entry for entry in entries}
+    current = entries[-1] if entries else None
+    upwards: list[Entry] = []
+    visited: set[int] = set()
+    while current is not None:
+        if current.offset in visited:
+            problems.append(
+                Problem(offset=current.offset, message="entry is its own ancestor: pi would hang")
+            )
+            break
+        visited.add(current.offset)
+        upwards.append(current)
+        current = by_id.get(current.parent_id) if current.parent_id else None
+    return tuple(reversed(upwards))
+
+
+def _split(
+    path: tuple[Entry, ...],
+    refs: tuple[CompactionRef, ...],
+    n_entries: int,
+    problems: list[Problem],
+    version: int,
+) -> Path:
+    """Part the path at its last boundary."""
+    kinds = _boundary_kinds(version)
+    at = max((i for i, entry in enumerate(path) if entry.kind in kinds), default=None)
+    boundary = None if at is None else path[at]
+    start = 0
+    if at is not None and boundary is not None:
+        first_kept = text_of(boundary.native, "firstKeptEntryId")
+        start = next((i for i in range(at) if path[i].entry_id == first_kept), at)
+    return Path(
+        dropped=path[:start],
+        kept=() if at is None else path[start:at],
+        boundary=boundary,
+        after=path if at is None else path[at + 1 :],
+        refs=refs,
+        n_entries=n_entries,
+        problems=tuple(problems),
+    )
+
+
+def _refs_of(path: tuple[Entry, ...], version: int) -> tuple[CompactionRef, ...]:
+    refs: list[CompactionRef] = []
+    for entry in path:
+        if _is_reset(entry.kind, version):
+            refs.clear()
+        if entry.kind == "compaction":
+            refs.append(
+                CompactionRef(
+                    entry_id=entry.entry_id,
+                    previous_id=refs[-1].entry_id if refs else None,
+                    at_ms=ms_of(entry.native),
+                    offset=entry.offset,
+                    size_bytes=entry.size_bytes,
+                )
+            )
+    return tuple(refs)

@@ -1,0 +1,146 @@
+"""From the active path to the messages that pi sends."""
+
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import JsonObject
+from ullage.formats.agents.openclaw.messages import to_message
+from ullage.formats.agents.openclaw.notes import notes_of
+from ullage.formats.agents.openclaw.path import Path, names_model
+from ullage.formats.agents.openclaw.seed_entries import summary_message
+from ullage.formats.json_line import ms_of, object_of, text_of
+
+
+def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
+    """List the messages: the boundary's summary, what it kept, what came after.
+
+    A reset of OpenClaw is a boundary without a summary.
+
+    An edit counts only where it stands in the selected part itself; the latest one wins.
+    """
+    items: list[ContextItem] = []
+    notes = notes_of(path.after)
+    is_fresh = notes.pruned is None
+    if path.boundary is not None and path.boundary.kind == "compaction":
+        system = object_of(path.boundary.native, "systemMessage")
+        if system is not None:
+            items.append(_item(path.boundary, system, is_after_boundary=is_fresh))
+        summary = summary_message(dialect, path.boundary.native) or _summary(path.boundary)
+        items.append(_item(path.boundary, summary, is_after_boundary=is_fresh, category="summary"))
+    edits = {
+        text_of(entry.native, "targetId") or "": entry.native
+        for entry in (*path.kept, *path.after)
+        if entry.kind == "context_edit"
+    }
+    for entry in path.kept:
+        native = _edited(_native(entry), edits.get(entry.entry_id))
+        if native is not None and native.get("role") != "system":
+            items.append(_item(entry, native, is_after_boundary=False))
+    for number, entry in enumerate(path.after):
+        native = _edited(_native(entry), edits.get(entry.entry_id))
+        if native is not None:
+            items.append(_item(entry, native, is_after_boundary=not notes.is_stale(number)))
+    return tuple(items)
+
+
+def model_of(path: Path) -> str | None:
+    """Name the model in use: of the last answer or the last change, whichever is later."""
+    for entry in reversed((*path.dropped, *path.kept, *path.after)):
+        if names_model(entry):
+            return model_named_by(entry)
+    return None
+
+
+def model_named_by(entry: Entry) -> str | None:
+    message = object_of(entry.native, "message")
+    return text_of(entry.native, "modelId") if message is None else text_of(message, "model")
+
+
+def item_of(entry: Entry) -> ContextItem | None:
+    """Give the message of an entry that follows the boundary and that no edit changes."""
+    native = _native(entry)
+    return None if native is None else _item(entry, native, is_after_boundary=True)
+
+
+def _item(
+    entry: Entry,
+    native: JsonObject,
+    *,
+    is_after_boundary: bool,
+    category: Category | None = None,
+) -> ContextItem:
+    message, category_of_role = to_message(native)
+    if entry.kind == "custom_message":
+        category = "injected"
+    return ContextItem(
+        entry_id=entry.entry_id,
+        message=message,
+        category=category or category_of_role,
+        native=native,
+        at_ms=ms_of(entry.native),
+        is_after_boundary=is_after_boundary,
+    )
+
+
+def _native(entry: Entry) -> JsonObject | None:
+    """Give the message of an entry as pi holds it in memory; None for other entries."""
+    match entry.kind:
+        case "message":
+            message = object_of(entry.native, "message")
+            return None if message is None or _is_private(message) else _with_content(message)
+        case "custom_message" if object_of(entry.native, "message") is not None:
+            return object_of(entry.native, "message")
+        case "custom_message":
+            fields = ("customType", "content", "display", "details")
+            return _made("custom", entry, fields, {"content": []})
+        case "branch_summary" if text_of(entry.native, "summary"):
+            return _made("branchSummary", entry, ("summary", "fromId"), {})
+        case _:
+            return None
+
+
+def _is_private(message: JsonObject) -> bool:
+    """Whether OpenClaw keeps a message from the model; pi keeps only commands, as empty ones."""
+    return message.get("excludeFromContext") is True and message.get("role") != "bashExecution"
+
+
+def _summary(boundary: Entry) -> JsonObject:
+    return _made("compactionSummary", boundary, ("summary", "tokensBefore"), {})
+
+
+def _made(role: str, entry: Entry, fields: tuple[str, ...], defaults: JsonObject) -> JsonObject:
+    """Make a message of a role that stands only in the built context."""
+    values = {key: entry.native[key] for key in fields if key in entry.native}
+    for key, value in defaults.items():
+        if values.get(key) is None:
+            values[key] = value
+    return {"role": role, **values, "timestamp": ms_of(entry.native)}
+
+
+def _with_content(message: JsonObject) -> JsonObject:
+    """Give content to a message that has none, as pi does for damaged files."""
+    if message.get("content") is not None:
+        return message
+    match message.get("role"):
+        case "system":
+            return message | {"content": ""}
+        case "user" | "assistant" | "toolResult":
+            no_content: list[object] = []
+            return message | {"content": no_content}
+        case _:
+            return message
+
+
+def _edited(message: JsonObject | None, edit: JsonObject | None) -> JsonObject | None:
+    """Apply a `context_edit`: null removes the message, else its content is replaced."""
+    if message is None or edit is None:
+        return message
+    replacement = object_of(edit, "replacement")
+    if replacement is None:
+        return None
+    role = message.get("role")
+    if role not in ("user", "assistant", "toolResult", "custom"):
+        return message
+    content = replacement.get("content")
+    if isinstance(content, str) and role in ("assistant", "toolResult"):
+        content = [{"type": "text", "text": content}]
+    return message | {"content": content}

@@ -1,0 +1,227 @@
+"""Messages of opencode in the shape of the core.
+
+One message of opencode holds the calls of a step and their results; models are sent the results
+as messages of their own, so it makes several items here.
+"""
+
+from collections.abc import Iterator
+
+from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.entries import Entry
+from ullage.core.transcript.message import (
+    Block,
+    Image,
+    JsonObject,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from ullage.formats.agents.opencode.records import (
+    compaction_part,
+    created_ms,
+    info_of,
+    is_summary,
+    parts_of,
+)
+from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
+
+CLEARED = "[Old tool result content cleared]"
+"""What opencode sends for output that it pruned."""
+INTERRUPTED = "[Tool execution was interrupted]"
+ASKED_FOR_SUMMARY = "What did we do so far?"
+"""What opencode sends for the part that asks for a compaction."""
+ASKED_FOR_SUBTASK = "The following tool was executed by the user"
+UNSENT_FILES = ("text/plain", "application/x-directory")
+"""opencode puts these into texts beside them."""
+_UNSENT_PARTS = frozenset({"step-start", "step-finish", "patch", "snapshot", "retry", "agent"})
+
+
+def items_of(entry: Entry, *, is_after_boundary: bool) -> tuple[ContextItem, ...]:
+    """Give the messages that an entry sends; failed answers send none."""
+    if entry.kind == "user":
+        found = _user_item(entry)
+    elif entry.kind == "assistant" and not _is_failed(entry):
+        found = _assistant_items(entry)
+    else:
+        return ()
+    native = _native(entry)
+    return tuple(
+        ContextItem(
+            entry_id=entry_id,
+            message=message,
+            category=category,
+            native=native,
+            at_ms=created_ms(entry),
+            is_after_boundary=is_after_boundary,
+        )
+        for entry_id, message, category in found
+    )
+
+
+def usage_of(entry: Entry) -> Usage | None:
+    """Read the tokens of an answer; those of a summary tell nothing of the context after it."""
+    info = info_of(entry)
+    tokens = object_of(info, "tokens")
+    if entry.kind != "assistant" or tokens is None or info.get("summary") is True:
+        return None
+    cache = object_of(tokens, "cache") or {}
+    n_input, n_output, n_reasoning = (
+        int_of(tokens, key) or 0 for key in ("input", "output", "reasoning")
+    )
+    n_read, n_write = (int_of(cache, key) or 0 for key in ("read", "write"))
+    n_total = int_of(tokens, "total") or n_input + n_output + n_read + n_write
+    if n_total <= 0:
+        return None
+    return Usage(
+        n_input=n_input,
+        n_output=n_output + n_reasoning,
+        n_cache_read=n_read,
+        n_cache_write=n_write,
+        n_total=n_total,
+    )
+
+
+def _user_item(entry: Entry) -> Iterator[tuple[str, Message, Category]]:
+    parts = parts_of(entry)
+    blocks = tuple(block for block in map(_user_block, parts) if block is not None)
+    if not blocks:
+        return
+    category: Category = "user"
+    if compaction_part(entry) is not None:
+        category = "summary"
+    elif all(part.get("synthetic") is True for part in parts if part.get("type") == "text"):
+        category = "injected" if any(part.get("type") == "text" for part in parts) else "user"
+    yield entry.entry_id, Message(role="user", blocks=blocks), category
+
+
+def _user_block(part: JsonObject) -> Block | None:
+    match part.get("type"):
+        case "text" if not part.get("ignored"):
+            text = text_of(part, "text")
+            return Text(text=text) if text else None
+        case "file" if text_of(part, "mime") not in UNSENT_FILES:
+            return _file(part)
+        case "compaction":
+            return Text(text=ASKED_FOR_SUMMARY)
+        case "subtask":
+            return Text(text=ASKED_FOR_SUBTASK)
+        case _:
+            return None
+
+
+def _assistant_items(entry: Entry) -> Iterator[tuple[str, Message, Category]]:
+    info = info_of(entry)
+    model = text_of(info, "modelID")
+    category: Category = "summary" if is_summary(entry) else "assistant"
+    steps = [step for step in _steps(entry) if any(_blocks(part) for part in step)]
+    for at, step in enumerate(steps):
+        message = Message(
+            role="assistant",
+            blocks=tuple(block for part in step for block in _blocks(part)),
+            model=model,
+            usage=usage_of(entry) if at == len(steps) - 1 else None,
+        )
+        yield (text_of(step[0], "id") or "") if at else entry.entry_id, message, category
+        for part in step:
+            if part.get("type") == "tool":
+                result = Message(role="tool", blocks=(_result(part),))
+                yield text_of(part, "id") or entry.entry_id, result, "tool results"
+
+
+def _steps(entry: Entry) -> list[list[JsonObject]]:
+    """Part an answer where its model was called again."""
+    steps: list[list[JsonObject]] = [[]]
+    for part in parts_of(entry):
+        if part.get("type") == "step-start":
+            steps.append([])
+        elif part.get("type") in ("text", "reasoning", "tool"):
+            steps[-1].append(part)
+    return steps
+
+
+def _blocks(part: JsonObject) -> tuple[Block, ...]:
+    match part.get("type"):
+        case "text":
+            text = text_of(part, "text")
+            return (Text(text=text),) if text else ()
+        case "reasoning":
+            text = text_of(part, "text")
+            return (Thinking(text=text),) if text else ()
+        case "tool":
+            state = object_of(part, "state") or {}
+            call = ToolCall(
+                call_id=text_of(part, "callID") or "",
+                name=text_of(part, "tool") or "",
+                arguments=compact_json(state.get("input", {})),
+            )
+            return (call,)
+        case _:
+            return ()
+
+
+def _result(part: JsonObject) -> ToolResult:
+    state = object_of(part, "state") or {}
+    is_error = False
+    files: tuple[JsonObject, ...] = ()
+    match state.get("status"):
+        case "completed" if _is_cleared(state):
+            text = CLEARED
+        case "completed":
+            text = text_of(state, "output") or ""
+            files = objects_of(state, "attachments")
+        case "error":
+            output = _output_before_interruption(state)
+            is_error = output is None
+            text = text_of(state, "error") or "" if output is None else output
+        case _:
+            is_error = True
+            text = INTERRUPTED
+    return ToolResult(
+        call_id=text_of(part, "callID") or "",
+        name=text_of(part, "tool") or "",
+        content=(Text(text=text), *map(_file, files)),
+        is_error=is_error,
+    )
+
+
+def _output_before_interruption(state: JsonObject) -> str | None:
+    metadata = object_of(state, "metadata") or {}
+    return text_of(metadata, "output") if metadata.get("interrupted") is True else None
+
+
+def _is_cleared(state: JsonObject) -> bool:
+    return bool((object_of(state, "time") or {}).get("compacted"))
+
+
+def _file(part: JsonObject) -> Image:
+    """Give a file that is sent encoded; all kinds of them are images to the core."""
+    return Image(media_type=text_of(part, "mime") or "", size_bytes=len(text_of(part, "url") or ""))
+
+
+def _is_failed(entry: Entry) -> bool:
+    """Whether an answer ended in an error; one that the user broke off is sent if it said much."""
+    info = info_of(entry)
+    if not info.get("error"):
+        return False
+    is_aborted = text_of(object_of(info, "error") or {}, "name") == "MessageAbortedError"
+    says_much = any(part.get("type") not in ("step-start", "reasoning") for part in parts_of(entry))
+    return not (is_aborted and says_much)
+
+
+def _native(entry: Entry) -> JsonObject:
+    """Give a message with the parts of it that are sent, pruned output as it is sent."""
+    parts: list[object] = []
+    for part in parts_of(entry):
+        if part.get("type") in _UNSENT_PARTS:
+            continue
+        state = object_of(part, "state")
+        if state is not None and state.get("status") == "completed" and _is_cleared(state):
+            no_files: list[object] = []
+            state = state | {"output": CLEARED, "attachments": no_files}
+            parts.append(part | {"state": state})
+        else:
+            parts.append(part)
+    return entry.native | {"parts": parts}

@@ -1,0 +1,146 @@
+"""Messages as OpenAI's Chat Completions API has them, and the servers that speak it too.
+
+Beyond OpenAI's own fields: `reasoning_content` (llama.cpp, vLLM) or `reasoning` (OpenRouter,
+Ollama), and what Ollama's own API has in other words, arguments as an object and `tool_name`.
+A failed call is not marked in this shape.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.transcript.context import Category
+from ullage.core.transcript.injected import PREFACE, is_injected
+from ullage.core.transcript.message import (
+    Block,
+    Image,
+    JsonObject,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    plain_text,
+)
+from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
+
+_DATA_KEYS = {"image_url": "url", "input_audio": "data", "file": "file_data"}
+"""Where parts have their encoded data, by their type, whose name is also their own key."""
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
+
+
+def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+    match native.get("role"):
+        case "assistant":
+            return Message(role="assistant", blocks=_answer(native)), "assistant"
+        case "tool":
+            return Message(role="tool", blocks=(_result(native, tool_names),)), "tool results"
+        case "system" | "developer":
+            message = Message(role="system", blocks=_content(native))
+            return message, "injected" if is_injected(plain_text(message)) else "system"
+        case _:
+            message = Message(role="user", blocks=_content(native))
+    text = plain_text(message)
+    if text.startswith(PREFACE):
+        return message, "summary"
+    return message, "injected" if is_injected(text) else "user"
+
+
+def summary_of(native: JsonObject) -> str | None:
+    return plain_text(Message(role="user", blocks=_content(native))).removeprefix(PREFACE)
+
+
+def summary_message(summary: str, *, n_tokens_before: int, at_ms: int) -> JsonObject:
+    del n_tokens_before, at_ms  # servers refuse fields that they do not know
+    return {"role": "user", "content": PREFACE + summary}
+
+
+def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+    """Put placeholders into a message; the rest stays as it is."""
+    is_result = native.get("role") == "tool"
+    call_id = (text_of(native, "tool_call_id") or "") if is_result else None
+    content = native.get("content")
+    for replacement in replacements:
+        if replacement.call_id == call_id:
+            is_output = replacement.what == "output"
+            content = _placeholder(content) if is_output else _without_images(content)
+    return native if content == native.get("content") else native | {"content": content}
+
+
+def _answer(native: JsonObject) -> tuple[Block, ...]:
+    thinking = text_of(native, "reasoning_content") or text_of(native, "reasoning")
+    refusal = text_of(native, "refusal")
+    transcript = text_of(object_of(native, "audio") or {}, "transcript")
+    return (
+        *((Thinking(text=thinking),) if thinking else ()),
+        *_content(native),
+        *(Text(text=text) for text in (refusal, transcript) if text),
+        *map(_call, objects_of(native, "tool_calls")),
+    )
+
+
+def _call(call: JsonObject) -> ToolCall:
+    """Read a call of a function, or of a custom tool, whose input is no JSON."""
+    custom = object_of(call, "custom")
+    called = custom or object_of(call, "function") or {}
+    text = text_of(called, "arguments")
+    if custom is not None:
+        text = compact_json({"input": custom.get("input")})
+    elif text is None:
+        text = compact_json(called.get("arguments") or {})
+    return ToolCall(
+        call_id=text_of(call, "id") or "", name=text_of(called, "name") or "", arguments=text
+    )
+
+
+def _result(native: JsonObject, tool_names: Mapping[str, str]) -> ToolResult:
+    call_id = text_of(native, "tool_call_id") or ""
+    said = text_of(native, "name") or text_of(native, "tool_name")
+    return ToolResult(
+        call_id=call_id,
+        name=tool_names.get(call_id) or said or "",
+        content=_content(native),
+        is_error=False,
+    )
+
+
+def _content(native: JsonObject) -> tuple[Text | Image, ...]:
+    text = text_of(native, "content")
+    if text is not None:
+        return (Text(text=text),) if text else ()
+    return tuple(map(_part, objects_of(native, "content")))
+
+
+def _is_media(part: JsonObject) -> bool:
+    """Whether a part is an image, or a recording or file, which are treated like one."""
+    return part.get("type") in _DATA_KEYS
+
+
+def _part(part: JsonObject) -> Text | Image:
+    """Read a part; one that is not known counts as the JSON that it is."""
+    if not _is_media(part):
+        text = text_of(part, "text") or text_of(part, "refusal")
+        return Text(text=compact_json(part) if text is None else text)
+    kind = text_of(part, "type") or ""
+    # Some servers take an image's address without an object around it.
+    data = text_of(object_of(part, kind) or {}, _DATA_KEYS[kind]) or text_of(part, kind) or ""
+    found = _DATA_URL.match(data)
+    return Image(media_type=found[1] if found else "", size_bytes=len(data))
+
+
+def _placeholder(content: object) -> object:
+    return [_text_part(PRUNED_OUTPUT)] if isinstance(content, list) else PRUNED_OUTPUT
+
+
+def _without_images(content: object) -> object:
+    if not isinstance(content, list):
+        return content
+    return [
+        _text_part(PRUNED_IMAGE) if _is_media(as_object(part) or {}) else part
+        for part in cast(list[object], content)
+    ]
+
+
+def _text_part(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
