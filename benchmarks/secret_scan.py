@@ -2,7 +2,7 @@
 
     python benchmarks/secret_scan.py
 
-Aims (research/reliability.md §3): below 250 ms for 1 MB by each rule, linear to 16 MB.
+Aims (docs/safety.md, "Secrets"): below 250 ms for 1 MB by each rule, linear to 16 MB.
 """
 
 import base64

@@ -19,7 +19,7 @@ from ullage.core.transcript.message import Message, Text
 from ullage.core.transcript.tokens import count_items, estimate
 
 GOALS = {5: 0.95, 10: 0.75, 20: 0.0}
-"""Facts that have to survive, by the share of the text (research/compaction-quality.md)."""
+"""Facts that have to survive, by the share of the text (docs/design/summaries.md, "Aims")."""
 AUTHORITATIVE = ("Goal", "Constraints", "Decisions", "Remaining")
 
 

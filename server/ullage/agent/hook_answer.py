@@ -90,7 +90,7 @@ def _restored_state(origin: Origin, places: Places) -> bytes:
 
 
 def _before_prompt(event: Prompted, config: Config, places: Places) -> bytes:
-    """Tell how full the window is from 70 % on, and save a checkpoint from 80 % on (S1 §6.3)."""
+    """Tell how full the window is from 70 % on, and save a checkpoint from 80 % on."""
     if event.origin.agent == "copilot":
         return _heard(event, config, places)
     if not os.path.lexists(event.origin.transcript or ""):

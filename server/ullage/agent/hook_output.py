@@ -8,8 +8,8 @@ user's work.
 import msgspec
 
 MAX_CONTEXT_CHARS = 9_000
-"""Claude Code replaces what is above 10,000 by a preview (research/agents.md §1.6); Codex cuts at
-2,500 tokens (§2), which `injection_tokens` keeps far below."""
+"""Claude Code replaces what is above 10,000 by a preview; Codex cuts at 2,500 tokens, which
+`injection_tokens` keeps far below (docs/design/agents.md, "Hooks")."""
 
 
 class _HookOutput(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

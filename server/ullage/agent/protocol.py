@@ -79,7 +79,7 @@ class Open(Wire, frozen=True, kw_only=True):
     """Compactions of the session so far; else it is taken from the transcript, or what was
     noted when the session was open before."""
     is_read_only: bool = False
-    """A sandbox: pruning in memory alone, nothing is written (S4 §27.7)."""
+    """A sandbox: pruning in memory alone, nothing is written."""
     can_take_turn: bool = False
     """Whether the runtime can have the agent take a silent turn to write its memory."""
 
@@ -256,7 +256,7 @@ class Prepared(Wire, frozen=True, kw_only=True):
     """Messages to send in other words, by their index; all others go as they are."""
     gauge: GaugeReport
     gauge_line: str | None
-    """A line for this one request, from 70 % on (S1 §6.4)."""
+    """A line for this one request, from 70 % on."""
     system_events: list[SystemEvent]
     actions: list[TakenOrAsked]
     """In the order in which they were taken or are to be taken."""

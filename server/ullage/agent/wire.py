@@ -20,7 +20,7 @@ from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_any
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""More is no message but a broken stream (research/reliability.md E3)."""
+"""More is no message but a broken stream (docs/safety.md, "Streams and processes")."""
 
 RequestId: TypeAlias = int | str | None
 

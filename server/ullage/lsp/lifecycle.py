@@ -14,7 +14,7 @@ from ullage.store.files.own_process import exit_soon
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """More is no message but the text of a document that is opened, which is not kept."""
 MAX_STREAM_BYTES = 4 * 1024 * 1024 * 1024
-"""More is a broken stream (research/reliability.md E3; chosen)."""
+"""More is a broken stream (chosen)."""
 LARGE_BYTES = 1024 * 1024
 """Parsing more would hold the loop for longer than 10 ms (measured)."""
 SWITCH_S = 0.001
@@ -27,7 +27,8 @@ class ClientInput:
     """The client's end of the protocol: tells of its end, and takes headers in any case.
 
     pygls 2.1.1 waits for running threads when the input ends, and never answers again after a
-    header that is not written exactly `Content-Length: N` (research/reliability.md §0.6).
+    header that is not written exactly `Content-Length: N` (docs/safety.md, "Streams and
+    processes").
     """
 
     def __init__(self, stream: BinaryIO) -> None:

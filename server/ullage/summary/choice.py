@@ -1,11 +1,11 @@
-"""Which model summarizes, if any (S0 §Compaction Model Resolution)."""
+"""Which model summarizes, if any (docs/design/summaries.md, "Which model")."""
 
 from collections.abc import Set as AbstractSet
 
 from ullage.summary.endpoint import ModelChoice, Provider
 
 FREE_MODEL = "google/gemini-2.0-flash-exp:free"
-"""OpenRouter's free model that S0 takes where a key for OpenRouter is there."""
+"""OpenRouter's free model, where a key for OpenRouter is there."""
 
 
 def choose_model(

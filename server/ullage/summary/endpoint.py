@@ -19,7 +19,7 @@ BASE_URLS: dict[Provider, str] = {
 }
 DEFAULT_TEMPERATURE = 0.3
 DEFAULT_MAX_TOKENS = 4000
-"""Both from S0 §Config Example."""
+"""docs/design/summaries.md, "Which model"."""
 _OWN_TEMPERATURE = ("o1", "o3", "o4", "gpt-5")
 """OpenAI's reasoning models answer 400 to any temperature but their own."""
 _METADATA_HOSTS = frozenset(("metadata", "metadata.google.internal", "instance-data"))

@@ -23,7 +23,7 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds of one request with all its tries (research/reliability.md §2.5, K5 and K6)."""
+    """Bounds of one request with all its tries (docs/safety.md, "A model's server")."""
 
     connect_s: float = 10.0
     idle_s: float = 60.0
@@ -39,8 +39,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 REMOTE = Limits()
 LOCAL = Limits(idle_s=900.0, total_s=3600.0)
-"""A model on this machine reads 34 tokens a second on one core (research/local-llm.md), and
-says nothing while it reads."""
+"""A model on this machine reads some thirty tokens a second on one core (measured), and says
+nothing while it reads."""
 
 
 def pause_s(n_failed: int, retry_after_s: float | None, limits: Limits, jitter: float) -> float:

@@ -12,8 +12,8 @@ from ullage.core.transcript.tokens import Count
 from ullage.summary.endpoint import Prices
 
 Tier: TypeAlias = Literal["full", "partial", "note"]
-"""S2's tiers: all messages; all but oversized ones; none, which a caller should not use where
-the extractive summary is to be had."""
+"""All messages; all but oversized ones; none, which a caller should not use where the extractive
+summary is to be had (docs/design/summaries.md, "Fallbacks")."""
 
 
 Stage: TypeAlias = Literal["part", "merge", "memory"]

@@ -1,4 +1,4 @@
-"""Summaries in stages, each with its fallbacks (S2 §Phase 2).
+"""Summaries in stages, each with its fallbacks (docs/design/summaries.md, "Stages").
 
 Nothing is written here: a summary comes back whole and checked, or an error does, and the
 caller then has the extractive summary. One summary may take many requests; all of them go over
@@ -140,7 +140,7 @@ def _parts(messages: Sized, n_chunk_tokens: int, n_parts: int) -> tuple[Sized, .
 
 
 async def _write_part(writer: Writer, part: Sized, n_chunk_tokens: int, earlier: str) -> _Partial:
-    """Go through the tiers: all messages, those that are not oversized, a note (S2)."""
+    """Go through the tiers: all messages, those that are not oversized, a note."""
     small, notes = without_oversized(part, writer.window_tokens)
     try:
         text = await _write_chunks(writer, part, n_chunk_tokens, earlier)
@@ -162,7 +162,7 @@ async def _write_part(writer: Writer, part: Sized, n_chunk_tokens: int, earlier:
 
 
 async def _write_chunks(writer: Writer, part: Sized, n_chunk_tokens: int, earlier: str) -> str:
-    """Summarize chunk by chunk, each on top of what came before it (S2 §Phase 2, 2).
+    """Summarize chunk by chunk, each on top of what came before it.
 
     Where one is too large for the model after all, the rest goes on in smaller chunks.
     """

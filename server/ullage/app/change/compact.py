@@ -122,7 +122,7 @@ async def plan_summary(
 
 
 async def with_flush(plan: Plan, config: Config, places: Places, model: ModelUse) -> Plan:
-    """Begin a compaction with a flush of memory, where one is due and wanted (S4 §27.8).
+    """Begin a compaction with a flush of memory, where one is due and wanted.
 
     Apart from `plan_compaction`, as the model is asked once however often that is done.
     """
@@ -208,7 +208,10 @@ def _worked_out(loaded: Loaded, planned: Summarized) -> Plan:
 
 
 def details_of(planned: Summarized, n_tokens_before: int, n_tokens_after: int | None) -> JsonObject:
-    """Note S0's fields of a CompactionEvent, and what the audit found, beside the summary."""
+    """Note beside the summary how it came about, and what the audit found.
+
+    The fields are those of docs/design/sessions.md, "Compaction events".
+    """
     request, selection, summary = planned.request, planned.selection, planned.summary
     details: JsonObject = {
         "by": "ullage",

@@ -1,8 +1,8 @@
 """Changes of a session: worked out to the last byte, shown, then made in one order.
 
-The order is that of SPEC §7: lock, compare, checkpoint, receipt, change, read back, compare; a
-flush of memory comes before the checkpoint (S1 §8.1). What is read back is read by the agent's
-own rule, and must be the context that was previewed.
+The order is lock, compare, checkpoint, receipt, change, read back, compare (docs/safety.md, "How
+changes are kept safe"); a flush of memory comes before the checkpoint. What is read back is read
+by the agent's own rule, and must be the context that was previewed.
 """
 
 import hashlib

@@ -89,7 +89,7 @@ def remember_return(loaded: Loaded, places: Places) -> None:
 
 
 def is_read_only_full(loaded: Loaded) -> bool:
-    """Tell whether to warn of a session that cannot be compacted (S4 §27.7.3)."""
+    """Tell whether to warn of a session that cannot be compacted."""
     gauge = loaded.status.gauge
     warning_at = read_only_warning_at(gauge.window.n_tokens, loaded.policy)
     return gauge.used_tokens is not None and gauge.used_tokens >= warning_at

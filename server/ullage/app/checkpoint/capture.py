@@ -1,4 +1,4 @@
-"""Capture what happens in a session as it happens, for its next checkpoint (S1 §7)."""
+"""Capture what happens in a session as it happens, for its next checkpoint."""
 
 import time
 from collections.abc import Generator, Sequence

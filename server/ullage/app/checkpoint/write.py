@@ -182,7 +182,11 @@ def build_checkpoint(
 def _says_the_same(
     latest: Checkpoint, new: Checkpoint, settings: CheckpointSettings, trigger: Trigger
 ) -> bool:
-    """Judge as S1 §5.2 and §10.2: what comes by itself counts tokens, a user every word."""
+    """Judge whether another checkpoint is worth a file.
+
+    What comes by itself counts tokens, a user every word (docs/design/checkpoints.md, "When one is
+    written").
+    """
     match trigger:
         case "auto-80pct":
             return is_near(latest, new, settings.minimum_change_percent)

@@ -47,7 +47,7 @@ OPENCLAW = Loader(
     folder=".openclaw",
     is_top_only=True,
 )
-"""S3 §Bootstrap File Priority; the identity files as research/openclaw-pi.md lists them."""
+"""In OpenClaw's order: docs/design/assembly.md, "Bootstrap files"."""
 CODEX = Loader(
     reader="Codex",
     agent="codex",

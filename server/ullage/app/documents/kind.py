@@ -31,7 +31,7 @@ TOP_NAMES: Final = (
     "HEARTBEAT.md",
 )
 """What OpenClaw loads too, from the top of its workspace; a docs/USER.md is a page of a manual
-(research/openclaw-pi.md; S3 §Bootstrap File Priority)."""
+(docs/design/assembly.md, "Bootstrap files")."""
 INSTRUCTION_NAMES: Final = (*ANYWHERE_NAMES, *TOP_NAMES)
 MEMORY_NAME: Final = "MEMORY.md"
 MEMORY_FOLDER: Final = "memory"

@@ -45,7 +45,7 @@ class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
     """The compactions that were measured, added up."""
     n_measured: int
     is_death_spiral: bool
-    """More than three compactions: each works on the summary of the one before (S1 §12)."""
+    """More than three compactions: each works on the summary of the one before."""
 
 
 def history(session: Session, places: Places) -> HistoryReport:

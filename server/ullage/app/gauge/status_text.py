@@ -11,7 +11,7 @@ from ullage.core.gauge.window import Window
 from ullage.core.transcript.entries import Agent
 
 RULE = "━" * 50
-"""The line below a heading (S0 §`openclaw context status`)."""
+"""The line below a heading."""
 LABEL_CHARS = 21
 BAR_CHARS = 40
 AGENT_NAMES: dict[Agent, str] = {
@@ -32,7 +32,7 @@ def session_title(agent: Agent, session_id: str) -> str:
 
 
 def status_text(loaded: Loaded) -> str:
-    """Write the status as S0 words it, with the source of every figure."""
+    """Write the status, with the source of every figure."""
     context, status = loaded.context, loaded.status
     header, gauge = context.header, status.gauge
     lines = [

@@ -245,7 +245,7 @@ def try_flush(plan: FlushPlan, places: Places) -> Flushed:
 
 
 def refuse_read_only(loaded: Loaded) -> None:
-    """Refuse to write into a workspace that is not to be written to (S4 §27.7.1).
+    """Refuse to write into a workspace that is not to be written to.
 
     Raises:
         WriteNotSupported: with the setting that says so.

@@ -1,6 +1,7 @@
 """Have the summary of a compaction written that a session's runtime applies itself.
 
-Nothing is written into a transcript. The checkpoint comes first (S1 §8.1).
+Nothing is written into a transcript. The checkpoint comes first (docs/design/checkpoints.md, "Order
+at a compaction").
 """
 
 import asyncio

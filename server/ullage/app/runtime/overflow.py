@@ -1,7 +1,8 @@
-"""What to do after a provider refused a context as too large (S3 §Overflow Handling).
+"""What to do after a provider refused a context as too large.
 
-Compact, send once more, then end with an error of the kind `context_overflow`. A prune in memory
-comes first where it is enough; where no cut frees anything, the largest outputs are pruned.
+Compact, send once more, then end with an error of the kind `context_overflow`
+(docs/design/layers.md, "Overflow"). A prune in memory comes first where it is
+enough; where no cut frees anything, the largest outputs are pruned.
 """
 
 import time

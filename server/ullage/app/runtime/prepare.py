@@ -1,6 +1,6 @@
 """Prepare a request to the model: what is done about its context, and what is asked for.
 
-The whole decision of S1 §10.2 and S4 §27.8, in S4's order: prune in memory, count again; a
+In this order (docs/design/layers.md, "Before each request"): prune in memory, count again; a
 read-only session is warned once, and nothing is written; else a checkpoint from 80 % on, memory
 flushed once in an epoch, and the compaction asked for.
 """
@@ -77,7 +77,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     gauge: Gauge
     """After pruning."""
     line: str | None
-    """The gauge for the agent, from 70 % on (S1 §6.3)."""
+    """The gauge for the agent, from 70 % on."""
     told: tuple[Told, ...]
     """For the agent, once."""
     steps: tuple[Step, ...]

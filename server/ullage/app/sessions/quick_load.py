@@ -74,7 +74,7 @@ def load_live(live: Live, config: Config, places: Places) -> Loaded:
 
 
 def is_saved(session_key: str, live: Live, settings: CheckpointSettings, places: Places) -> bool:
-    """Whether a checkpoint of this context, nearly as full as it is now, is there (S1 §5.2).
+    """Whether a checkpoint of this context, nearly as full as it is now, is there.
 
     It says before one is built what `write_checkpoint` says after, for each prompt above 80 %.
     """

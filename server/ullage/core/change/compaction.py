@@ -11,11 +11,11 @@ from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import Count, count_message
 
 SUMMARY_SHARE = 8
-"""The summary may take an eighth of what it replaces: 5 to 10 without a model (quality goal 4)."""
+"""The summary may take an eighth of what it replaces (docs/design/summaries.md, "Aims")."""
 MIN_SUMMARY_TOKENS = 300
 MAX_SUMMARY_TOKENS = 6_000
 MAX_SUMMARY_RATIO = 0.5
-"""A summary that is larger than half of what it replaces is not worth its loss (S2 §4, S3)."""
+"""A summary that is larger than half of what it replaces is not worth its loss (chosen)."""
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,16 +1,8 @@
 """The decision: what is done about a context now, from its size, the policy and what was tried.
 
 One pure function for all three triggers. The caller makes what it says, takes the same metric
-again and asks once more with what was tried, until nothing is due. What the seeds ask for
-meets here like this:
-
-- Prune at 80 % with more than 50,000 tokens of tool output, summarize at 88 %, full at 95 % (S0);
-  the reserve (S4) starts a summary where it is reached before 88 %.
-- The cascade begins with pruning wherever that is worth it, also when a compaction is due, and
-  ends where that brings the context below 80 % (S2). If a compaction was due when the cascade
-  began and the context is still at 80 % or more, it is summarized (S2 §Phase 2); if only pruning
-  was due, a summary waits for its own threshold (S0).
-- No layer runs twice in a cascade, and none after a stronger one.
+again and asks once more with what was tried, until nothing is due. Which layer is due where, and
+what a cascade may do, is in docs/design/layers.md, "The three layers" and "The cascade".
 """
 
 from typing import Literal, TypeAlias
@@ -25,7 +17,7 @@ Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]
 """The user asks, a turn ended, the provider refused the context as too large."""
 
 CONTEXT_OVERFLOW = "context_overflow"
-"""Kind of the error after a retry that did not help (S3 §Overflow Handling)."""
+"""Kind of the error after a retry that did not help."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -246,7 +238,7 @@ def _decide_read_only(
 
 
 def _decide_overflow(situation: Situation, policy: Policy, now_ms: int) -> Action:
-    """Free room, retry once, then give up (S3 §Overflow Handling).
+    """Free room, retry once, then give up (docs/design/layers.md, "Overflow").
 
     Nobody is asked: the request has failed, and without room the agent cannot go on.
 
@@ -301,7 +293,7 @@ def _is_auto_on(situation: Situation, policy: Policy) -> bool:
 
 
 def _is_limit_reached(situation: Situation, layer: Layer, policy: Policy) -> bool:
-    """S0 §Degradation Protection: shouldBlockFurtherCompaction; pruning loses nothing."""
+    """Whether no compaction comes by itself any more; pruning loses nothing."""
     return layer != "prune" and situation.n_compactions >= policy.max_auto_compactions
 
 

@@ -12,7 +12,7 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, JsonObject, ToolResult
 
 PRUNED_OUTPUT = "[output pruned for context]"
-"""Stands for a tool's output that was pruned (S2 §Phase 1, rule 4)."""
+"""Stands for a tool's output that was pruned (docs/design/prune.md, "The six rules")."""
 PRUNED_IMAGE = "[image pruned for context]"
 
 
@@ -54,7 +54,7 @@ class CompactionEdit(msgspec.Struct, frozen=True, kw_only=True):
     n_tokens_after: int | None
     """None in the draft from which the figure is taken."""
     details: JsonObject
-    """S0's fields of a CompactionEvent, and what the audit found."""
+    """The fields of docs/design/sessions.md, "Compaction events", and what the audit found."""
 
 
 class PruneEdit(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,9 +22,9 @@ from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_items
 Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old image", "too large"]
 
 PROTECTED_USER_TURNS = 2
-"""S2 rule 1."""
+"""Rule 1 of docs/design/prune.md, "The six rules"."""
 RULE_REASONS: tuple[Reason, ...] = ("old output",)
-"""What S2's rules prune, and so all that is pruned without being asked for."""
+"""What the six rules prune, and so all that is pruned without being asked for."""
 ALL_REASONS: tuple[Reason, ...] = ("old output", "superseded read", "duplicate", "old image")
 """What `plan_prune` offers."""
 
@@ -68,16 +68,15 @@ def plan_prune(
     chosen: Collection[str] | None = None,
     reasons: Collection[Reason] = RULE_REASONS,
 ) -> PrunePlan:
-    """Plan a prune by the six rules of S2 §Phase 1.
+    """Plan a prune by the six rules (docs/design/prune.md, "The six rules").
 
     1. Nothing from the second user message from the end onwards is touched.
     2. Nothing before the last summary is looked at.
     3. Backwards from there, outputs are protected as long as they fit together into
-       `prune_protect_tokens`. The sum starts outside the two turns: S2 says that results are kept
-       "even outside the 2-turn window", which would not hold if two busy turns could use the
-       share up. An output that fits only in part is not protected, as with the recent share of
-       S0 (§Layered Compaction Logic) and in opencode, whose published rule S2 describes: else one
-       huge output at the edge would make the share as large as itself.
+       `prune_protect_tokens`. The sum starts outside the two turns: two busy turns would use the
+       share up, and nothing before them would be kept. An output that fits only in part is not
+       protected, as with the recent share of a layer and in opencode: else one huge output at
+       the edge would make the share as large as itself.
     4. All older outputs are marked for the placeholder.
     5. Protected tools are skipped and take nothing of the protected share.
     6. The marked outputs are pruned if they have at least `prune_minimum_tokens` together.
@@ -86,8 +85,8 @@ def plan_prune(
     was pruned before are no items, so that a second plan finds nothing of the first.
 
     Beside rule 4's there are items of other reasons (`stale`, old images), also from within
-    rule 3's share, where S2 keeps recent results intact. Its wording wins: they are offered, and
-    chosen only where the caller names their `reasons`. `chosen` names single items instead; then
+    rule 3's share, which keeps recent results as they are. So these are offered, and chosen only
+    where the caller names their `reasons`. `chosen` names single items instead; then
     the minimum does not apply, since the user asked.
     """
     outputs = tool_outputs(items, policy, count)
@@ -119,7 +118,7 @@ def plan_prune(
 
 
 def plan_rounds(items: Sequence[ContextItem], policy: Policy, count: Count) -> PrunePlan:
-    """Plan what read-only mode leaves out of a request: results older than N turns (S4 §27.7).
+    """Plan what read-only mode leaves out of a request: results older than N turns.
 
     In memory alone, so that no minimum and no share of recent output apply. Protected tools
     and what stands before a summary are left alone here too.
@@ -141,7 +140,7 @@ def plan_rescue(
     """Plan what must go so that messages fit which no layer can make fit: the largest outputs.
 
     For a session whose last step alone is larger than the window, as after a tool that printed
-    a whole log: a cut cannot part its calls from their results, and S2's rules protect the last
+    a whole log: a cut cannot part its calls from their results, and the six rules protect the last
     two turns. It is never part of a prune by rule. The largest go first, so that the fewest go;
     protected tools stay.
     """

@@ -1,8 +1,9 @@
-"""A turn: what is done about the context right before one request to the model (S4 §27.6, §27.8).
+"""A turn: what is done about the context right before one request to the model.
 
-In S4's order: prune in memory, count again, look at the thresholds; a read-only session stops
-there. What was pruned for a request stays pruned for the next ones: else the context would be
-full again at once, and the provider's cache of it would be lost.
+In this order (docs/design/layers.md, "Before each request"): prune in memory, count again, look at
+the thresholds; a read-only session stops there. What was pruned for a request stays pruned for the
+next ones: else the context would be full again at once, and the provider's cache of it would be
+lost.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tool_output_tokens(items: Sequence[ContextItem], count: Count) -> int:
-    """Count all output of tools in a context (S0's `toolOutputTokens`)."""
+    """Count all output of tools in a context."""
     return sum(
         result_tokens(block, count)
         for item in items
@@ -91,7 +91,7 @@ def tool_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
 
 
 def prunable_range(items: Sequence[ContextItem], n_turns: int) -> range:
-    """Give the positions between the last summary and the last user turns (S2 rules 1 and 2).
+    """Give the positions between the last summary and the last user turns.
 
     The last turns begin with the `n_turns`-th user message from the end; with fewer messages
     than that, all of the context is recent. Nothing before a summary is looked at, and a summary

@@ -156,7 +156,7 @@ def _decisions(
     created_at: str,
     told_at_ms: int | None,
 ) -> tuple[Decision, ...]:
-    """Give rules and choices together: S1's schema has one list for what was settled."""
+    """Give rules and choices together: the schema has one list for what was settled."""
     told_at = created_at if told_at_ms is None else rfc3339(told_at_ms)
     earlier, carried = (facts.carried[0], facts.carried[1:]) if hidden else (None, facts.carried)
     settled = list(still_settled(hidden, earlier)) if earlier else []

@@ -19,7 +19,7 @@ from ullage.core.transcript.message import JsonObject
 FORMAT = "ullage.session"
 VERSION = 1
 MAX_BUNDLE_BYTES = 64 * 1024 * 1024
-"""As for a member of an archive (research/reliability.md N6)."""
+"""Chosen (docs/safety.md, "Limits of what is read")."""
 MAX_DEPTH = 200
 """Of what is nested in a bundle; messages of agents stay below 20 (chosen)."""
 

@@ -1,4 +1,7 @@
-"""Checkpoints: the working state of a session as structured values, schema v1 (S1 §5.3)."""
+"""Checkpoints: the working state of a session as structured values, schema v1.
+
+Its fields: docs/design/checkpoints.md, "Schema".
+"""
 
 import re
 from typing import Literal, TypeAlias

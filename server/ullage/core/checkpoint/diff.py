@@ -46,7 +46,7 @@ def has_same_figures(old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def is_near(old: Checkpoint, new: Checkpoint, minimum_change_percent: float) -> bool:
-    """Whether the used tokens differ by less than a share of what they were (S1 §5.2)."""
+    """Whether the used tokens differ by less than a share of what they were."""
     return is_near_to(
         old,
         session_file=new.meta.session_file,

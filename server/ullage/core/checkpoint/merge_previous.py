@@ -119,7 +119,7 @@ def still_settled(hidden: Sequence[Settled], resolved: Carried) -> tuple[Settled
 
 
 def with_ids(settled: Sequence[Settled], previous: Checkpoint | None) -> tuple[Decision, ...]:
-    """Keep as many decisions as S1 allows; one that has an id already keeps it, and its time.
+    """Keep as many decisions as may be; one that has an id already keeps it, and its time.
 
     Where not all fit, choices go before rules, and the oldest first.
     """

@@ -1,6 +1,6 @@
 """The text that gives an agent its working state back where no checkpoint can be made.
 
-It is made of what was captured alone, in the words of a checkpoint's text (S1 §8.2).
+It is made of what was captured alone, in the words of a checkpoint's text.
 """
 
 from collections.abc import Sequence

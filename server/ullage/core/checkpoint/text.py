@@ -1,6 +1,6 @@
-"""The text that gives an agent its working state back (S1 §8.2).
+"""The text that gives an agent its working state back.
 
-Its lines and their order are S1's; pins, exchanges, files and dead ends stand between them. All
+Its lines and their order are those of docs/design/checkpoints.md, "The text for the agent". All
 that a checkpoint quotes is data: it can neither begin a line nor look like markup.
 """
 
@@ -16,7 +16,7 @@ from ullage.core.text.quoting import as_data
 from ullage.core.text.wording import reads_as_rule
 
 _DEATH_SPIRAL = 3
-"""More compactions than these call for a warning (S1 §5.5)."""
+"""More compactions than these call for a warning (docs/design/gauge.md, "Degradation")."""
 _SHORT_CHARS = 160
 _LONG_CHARS = 600
 """A point is shown in short, and at length where room is left; chosen."""
@@ -50,7 +50,7 @@ def render_for_agent(
     count: Callable[[str], int],
     max_chars: int | None = None,
 ) -> str:
-    """Write the text within the budget: what is worth the most is chosen, S1's order is kept.
+    """Write the text within the budget: what is worth the most is chosen, the order is kept.
 
     It is empty where the budget does not even take its first line.
     """

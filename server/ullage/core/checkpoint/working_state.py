@@ -1,4 +1,4 @@
-"""What a session did since its last checkpoint, captured event by event (S1 §7).
+"""What a session did since its last checkpoint, captured event by event.
 
 The state is a function of the set of events: in what order, by how many ways and how often they
 arrive makes no difference, and an event that a checkpoint holds is not counted again. It is in
@@ -33,7 +33,7 @@ MAX_DECISIONS = 50
 MAX_EXCHANGES = 8
 MAX_TOOLS = 100
 MAX_FILES = 100
-"""These four are S1's (§12); files are those read and those modified, each."""
+"""Files are those read and those modified, each. docs/design/checkpoints.md, "Working state"."""
 MAX_ERRORS = 20
 MAX_OPEN_ITEMS = 20
 """As many as a checkpoint has of open items (chosen)."""

@@ -10,7 +10,7 @@ Reader: TypeAlias = Literal["OpenClaw", "Codex", "Claude Code", "Gemini CLI"]
 
 HEAD_RATIO = 0.7
 TAIL_RATIO = 0.2
-"""S3 §Truncation Strategy."""
+"""docs/design/assembly.md, "Truncation"."""
 CODEX_MAX_BYTES = 32 * 1024
 """Of all AGENTS.md files from the root of the project down (Codex, `project_doc_max_bytes`)."""
 CLAUDE_LARGE_CHARS = 40_000
@@ -32,7 +32,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def openclaw_cut(text: str, max_chars: int) -> Cut | None:
-    """Give what `trimBootstrapContent` leaves out (S3); JavaScript counts UTF-16 units.
+    """Give what OpenClaw's `trimBootstrapContent` leaves out; JavaScript counts UTF-16 units.
 
     A character that the cut would split is not seen as what it is: it counts as cut.
     """

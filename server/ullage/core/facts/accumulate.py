@@ -19,7 +19,7 @@ from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_tex
 
 _LONG_ANSWER_CHARS = 500
 _SHORT_REPLY_CHARS = 50
-"""A short reply to a long answer is a decision: S1 §7.2, Layer B."""
+"""A short reply to a long answer is a decision (docs/design/checkpoints.md, "Decisions")."""
 _MAX_COMPARED = 1200
 """Sentences compared with one another for replaced values; the newest. Chosen."""
 _REPLY_KINDS = ("statement", "choice", "rule")
@@ -29,7 +29,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     is_user: bool
     is_guessed: bool
-    """Whether only its place speaks for it: a short reply to a long answer (S1 §7.2)."""
+    """Whether only its place speaks for it: a short reply to a long answer."""
     n_item: int
     at_ms: int | None
 

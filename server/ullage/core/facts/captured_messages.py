@@ -1,4 +1,4 @@
-"""What was said last in a session, as far as its thread and its decisions need it (S1 §7.2, B).
+"""What was said last in a session, as far as its thread and its decisions need it.
 
 The same message may arrive by several ways, each with its own clock. So a message is told by its
 content and its place: the same words of the same speaker with nothing of anyone else between
@@ -18,7 +18,7 @@ SHORT_REPLY_CHARS = 50
 """A user's message shorter than this, after an agent's longer than that, is like a decision."""
 TOPIC_CHARS = 100
 GIST_CHARS = 120
-"""These four figures are S1's (§7.2, §11.1, §11.2)."""
+"""These four figures: docs/design/checkpoints.md, "Thread" and "Decisions"."""
 MAX_HEARD = 48
 """Messages remembered: six times as many as are shown, since two ways may bring each (chosen)."""
 _PROPOSAL_CHARS = 200

@@ -1,4 +1,7 @@
-"""The thread of a session: how it began, where it turned, where it stands (S1 §11.2)."""
+"""The thread of a session: how it began, where it turned, where it stands.
+
+What is chosen: docs/design/checkpoints.md, "Thread".
+"""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +13,6 @@ from ullage.core.facts.captured_messages import GIST_CHARS, LONG_ANSWER_CHARS
 
 _SUMMARY_CHARS = 100
 _MAX_EXCHANGES = 8
-"""Both are S1's."""
 _LAST_PAIRS = 2
 _JOINED = re.compile("[\u0300-\u036f\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
 """Characters that belong to the one before them."""

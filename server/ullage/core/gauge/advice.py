@@ -14,7 +14,7 @@ LARGE_UNSEEN_RATIO = 0.2
 """A system prompt and tools above this share of the window are worth a look (chosen)."""
 LARGE_RESULT_TOKENS = 8_000
 OLD_AFTER_USER_TURNS = 2
-"""Tool results of the last two user turns are in use (S2 rule 1)."""
+"""Tool results of the last two user turns are in use, as for a prune."""
 MIN_GAIN_TOKENS = 1_000
 MAX_ADVICE = 5
 

@@ -1,4 +1,4 @@
-"""How much a session has lost to its compactions (S0 §Degradation Protection)."""
+"""How much a session has lost to its compactions (docs/design/gauge.md, "Degradation")."""
 
 from typing import Literal, TypeAlias
 
@@ -59,5 +59,5 @@ def _recommendation(n_compactions: int) -> str:
 
 
 def is_death_spiral(n_compactions: int) -> bool:
-    """Whether a session is compacted so often that each summary is one of summaries (S1 §12)."""
+    """Whether a session is compacted so often that each summary is one of summaries."""
     return n_compactions > DEATH_SPIRAL_COMPACTIONS

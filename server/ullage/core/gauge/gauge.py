@@ -122,7 +122,7 @@ def share_text(share: float, *, is_estimated: bool) -> str:
 
 
 def gauge_line(gauge: Gauge, *, is_checkpoint_saved: bool) -> str:
-    """Write the gauge for the agent itself (S1 §6.4)."""
+    """Write the gauge for the agent itself (docs/design/gauge.md, "The line for the agent")."""
     used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
     line = f"[Context: {gauge_text(gauge)} | {used}/{short_tokens(gauge.window.n_tokens)} tokens"
     return f"{line} | Checkpoint saved]" if is_checkpoint_saved else f"{line}]"

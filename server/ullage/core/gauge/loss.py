@@ -11,7 +11,7 @@ import msgspec
 from ullage.core.transcript.message import JsonObject
 
 TARGET_RATIO = 5.0
-"""Tokens replaced by tokens of the summary: 5:1 or more (S4 §27.9.1)."""
+"""Tokens replaced by tokens of the summary: 5:1 or more (docs/design/gauge.md, "Measured loss")."""
 _FIELD = "audit"
 
 

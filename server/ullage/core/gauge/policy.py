@@ -15,14 +15,15 @@ Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 
 
 PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
-"""Their output is never pruned; a user may add tools, not take these away (S2 §Options)."""
+"""Their output is never pruned; a user may add tools, not take these away."""
 
 PRUNE_ROUNDS = 10
 READ_ONLY_PRUNE_ROUNDS = 3
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """Defaults of S0 (§Layer Configuration), S1 (§6.3), S2 (§Options) and S4 (§27.2.2)."""
+    """When what is due; the defaults are those of docs/design/gauge.md, "Bands" and "Reserve", of
+    docs/design/layers.md, "The three layers", and of docs/design/prune.md, "The six rules"."""
 
     gauge_ratio: float = 0.70
     checkpoint_ratio: float = 0.80
@@ -37,7 +38,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     prune_minimum_tokens: int = 20_000
     """A smaller gain is not worth a change."""
     prune_tool_tokens: int = 50_000
-    """Tool output above which the prune layer is due (S0: `toolOutputTokens > 50_000`)."""
+    """Tool output above which the prune layer is due."""
     protected_tools: tuple[str, ...] = ()
     """Beside those that are always protected."""
     is_auto_enabled: bool = True
@@ -46,13 +47,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     max_auto_compactions: int = 5
     warn_at_compaction: int = 3
     is_read_only: bool = False
-    """A sandbox that cannot be written to: pruning in memory alone (S4 §27.7)."""
+    """A sandbox that cannot be written to: pruning in memory alone."""
     prune_after_rounds: int | None = None
     """`pruneAfterRounds`: user turns after which read-only mode leaves tool results out;
-    None for the seed's figures, see `prune_rounds`."""
+    None for the defaults of `prune_rounds`."""
     warn_at_tokens: int | None = None
     """`warnAtTokenThreshold`: where read-only mode warns; None for where a compaction would be
-    due (S4 §27.7.3 has 150,000 as an example)."""
+    due."""
     reserve_tokens: int = 20_000
     """`reserveTokensFloor`: kept free for the answer."""
     soft_tokens: int = 4_000
@@ -83,9 +84,8 @@ def ratio_at(window_tokens: int, ratio: float) -> int:
 def reserve_at(window_tokens: int, policy: Policy) -> int | None:
     """Give the size at which the reserve is touched; None where the window is all reserve.
 
-    `tokens >= window - reserveTokensFloor - softThresholdTokens` (S4 §27.2.1: 176,000 of
-    200,000). It is never later than S3's `tokens > window - reserveTokens`, since the reserve is
-    the larger of `reserveTokens` and its floor.
+    `tokens >= window - reserveTokensFloor - softThresholdTokens`, 176,000 of 200,000
+    (docs/design/gauge.md, "Reserve").
     """
     at_tokens = window_tokens - policy.reserve_tokens - policy.soft_tokens
     return at_tokens if at_tokens > 0 else None
@@ -115,7 +115,10 @@ def next_trigger(used_tokens: int, window_tokens: int, policy: Policy) -> Trigge
 
 
 def prune_rounds(policy: Policy) -> int:
-    """Give after how many user turns results go: the user's figure, else S4 §27.7.3's."""
+    """Give after how many user turns results go: the user's figure, else the default.
+
+    docs/design/prune.md, "Rounds".
+    """
     if policy.prune_after_rounds is not None:
         return policy.prune_after_rounds
     return READ_ONLY_PRUNE_ROUNDS if policy.is_read_only else PRUNE_ROUNDS

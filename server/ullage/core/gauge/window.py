@@ -7,7 +7,7 @@ import msgspec
 WindowSource: TypeAlias = Literal["setting", "agent", "model table", "default"]
 
 DEFAULT_WINDOW_TOKENS = 200_000
-"""Where nothing names a window (S4 §27.2.2)."""
+"""Where nothing names a window (docs/design/gauge.md, "Window")."""
 
 
 class ModelRow(msgspec.Struct, frozen=True, kw_only=True):

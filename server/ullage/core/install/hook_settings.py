@@ -1,7 +1,7 @@
 """The hooks of Claude Code and Codex in their settings: ours among those of others.
 
 Both keep `{"hooks": {EVENT: [{"matcher"?, "hooks": [{"type", "command", "timeout"}]}]}}`
-(research/agents.md §1.6, §2). A handler is ours by its command alone, so that what a user
+(docs/design/agents.md, "Hooks"). A handler is ours by its command alone, so that what a user
 changed beside it (a matcher, a timeout) stays.
 """
 
@@ -46,7 +46,7 @@ WANTED: dict[str, tuple[Hook, ...]] = {
     "claude-code": (*_BOTH, Hook(event="PostToolUseFailure", timeout_s=10)),
     "codex": _BOTH,
 }
-"""By the agent. A hook takes less than 0.15 s (SPEC §11); a checkpoint of a long session a few
+"""By the agent. A hook takes less than 0.15 s; a checkpoint of a long session a few
 seconds. The times are chosen so that an agent never waits long for one that hangs: the default
 is 10 minutes."""
 

@@ -1,8 +1,8 @@
 """OpenClaw's `openclaw.json` with our plug-in named in it, and without.
 
 Three things make the plug-in work: the folder that it lies in, its entry, and that compaction
-is asked of it (research/openclaw-pi.md §5.2). Where a list says which plug-ins may load, it
-must be in that too.
+is asked of it (docs/design/agents.md, "OpenClaw's plug-ins"). Where a list says which
+plug-ins may load, it must be in that too.
 """
 
 import re

@@ -1,10 +1,10 @@
 """When memory is flushed before a compaction, what the agent is asked then, and its answer.
 
-S3 §Pre-Compaction Memory Flush and S4 §27.3, §27.4, §27.7. Memory is flushed once for each
-compaction: however often the threshold is seen before, and where the compaction fails or waits.
-Which one is to come is told by the count of those before, S4's epoch, and by the turn, as counts
-come again: after an undo, and after a failure, the user may go on and bring what was not flushed.
-Then memory is looked at again; points that were written already are not written again.
+Memory is flushed once for each compaction: however often the threshold is seen before, and where
+the compaction fails or waits. Which one is to come is told by the count of those before, the epoch
+(docs/design/memory.md, "Epochs"), and by the turn, as counts come again: after an undo, and after
+a failure, the user may go on and bring what was not flushed. Then memory is looked at again;
+points that were written already are not written again.
 """
 
 import re
@@ -18,7 +18,7 @@ from ullage.core.transcript.context import Context
 NO_REPLY = "NO_REPLY"
 NOTHING_TO_FLUSH = "NOTHING_TO_FLUSH"
 PRE_FLUSH = "Compaction Pre-flush"
-"""How S4 §27.3.4 heads what is written before a compaction."""
+"""The heading of what is written before a compaction."""
 
 _TOKEN = rf"(?:{NO_REPLY}|{NOTHING_TO_FLUSH})"
 _MARKS = r"[\"'`*~“”‘’«».!]*"
@@ -47,9 +47,8 @@ def epoch_of(context: Context, n_compactions: int | None = None) -> Epoch:
 def is_flushed(epoch: Epoch, noted: Epoch | None) -> bool:
     """Tell whether the last flush, as it was noted, was that of an epoch.
 
-    S4 compares `memoryFlushCompactionCount < compactionCount`. Before the first compaction both
-    are 0 there, so that the first flush never came (openclaw#47143): that there was none is None
-    here.
+    "Never" is None: a count of 0 would say that the first flush was made, and so it never came in
+    OpenClaw (openclaw#47143).
     """
     if noted is None or noted.n_compactions != epoch.n_compactions:
         return False
@@ -59,8 +58,8 @@ def is_flushed(epoch: Epoch, noted: Epoch | None) -> bool:
 def flush_at(window_tokens: int, policy: Policy) -> int:
     """Give the size from which memory is flushed: where the first compaction may start.
 
-    That is S4's soft threshold, 176,000 of 200,000 tokens. In large windows the percentages come
-    before it, and the compaction would win (openclaw#25880).
+    That is the reserve, 176,000 of 200,000 tokens, or the percentage of a layer, which comes before
+    it in large windows: the compaction would win there (openclaw#25880).
     """
     at_share = ratio_at(window_tokens, min(policy.summarize_ratio, policy.full_ratio))
     at_reserve = reserve_at(window_tokens, policy)
@@ -82,9 +81,10 @@ def spoken(answer: str) -> str:
 
 
 def flush_prompt(settings: FlushSettings, log_path: str) -> str:
-    """Ask the agent to write down what matters (S4 §27.3.3); `log_path` names file and date.
+    """Ask the agent to write down what matters; `log_path` names file and date.
 
-    The words of the configuration come first; what it is told as a system prompt is
+    In the order of docs/design/memory.md, "What the agent is asked". The words of the
+    configuration come first; what it is told as a system prompt is
     `settings.system_prompt`.
     """
     return (

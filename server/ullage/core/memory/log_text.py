@@ -21,7 +21,7 @@ SECTIONS: tuple[Section, ...] = (
     "User Preferences",
     "Notes",
 )
-"""Those of S4 §27.3.4; the last is for what S4 §27.3.3 asks for besides (its fifth item)."""
+"""Those of docs/design/memory.md, "The daily log"."""
 MAX_POINT_CHARS = 400
 MAX_POINTS = 40
 """Chosen: a log is read by the agent at every start, and an epoch has few things that last."""

@@ -21,7 +21,7 @@ _CONTENTS = (
     "preferences or constraints explicitly stated by the user, in the user's language",
     "any other information that may be useful in future sessions",
 )
-"""S4 §27.3.3, in the order of our sections."""
+"""What the agent is asked for too (docs/design/memory.md), in the order of our sections."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

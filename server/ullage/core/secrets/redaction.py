@@ -2,7 +2,7 @@
 
 Secrets are masked, the home folder and the user's name too. What cannot be searched for secrets
 is left out: images, encrypted parts, and what is nested deeper than any message (fails closed,
-research/reliability.md N8).
+docs/safety.md, "Secrets").
 """
 
 import math

@@ -1,9 +1,9 @@
 """Secrets that are told by how they begin: one table, one regular expression, one reading.
 
 By fixed beginnings only: guessing by entropy destroys hashes, signatures and base64
-(research/reliability.md §0.8, C16). The table is that of §4.6 and the tokens that came into use
-since. No text is read more than a few times over (C17): a rule begins with a fixed text, what
-follows is taken possessively, and a rule that can fail late begins at the beginning of a word.
+(docs/safety.md, "Secrets"). No text is read more than a few times over: a rule begins with a fixed
+text, what follows is taken possessively, and a rule that can fail late begins at the beginning of
+a word.
 """
 
 import re

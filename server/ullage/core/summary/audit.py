@@ -23,7 +23,8 @@ _MIN_CLAIM_CHARS = 20
 """A shorter line stands in many places and proves nothing; chosen."""
 _MAX_REPORTED = 50
 _AUTHORITATIVE = ("Constraints", "Decisions", "Remaining")
-"""Sections that text of tool results must not enter (SPEC §6)."""
+"""Sections that text of tool results must not enter: docs/design/summaries.md, "Who may say
+what"."""
 _SEPARATOR = re.compile(r"(?<=\d)[,_](?=\d)")
 _FIGURE = re.compile(r"(\d[\d,_]*)\s?[A-Za-z%€$]*\Z")
 

@@ -12,21 +12,22 @@ from ullage.core.transcript.message import Role
 from ullage.core.transcript.tokens import Count, count_message
 
 DEFAULT_PARTS = 2
-"""`summarizeInStages` splits into two unless told otherwise (S2 §Phase 2, 1)."""
+"""docs/design/summaries.md, "Stages", as the two figures below."""
 MAX_CHUNK_RATIO = 0.4
-"""`maxChunkTokens` as a share of the window (S0 `executeCompactionLayer`)."""
+"""Of the window."""
 RESERVE_TOKENS = 4000
-"""`reserveTokens`, kept free for the answer (S0 `executeCompactionLayer`)."""
+"""Kept free for the answer."""
 OVERSIZED_RATIO = 0.5
-"""A message beyond this share of the window is oversized (S2 §Phase 2, 2)."""
+"""A message beyond this share of the window is oversized: docs/design/summaries.md,
+"Fallbacks"."""
 _COUNT_MARGIN = 1.2
 """Room for a model whose tokens are smaller than those that we count; chosen."""
 _SMALL_WINDOW_SHARE = 4
 """A window too small for the reserve keeps a quarter of itself free; chosen."""
 _ANY_NONCE = "01234567"
 """As long as those that `summary` makes; fences cost tokens, too."""
-_SEED_ROLES: dict[Role, str] = {"tool": "toolResult"}
-"""Roles that S2 words otherwise than we do."""
+_ROLES_IN_NOTES: dict[Role, str] = {"tool": "toolResult"}
+"""Roles that a note words otherwise than we do."""
 
 
 class Sized(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,13 +130,13 @@ def without_oversized(sized: Sized, window_tokens: int) -> tuple[Sized, tuple[st
 
 
 def omission_note(role: Role, n_tokens: int) -> str:
-    """Word the note that stands for a message too large to be summarized (S2)."""
-    name = _SEED_ROLES.get(role, role)
+    """Word the note that stands for a message too large to be summarized."""
+    name = _ROLES_IN_NOTES.get(role, role)
     return f"[Large {name} (~{(n_tokens + 500) // 1000}K tokens) omitted from summary]"
 
 
 def plain_note(n_messages: int, n_oversized: int) -> str:
-    """Word the note for messages that nothing could summarize (S2 §Phase 2, fallback 2)."""
+    """Word the note for messages that nothing could summarize."""
     return (
         f"Context contained {n_messages} messages ({n_oversized} oversized)."
         " Summary unavailable due to size limits."

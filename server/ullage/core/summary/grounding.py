@@ -1,8 +1,8 @@
 """Grounding: rules in a summary must come from the user, whatever a tool's output said.
 
 What compacts well outlives every later compaction, and so does an instruction that somebody
-planted in a file (research/reliability.md §4.7). A model is told not to take it over; this looks
-whether it did.
+planted in a file (docs/safety.md, "Text of tools that poses as the user's"). A model is told not
+to take it over; this looks whether it did.
 """
 
 import re

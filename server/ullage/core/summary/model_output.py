@@ -1,7 +1,7 @@
 """Answers: when a model's text may stand for a conversation, and the form that it then gets.
 
-Anything odd is a reason to refuse (research/reliability.md §2.3, S3): the extractive summary is
-always there instead.
+Anything odd is a reason to refuse (docs/design/summaries.md, "When an answer is refused"): the
+extractive summary is always there instead.
 """
 
 import re
@@ -17,7 +17,7 @@ from ullage.core.text.prose import split_sentences
 from ullage.core.transcript.tokens import Count
 
 MAX_RATIO = 0.5
-"""A summary larger than half of what it replaces is not worth its loss (S2 §4, S3)."""
+"""A summary larger than half of what it replaces is not worth its loss (chosen)."""
 _MIN_LIMIT_TOKENS = 300
 """A summary on the way to the last one may have its headings, however small the part."""
 _REFUSAL_CHARS = 240

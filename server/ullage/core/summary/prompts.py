@@ -9,7 +9,7 @@ MERGE = (
     "Merge these partial summaries into a single cohesive summary."
     " Preserve decisions, TODOs, open questions, and any constraints."
 )
-"""Verbatim from S2 §Phase 2, 3."""
+"""docs/design/summaries.md, "Stages"."""
 _WORDS_PER_TOKEN = 0.7
 """English prose of coding sessions, o200k_base: a model counts words better than tokens."""
 
@@ -73,7 +73,7 @@ def part_prompt(system: str, material: str, earlier: str, nonce: str) -> Prompt:
 
 
 def merge_prompt(system: str, summaries: tuple[str, ...], nonce: str) -> Prompt:
-    """Ask for one summary from those of the parts (S2 §Phase 2, 3)."""
+    """Ask for one summary from those of the parts."""
     parts = "\n\n".join(
         f"<<<{nonce} summary of part {n}\n{text.replace(nonce, '')}\n{nonce}>>>"
         for n, text in enumerate(summaries, 1)

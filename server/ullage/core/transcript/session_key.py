@@ -9,7 +9,7 @@ _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
 
 
 def folder_name(session_key: str) -> str:
-    """Give S1's `sanitizeSessionKeyForPath`, made unique where that lost something.
+    """Give a key without what a path may not hold, made unique where that lost something.
 
     A key that was changed, that has a capital letter, or whose name Windows or a file system
     could not hold, ends in eight hex digits of its SHA-256: `a:b` and `a_b` never share a

@@ -22,7 +22,7 @@ IMAGE_TOKENS = 1200
 
 
 def estimate(text: str) -> int:
-    """Estimate without a tokenizer: four characters a token, rounded up (S1 §6.1)."""
+    """Estimate without a tokenizer: four characters a token, rounded up."""
     return -(-len(text) // 4)
 
 

@@ -1,6 +1,6 @@
 """Appending to a transcript that an agent wrote and has left alone.
 
-The rules of research/reliability.md §4.4: a journal first; the file must be the one that was
+The rules of docs/safety.md, "An append": a journal first; the file must be the one that was
 read; one write, under a lease where there are leases; sync; read back. On any failure only our
 own bytes are taken back: cut off where no one else can write, else blanked where they stand, as
 agents skip blank lines, and blanks before a record. Cutting could take what another wrote.

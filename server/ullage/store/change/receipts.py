@@ -21,7 +21,7 @@ from ullage.store.files.state_file import set_aside
 
 KEPT_RECEIPTS = 20
 KEPT_S = 30 * 24 * 3600.0
-"""Neither the newest nor anything younger is deleted (research/reliability.md D15)."""
+"""Neither the newest nor anything younger is deleted (docs/safety.md, "What is kept")."""
 _FILE_NAME = re.compile(r"(\d{4,})\.json(?:\.corrupt-\d+)?\Z")
 
 

@@ -1,6 +1,6 @@
 """Rewriting a transcript of which some lines change; the old file stays beside it.
 
-The rules of research/reliability.md §4.5: the new file is built under a name of its own, line by
+The rules of docs/safety.md, "A rewrite": the new file is built under a name of its own, line by
 line, byte for byte; the old one gets a second name that keeps it; the new one takes the place of
 the old by a rename, under leases where there are leases, so that who opens the transcript waits.
 What someone wrote into the old file who had found it before the rename is carried over.

@@ -12,7 +12,8 @@ from ullage.store.files.places import Places, make_folder, unwritable
 from ullage.store.transcript.reader import Fingerprint, look_at
 
 QUIET_S = 5.0
-"""A transcript that grew within this time counts as in use (research/reliability.md §4.3)."""
+"""A transcript that grew within this time counts as in use: docs/safety.md, "When a session is in
+use"."""
 POLL_S = 0.2
 LOCK_TIMEOUT_S = 10.0
 

@@ -1,4 +1,7 @@
-"""Checkpoints on disk: immutable files in a folder for each session, and a pointer (S1 §5.2)."""
+"""Checkpoints on disk: immutable files in a folder for each session, and a pointer.
+
+docs/design/checkpoints.md, "Files".
+"""
 
 import re
 from contextlib import suppress

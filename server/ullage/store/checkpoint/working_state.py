@@ -1,7 +1,7 @@
-"""The working state of a session on disk: four small files, each replaced whole (S1 §7.1).
+"""The working state of a session on disk: four small files, each replaced whole.
 
 A file that was last written before the session's latest checkpoint was bundled by it, and its
-process was killed before it could say so: what it holds is counted, and not told again (S1 §12).
+process was killed before it could say so: what it holds is counted, and not told again.
 Each file is judged by itself: by the checkpoint that it names as the latest one when it was
 written, and where that is not known by the times of the files.
 

@@ -13,16 +13,16 @@ from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 
 SCHEMA_VERSION = 1
 HEAD = b"# OpenClaw Checkpoint Schema v1\n"
-"""The first line of S1's format, for people."""
+"""The first line of the format, for people."""
 MAX_SIZE_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 50
-"""Limits of `research/reliability.md`, C13."""
+"""docs/safety.md, "Limits of what is read"."""
 _Tree: TypeAlias = (
     "str | int | float | bool | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | None"
 )
 _TAG = "tag:yaml.org,2002:"
 _BLOCK_KEYS = frozenset({"topic", "next_action", "what", "summary", "gist"})
-"""Keys whose text is free: S1 §5.3 writes them as block scalars."""
+"""Keys whose text is free, which is written as block scalars."""
 _NOT_BLOCK = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|[ ](?:\n|\Z)")
 """What libyaml does not write as a block scalar: blanks that end a line, tabs, emoji and all that
 is beyond U+FFFF, control characters, breaks other than LF. Double quotes hold all of these.

@@ -20,7 +20,7 @@ STALE_S = 3600.0
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
 """What systems answer where a file system has no hard links."""
 _HELD_ERRORS = (5, 32, 33)
-"""ERROR_ACCESS_DENIED, _SHARING_VIOLATION, _LOCK_VIOLATION (research/reliability.md D19)."""
+"""ERROR_ACCESS_DENIED, _SHARING_VIOLATION, _LOCK_VIOLATION (docs/safety.md, "A rewrite")."""
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEFAULT_ENCODING = "o200k_base"
 
 PIECE_CHARS = 65_536
-"""Longest text for one native call, which cannot be interrupted (research/performance.md §1.4)."""
+"""Longest text for one native call, which cannot be interrupted."""
 MAX_RUN_CHARS = 500_000
 
 CountBatch: TypeAlias = Callable[[list[str], str, int], list[int]]
@@ -70,7 +70,7 @@ def accelerator() -> CountBatch | None:
     """Give the counter of toktok, if the extra `fast` is installed.
 
     It differs from tiktoken in characters that are new in Unicode 17 and in U+017F only
-    (research/performance.md §1.3), so it gets pure ASCII alone.
+    (docs/design/gauge.md, "Counting"), so it gets pure ASCII alone.
     """
     try:
         from toktok import batch_count
@@ -82,7 +82,8 @@ def accelerator() -> CountBatch | None:
 def _pieces(text: str) -> Iterator[str]:
     """Cut a long text where no token can span the cut, so that each call is short.
 
-    Between a line end and a letter or digit the count never changes (§1.4, 40,507 cuts).
+    Between a line end and a letter or digit the count never changes (docs/design/gauge.md,
+    "Counting").
     """
     start = 0
     while len(text) - start > PIECE_CHARS:

@@ -26,7 +26,7 @@ class FlushState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FlushFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The content of `flush.json`, with the names of S4 §27.4.2."""
+    """The content of `flush.json`, named as in docs/design/memory.md, "Epochs"."""
 
     version: int
     memory_flush_compaction_count: int | None

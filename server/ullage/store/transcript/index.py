@@ -18,7 +18,7 @@ from ullage.store.transcript.reader import FileLines
 
 VERSION = 1
 PROBE_BYTES = 4096
-"""How much of either end is compared (research/reliability.md D22)."""
+"""How much of either end is compared (docs/safety.md, "Which file it is")."""
 MIN_GAIN_BYTES = 1024 * 1024
 """An index that would save less reading than this is not written (chosen)."""
 

@@ -1,7 +1,7 @@
 """OpenClaw's database as lines: each event of a session is one.
 
-OpenClaw 2026.8 and later (research/openclaw-pi.md §3.2). Events are numbered, and large ones are
-zstd frames. An offset here is an event's number, and the size is the last number plus one.
+OpenClaw 2026.8 and later (docs/design/agents.md, "OpenClaw"). Events are numbered, and large ones
+are zstd frames. An offset here is an event's number, and the size is the last number plus one.
 """
 
 from collections.abc import Iterator
