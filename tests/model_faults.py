@@ -42,7 +42,7 @@ def text(answer: str) -> Row:
 
 
 def overflow(message: str, status: int = 400, **fields: object) -> Row:
-    # The one part is tried as a whole and in a smaller chunk; then there is S2's note.
+    # The one part is tried as a whole and in a smaller chunk; then there is a note.
     return Row(NOTE, 2, (error_reply(status, {"error": {"message": message} | fields}),))
 
 

@@ -122,7 +122,7 @@ def continued_pi(context: Context) -> bytes:
 
 
 class _Flat:
-    """Entries whose message stands beside the entry's own fields: S0's, and S3's with parents."""
+    """Entries whose message stands beside the entry's own fields: events, and flat ones."""
 
     def __init__(self, random: Random, *, has_tree: bool) -> None:
         self._random = random
@@ -177,12 +177,12 @@ class _Flat:
 
 
 def random_events(random: Random) -> bytes:
-    """Make a session of S0: linear, without a header, times in seconds or milliseconds."""
+    """Make an event file: linear, without a header, times in seconds or milliseconds."""
     return _flat_file(random, b"", has_tree=False)
 
 
 def random_flat(random: Random) -> bytes:
-    """Make a session of S3: flat entries with parents."""
+    """Make a flat file: entries with parents, a message's fields beside the entry's."""
     header = {"type": "session", "version": 2, "id": "6c5d1c5e", "cwd": "/work"}
     return _flat_file(random, json_line(header), has_tree=True)
 

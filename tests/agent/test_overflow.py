@@ -1,4 +1,4 @@
-"""The provider refused the context: compact, send once more, then an error (S3)."""
+"""The provider refused the context: compact, send once more, then an error."""
 
 from service import RuntimeSession, Service
 from ullage.agent.protocol import Overflowed

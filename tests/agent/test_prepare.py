@@ -1,4 +1,7 @@
-"""Before each request the whole decision is made in one call: S1 §10.2 and S4 §27.6 to §27.8."""
+"""Before each request the whole decision is made in one call.
+
+Its order: docs/design/layers.md, "Before each request".
+"""
 
 import random
 from datetime import datetime, timedelta
@@ -278,7 +281,7 @@ async def test_read_only_prunes_and_warns_once_and_writes_nothing(
     before = texts_below(tmp_path)
     session = await filled(await service.open(isReadOnly=True))
     first = await session.prepare(used=250_000)
-    # S4 §27.7.3: results older than three rounds go, whatever they weigh together.
+    # Results older than three rounds go, whatever they weigh together.
     assert kinds(first) == ["pruned", "warn"]
     assert told(first) == ["warning"]
     assert first.gauge_line is not None

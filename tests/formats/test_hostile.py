@@ -1,4 +1,4 @@
-"""Content that is damaged or hostile: each fault of research/reliability.md §2.2 for a reader.
+"""Content that is damaged or hostile: docs/safety.md, "Limits of what is read".
 
 None of it is an exception: the line is kept and reported, and what stands around it is read.
 """

@@ -34,10 +34,10 @@ def test_an_older_compaction_inside_the_kept_part_gives_no_message() -> None:
     pi = PiFile()
     pi.user("one")
     first = pi.user("two")
-    pi.compaction("S1", first)
+    pi.compaction("earlier summary", first)
     pi.user("three")
-    pi.compaction("S2", first)
-    assert texts_of(pi) == ["S2", "two", "three"]
+    pi.compaction("later summary", first)
+    assert texts_of(pi) == ["later summary", "two", "three"]
     assert len(read_context(pi.data).compactions) == 2
 
 

@@ -120,27 +120,27 @@ def test_what_is_appended_begins_with_a_line_end_where_the_last_line_has_none() 
     assert compacted(pi.data[:-1], edit) == b"\n" + compacted(pi.data, edit)
 
 
-S0_LINES: list[Json] = [
+EVENT_LINES: list[Json] = [
     {"id": "m1", "type": "message", "role": "user", "content": "old", "timestamp": 1707820000},
     {"id": "m2", "type": "message", "role": "tool", "toolCallId": "c", "content": "out"},
     {"id": "m3", "type": "message", "role": "user", "content": "new", "timestamp": 1707820002},
 ]
 
 
-def s0(*lines: Json) -> bytes:
+def file_of(*lines: Json) -> bytes:
     return b"".join(json_line(line) for line in lines)
 
 
 @pytest.mark.parametrize(("unit", "at"), [(1, AT_MS // 1000), (1000, AT_MS)])
-def test_s0_a_compaction_event_has_all_its_fields_and_the_files_unit_of_time(
+def test_in_event_files_a_compaction_event_has_all_its_fields_and_the_files_unit_of_time(
     unit: int, at: int
 ) -> None:
     lines = [
         line | {"timestamp": cast(int, line["timestamp"]) * unit} if "timestamp" in line else line
-        for line in S0_LINES
+        for line in EVENT_LINES
     ]
     details: Json = {"trigger": "auto", "layer": "full", "customInstruction": "the names"}
-    line = compacted(s0(*lines), compaction_of("m3", **details, by="ullage"))
+    line = compacted(file_of(*lines), compaction_of("m3", **details, by="ullage"))
     assert decoded(line) == {
         "id": f"compact-{AT_MS}",
         "type": "compaction",
@@ -158,20 +158,20 @@ def test_s0_a_compaction_event_has_all_its_fields_and_the_files_unit_of_time(
     }
 
 
-def test_s0_the_boundary_is_the_event_before_the_first_kept_one_message_or_not() -> None:
-    data = s0(*S0_LINES[:2], {"id": "e", "type": "tool_event"}, S0_LINES[2])
+def test_in_event_files_the_boundary_is_whatever_stands_before_the_first_kept_message() -> None:
+    data = file_of(*EVENT_LINES[:2], {"id": "e", "type": "tool_event"}, EVENT_LINES[2])
     assert decoded(compacted(data, compaction_of("m3")))["boundaryMessageId"] == "e"
 
 
-S3_DATA = s0(
+FLAT_DATA = file_of(
     {"type": "session", "version": 2, "id": "6c5d1c5e", "cwd": "/work"},
     {"type": "message", "id": "a", "parentId": None, "role": "user", "content": "old"},
     {"type": "message", "id": "b", "parentId": "a", "role": "user", "content": "new"},
 )
 
 
-def test_s3_a_compaction_entry_has_the_fields_of_the_specification() -> None:
-    line = compacted(S3_DATA, compaction_of("b", by="ullage"))
+def test_in_flat_files_a_compaction_entry_has_the_fields_of_the_specification() -> None:
+    line = compacted(FLAT_DATA, compaction_of("b", by="ullage"))
     assert decoded(line) == {
         "type": "compaction",
         "id": "cc000000",
@@ -181,20 +181,22 @@ def test_s3_a_compaction_entry_has_the_fields_of_the_specification() -> None:
         "tokensBefore": 900,
         "details": {"by": "ullage", "timestamp": AT_MS, "tokensAfter": 120},
     }
-    boundary = read_context(S3_DATA + line).boundary
+    boundary = read_context(FLAT_DATA + line).boundary
     assert boundary is not None
     assert boundary.at_ms == AT_MS
 
 
-def test_s3_an_undone_compaction_that_something_hangs_below_becomes_a_note_in_its_place() -> None:
-    data = S3_DATA + compacted(S3_DATA, compaction_of("b"))
-    more = s0({"type": "message", "id": "d", "parentId": "cc000000", "role": "user", "content": ""})
-    assert undo_compaction(data) == S3_DATA
+def test_an_undone_flat_compaction_that_something_hangs_below_becomes_a_note_in_its_place() -> None:
+    data = FLAT_DATA + compacted(FLAT_DATA, compaction_of("b"))
+    more = file_of(
+        {"type": "message", "id": "d", "parentId": "cc000000", "role": "user", "content": ""}
+    )
+    assert undo_compaction(data) == FLAT_DATA
     undone = undo_compaction(data + more)
     assert [item.entry_id for item in read_context(undone).items] == ["a", "b", "d"]
-    assert undone.startswith(S3_DATA)
+    assert undone.startswith(FLAT_DATA)
     assert undone.endswith(more)
-    assert decoded(undone[len(S3_DATA) : -len(more)]) == {
+    assert decoded(undone[len(FLAT_DATA) : -len(more)]) == {
         "type": "custom",
         "id": "cc000000",
         "parentId": "b",
@@ -288,13 +290,13 @@ def test_a_note_of_a_prune_changes_what_stands_before_it_and_is_not_just_added()
     assert adapter.extend(read(data[:n_before]), [note], len(data)) is None
 
 
-def test_s0_the_note_of_a_prune_is_an_event_of_a_type_of_its_own() -> None:
-    change = pruned(s0(*S0_LINES), output("m2", "c"))
+def test_in_event_files_the_note_of_a_prune_is_an_event_of_a_type_of_its_own() -> None:
+    change = pruned(file_of(*EVENT_LINES), output("m2", "c"))
     note = decoded(change.appended)
     assert (note["id"], note["type"]) == (f"note-{AT_MS}", "ullage.prune")
     assert note["timestamp"] == AT_MS // 1000
     assert "parentId" not in note
-    context = read_context(applied(s0(*S0_LINES), change))
+    context = read_context(applied(file_of(*EVENT_LINES), change))
     assert context.items[1].native["content"] == PRUNED_OUTPUT
     assert context.pruned is not None
     assert context.pruned.at_ms == AT_MS // 1000 * 1000
@@ -386,7 +388,9 @@ def test_sessions_of_other_versions_are_refused_with_the_way_out(
     assert reason in refusal
 
 
-@pytest.mark.parametrize("data", [PiFile().data, s0(*S0_LINES), S3_DATA], ids=["pi", "S0", "S3"])
+@pytest.mark.parametrize(
+    "data", [PiFile().data, file_of(*EVENT_LINES), FLAT_DATA], ids=["pi", "events", "flat"]
+)
 def test_sessions_of_pi_and_of_the_specifications_can_be_edited(data: bytes) -> None:
     assert editor.refuse_edit(read_context(data).header) is None
 
@@ -425,9 +429,9 @@ def test_a_placeholder_stands_for_what_is_meant_and_nothing_else(
     assert prune_message(message, [replacement]) == message | {"content": content}
 
 
-def test_s0_equal_lines_without_ids_are_each_put_back() -> None:
+def test_in_event_files_equal_lines_without_ids_are_each_put_back() -> None:
     tool: Json = {"type": "message", "role": "tool", "toolCallId": "c", "content": "out " * 9}
-    data = s0(S0_LINES[0], tool, S0_LINES[2], tool)
+    data = file_of(EVENT_LINES[0], tool, EVENT_LINES[2], tool)
     first, second = (item.entry_id for item in read_context(data).items if item.category != "user")
     change = pruned(data, output(first, "c"), output(second, "c"))
     assert undo_prune(applied(data, change), change) == data
@@ -435,9 +439,9 @@ def test_s0_equal_lines_without_ids_are_each_put_back() -> None:
     assert undo_prune(applied(data, only_second), only_second) == data
 
 
-def test_s0_one_of_two_equal_lines_does_not_stand_for_both() -> None:
+def test_in_event_files_one_of_two_equal_lines_does_not_stand_for_both() -> None:
     tool: Json = {"type": "message", "role": "tool", "toolCallId": "c", "content": "out " * 9}
-    data = s0(S0_LINES[0], tool, tool)
+    data = file_of(EVENT_LINES[0], tool, tool)
     context = read_context(data)
     change = pruned(data, *(output(item.entry_id, "c") for item in context.items[1:]))
     lines = [line.raw for line in MemoryLines(applied(data, change)).forward()]

@@ -1,4 +1,4 @@
-"""The formats of the specifications: S0's linear events, S3's flat entries."""
+"""Event files and flat files (docs/design/sessions.md): linear events, flat entries."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import ToolResult, plain_text
 from ullage.formats.agents.openclaw import adapter
 
-S0_SAMPLE = (
+EVENT_SAMPLE = (
     b'{"id":"msg-001","type":"message","role":"user","content":"Help me refactor...",'
     b'"timestamp":1707820000}\n'
     b'{"id":"msg-002","type":"message","role":"assistant","content":"I\'ll help...",'
@@ -22,10 +22,10 @@ S0_SAMPLE = (
     b'{"id":"msg-143","type":"message","role":"user","content":"Now let\'s add tests",'
     b'"timestamp":1707825700}\n'
 )
-"""S0 §Session File Format; the message that the boundary names is not in the file."""
+"""The boundary names a message that is not there (docs/design/sessions.md, "Event files")."""
 
 
-def s0(*events: Json) -> bytes:
+def event_file(*events: Json) -> bytes:
     return b"".join(json_line(event) for event in events)
 
 
@@ -37,8 +37,8 @@ def compaction(entry_id: str, summary: str, **fields: object) -> Json:
     return {"id": entry_id, "type": "compaction", "summary": summary, **fields}
 
 
-def test_s0_the_example_of_the_specification() -> None:
-    context = read_context(S0_SAMPLE)
+def test_in_event_files_the_example_of_the_specification() -> None:
+    context = read_context(EVENT_SAMPLE)
     assert context.header.dialect == "events"
     assert context.header.session_id == ""
     boundary = context.boundary
@@ -47,7 +47,7 @@ def test_s0_the_example_of_the_specification() -> None:
     assert (boundary.n_tokens_before, boundary.n_tokens_after) == (187450, 48320)
     assert (boundary.trigger, boundary.layer, boundary.n_messages) == ("auto", "summarize", 142)
     assert boundary.at_ms == 1707825600_000
-    assert read_messages(S0_SAMPLE) == [
+    assert read_messages(EVENT_SAMPLE) == [
         {
             "role": "user",
             "content": "[Previous Context Summary]\nSession covered refactoring...",
@@ -58,18 +58,18 @@ def test_s0_the_example_of_the_specification() -> None:
     assert [item.category for item in context.items] == ["summary", "user"]
 
 
-def test_s0_loads_full_history_when_no_compaction_exists() -> None:
+def test_in_event_files_loads_full_history_when_no_compaction_exists() -> None:
     context = read_context(
-        s0(message("msg-1", "Hello"), message("msg-2", "Hi") | {"role": "assistant"})
+        event_file(message("msg-1", "Hello"), message("msg-2", "Hi") | {"role": "assistant"})
     )
     assert context.boundary is None
     assert [item.entry_id for item in context.items] == ["msg-1", "msg-2"]
     assert context.compactions == ()
 
 
-def test_s0_loads_only_messages_after_boundary_when_compaction_exists() -> None:
+def test_in_event_files_loads_only_messages_after_boundary_when_compaction_exists() -> None:
     context = read_context(
-        s0(
+        event_file(
             message("msg-1", "Old msg"),
             message("msg-2", "Old reply") | {"role": "assistant"},
             compaction(
@@ -87,7 +87,7 @@ def test_s0_loads_only_messages_after_boundary_when_compaction_exists() -> None:
     assert len(context.compactions) == 1
 
 
-def test_s0_handles_multiple_compactions_correctly() -> None:
+def test_in_event_files_handles_multiple_compactions_correctly() -> None:
     events: list[Json] = [
         {"id": "msg-1", "type": "message", "content": "Very old"},
         compaction("compact-1", "First summary"),
@@ -95,16 +95,16 @@ def test_s0_handles_multiple_compactions_correctly() -> None:
         compaction("compact-2", "Second summary"),
         {"id": "msg-3", "type": "message", "content": "Recent"},
     ]
-    context = read_context(s0(*events))
+    context = read_context(event_file(*events))
     assert context.boundary is not None
     assert context.boundary.summary == "Second summary"
     assert [plain_text(item.message) for item in context.items[1:]] == ["Recent"]
     assert [ref.entry_id for ref in context.compactions] == ["compact-1", "compact-2"]
 
 
-def test_s0_messages_after_the_boundary_message_are_preserved() -> None:
+def test_in_event_files_messages_after_the_boundary_message_are_preserved() -> None:
     context = read_context(
-        s0(
+        event_file(
             message("msg-1", "old"),
             message("msg-2", "kept"),
             compaction("compact-1", "s", boundaryMessageId="msg-1"),
@@ -117,9 +117,9 @@ def test_s0_messages_after_the_boundary_message_are_preserved() -> None:
     assert context.boundary.first_kept_id == "msg-2"
 
 
-def test_s0_ids_need_not_be_unique_or_there_at_all() -> None:
+def test_in_event_files_ids_need_not_be_unique_or_there_at_all() -> None:
     context = read_context(
-        s0(
+        event_file(
             message("m", "one"),
             compaction("c", "first"),
             compaction("c", "second"),
@@ -131,9 +131,9 @@ def test_s0_ids_need_not_be_unique_or_there_at_all() -> None:
     assert context.items[1].entry_id
 
 
-def test_s0_a_compaction_is_found_again_by_its_place() -> None:
-    lines = MemoryLines(S0_SAMPLE)
-    (ref,) = read_context(S0_SAMPLE).compactions
+def test_in_event_files_a_compaction_is_found_again_by_its_place() -> None:
+    lines = MemoryLines(EVENT_SAMPLE)
+    (ref,) = read_context(EVENT_SAMPLE).compactions
     found = adapter.read_compaction(lines, ref)
     assert found is not None
     assert (found.n_tokens_before, found.layer) == (187450, "summarize")
@@ -150,11 +150,11 @@ def test_s0_a_compaction_is_found_again_by_its_place() -> None:
         {"type": "summary", "summary": "x", "leafUuid": "a"},
     ],
 )
-def test_what_only_resembles_s0_is_not_taken_for_it(line: Json) -> None:
+def test_what_only_resembles_events_is_not_taken_for_it(line: Json) -> None:
     assert adapter.read_header(MemoryLines(json_line(line))) is None
 
 
-S3_HEADER: Json = {
+FLAT_HEADER: Json = {
     "type": "session",
     "version": 2,
     "id": "6c5d1c5e",
@@ -163,9 +163,9 @@ S3_HEADER: Json = {
 }
 
 
-def s3(*entries: Json) -> bytes:
-    """Chain entries as S3 does; an entry may name another parent."""
-    lines: list[Json] = [S3_HEADER]
+def flat_file(*entries: Json) -> bytes:
+    """Chain entries; an entry may name another parent."""
+    lines: list[Json] = [FLAT_HEADER]
     parent: object = None
     for entry in entries:
         lines.append({"parentId": parent, **entry})
@@ -173,7 +173,7 @@ def s3(*entries: Json) -> bytes:
     return b"".join(json_line(line) for line in lines)
 
 
-def s3_answer(entry_id: str, *content: Json) -> Json:
+def flat_answer(entry_id: str, *content: Json) -> Json:
     usage = {"input": 90, "output": 10, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 100}
     fields = {"role": "assistant", "content": list(content), "model": "claude-opus-4"}
     return {"type": "message", "id": entry_id, "usage": usage, "stopReason": "stop", **fields}
@@ -183,10 +183,10 @@ def text(value: str) -> Json:
     return {"type": "text", "text": value}
 
 
-def test_s3_flat_entries_make_a_context() -> None:
-    data = s3(
+def test_in_flat_files_flat_entries_make_a_context() -> None:
+    data = flat_file(
         {"type": "message", "id": "a", "role": "user", "content": [text("hello")]},
-        s3_answer("b", {"type": "toolCall", "id": "call", "name": "bash", "arguments": {}}),
+        flat_answer("b", {"type": "toolCall", "id": "call", "name": "bash", "arguments": {}}),
         {
             "type": "message",
             "id": "c",
@@ -196,7 +196,7 @@ def test_s3_flat_entries_make_a_context() -> None:
         },
         {"type": "custom", "id": "d", "name": "state", "data": {"role": "x"}},
         {"type": "custom_message", "id": "e", "role": "user", "content": [text("note")]},
-        s3_answer("f", text("done")),
+        flat_answer("f", text("done")),
     )
     context = read_context(data)
     assert context.header.dialect == "flat"
@@ -216,8 +216,8 @@ def test_s3_flat_entries_make_a_context() -> None:
     assert read_messages(data)[0] == {"role": "user", "content": [text("hello")]}
 
 
-def test_s3_a_compaction_is_a_system_message_and_what_it_kept() -> None:
-    data = s3(
+def test_in_flat_files_a_compaction_is_a_system_message_and_what_it_kept() -> None:
+    data = flat_file(
         {"type": "message", "id": "a", "role": "user", "content": [text("old")]},
         {"type": "message", "id": "b", "role": "user", "content": [text("kept")]},
         {
@@ -244,8 +244,8 @@ def test_s3_a_compaction_is_a_system_message_and_what_it_kept() -> None:
     assert context.boundary.n_tokens_before == 50000
 
 
-def test_s3_a_kept_entry_that_is_not_there_keeps_nothing() -> None:
-    data = s3(
+def test_in_flat_files_a_kept_entry_that_is_not_there_keeps_nothing() -> None:
+    data = flat_file(
         {"type": "message", "id": "a", "role": "user", "content": [text("old")]},
         {"type": "compaction", "id": "c", "summary": "s", "firstKeptEntryId": "zz"},
         {"type": "message", "id": "d", "role": "user", "content": [text("new")]},
@@ -253,8 +253,8 @@ def test_s3_a_kept_entry_that_is_not_there_keeps_nothing() -> None:
     assert [item.entry_id for item in read_context(data).items] == ["c", "d"]
 
 
-def test_s3_branches_are_told_by_their_parents() -> None:
-    data = s3(
+def test_in_flat_files_branches_are_told_by_their_parents() -> None:
+    data = flat_file(
         {"type": "message", "id": "a", "role": "user", "content": [text("one")]},
         {"type": "message", "id": "b", "role": "user", "content": [text("abandoned")]},
         {"type": "branch_summary", "id": "c", "summary": "tried b", "parentId": "a"},
@@ -277,7 +277,7 @@ def test_pi_files_of_version_2_stay_pi_files() -> None:
 
 ids = st.sampled_from(["m1", "m2", "m3", "m4", "c1", "c2", "nowhere"])
 contents = st.text(max_size=6) | st.just([{"type": "text", "text": "x"}]) | st.none()
-s0_events = st.one_of(
+event_lines = st.one_of(
     st.builds(
         lambda i, c, r: {"id": i, "type": "message", "role": r, "content": c},
         *(ids, contents, st.sampled_from(["user", "assistant", "tool", "system", 5])),
@@ -288,13 +288,15 @@ s0_events = st.one_of(
     ),
     st.sampled_from([{"type": "tool_event"}, {"id": "x"}, {"type": "message"}]),
 )
-s0_files = st.lists(s0_events, max_size=10).map(lambda events: s0(message("m0", "start"), *events))
-s3_files = st.lists(
+event_files = st.lists(event_lines, max_size=10).map(
+    lambda events: event_file(message("m0", "start"), *events)
+)
+flat_files = st.lists(
     st.tuples(st.sampled_from(["user", "tool", "custom_message", "compaction"]), ids)
 )
 
 
-def _s3_file(steps: list[tuple[str, str]]) -> bytes:
+def _flat_file_of(steps: list[tuple[str, str]]) -> bytes:
     entries: list[Json] = [{"type": "message", "id": "m0", "role": "user", "content": "start"}]
     for at, (kind, other) in enumerate(steps):
         entry: Json = {"type": "message", "id": f"m{at + 1}", "role": kind, "content": [text("x")]}
@@ -303,10 +305,10 @@ def _s3_file(steps: list[tuple[str, str]]) -> bytes:
         elif kind == "custom_message":
             entry |= {"type": kind, "role": "user"}
         entries.append(entry)
-    return s3(*entries)
+    return flat_file(*entries)
 
 
-seed_files = s0_files | s3_files.map(_s3_file)
+seed_files = event_files | flat_files.map(_flat_file_of)
 
 
 @given(seed_files)
@@ -343,9 +345,9 @@ def test_reading_on_gives_what_reading_anew_gives(data: bytes, share: float) -> 
         assert essence(after.context) == essence(read_context(data))
 
 
-def test_plain_messages_of_s0_are_read_on_without_a_new_reading() -> None:
-    more = s0(message("msg-144", "more"))
-    lines = [Line(len(S0_SAMPLE), more)]
-    after = adapter.extend(read(S0_SAMPLE), lines, len(S0_SAMPLE) + len(more))
+def test_plain_messages_of_event_files_are_read_on_without_a_new_reading() -> None:
+    more = event_file(message("msg-144", "more"))
+    lines = [Line(len(EVENT_SAMPLE), more)]
+    after = adapter.extend(read(EVENT_SAMPLE), lines, len(EVENT_SAMPLE) + len(more))
     assert after is not None
-    assert essence(after.context) == essence(read_context(S0_SAMPLE + more))
+    assert essence(after.context) == essence(read_context(EVENT_SAMPLE + more))

@@ -1,4 +1,4 @@
-"""Which model summarizes: only where one was asked for, then in the order of S0."""
+"""Which model summarizes: only where one was asked for, then by the order of providers."""
 
 import pytest
 

@@ -440,7 +440,7 @@ def test_a_compaction_that_failed_after_its_flush_is_flushed_again_once_the_user
         with pytest.raises(StorageError):
             compact(ready(path, places), SMALL, places)
     before = logged(places)
-    # S4 §27.4.1: the threshold is seen again before any compaction.
+    # The threshold is seen again before any compaction.
     assert ready(path, places).flush is None
     say(path, "Never rename the table of invoices.")
     compact(ready(path, places), SMALL, places)
@@ -512,7 +512,7 @@ def test_the_metadata_of_a_flat_session_hides_none_of_it_and_is_heard(places: Pl
     assert is_flush_open(of, Config(), places)
     compactions = of.context.compactions
     assert compactions == ()
-    # A count of 0 is what S4 begins with: it tells of no flush.
+    # A count of 0 is how that program begins: it tells of no flush.
     assert is_flush_open(loaded(flat_session(places, 0), places), Config(), places)
 
 

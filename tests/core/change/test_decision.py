@@ -116,9 +116,9 @@ def test_in_a_small_window_the_reserve_comes_before_the_percentage(
         ({"soft_tokens": 0}, 180_000),
         ({"reserve_tokens": 200_000}, None),
     ],
-    ids=["S4", "S4's own example", "no soft threshold", "all reserve"],
+    ids=["default", "smaller window", "no soft threshold", "all reserve"],
 )  # fmt: skip
-def test_the_reserve_is_touched_by_the_formula_of_the_seed(
+def test_the_reserve_is_touched_by_the_formula(
     fields: dict[str, int], expected: int | None
 ) -> None:
     assert reserve_at(200_000, Policy(**fields)) == expected
@@ -149,11 +149,11 @@ def test_without_pruning_the_summary_comes_at_once(tool: int) -> None:
 @pytest.mark.parametrize(
     ("started", "used", "tried", "expected"),
     [
-        # Pruning alone was due (S0): a summary waits for its own threshold.
+        # Pruning alone was due: a summary waits for its own threshold.
         (170_000, 159_999, [PRUNED], "idle"),
         (170_000, 160_000, [PRUNED], "idle"),
         (170_000, 170_000, [Step(what="prune")], "idle"),
-        # A compaction was due (S2): on with it at 80 % or more.
+        # A compaction was due: on with it at 80 % or more.
         (176_000, 159_999, [PRUNED], "idle"),
         (176_000, 160_000, [PRUNED], "compact summarize"),
         (195_000, 160_000, [PRUNED], "compact summarize"),

@@ -1,4 +1,4 @@
-"""The six rules of S2 as a table each, and what holds for every plan."""
+"""The six rules of docs/design/prune.md as a table each, and what holds for every plan."""
 
 import msgspec
 import pytest
@@ -73,7 +73,7 @@ def test_nothing_before_a_summary_is_touched() -> None:
 
 
 def test_only_the_last_of_several_summaries_is_the_boundary() -> None:
-    items = [summary("S"), *turn(step(90_000, "a")), summary("S2"), *recent_turns()]
+    items = [summary("first"), *turn(step(90_000, "a")), summary("second"), *recent_turns()]
     assert plan_of(items).items == ()
 
 
@@ -347,7 +347,7 @@ def sessions(draw: st.DrawFn) -> tuple[ContextItem, ...]:
                     result = tool_result(text, call_id, kept_name)
                     items.append(with_image(result, draw(st.integers(0, 1))))
     if draw(st.integers(0, 4)) == 0:
-        items.insert(draw(st.integers(0, len(items))), summary("S2"))
+        items.insert(draw(st.integers(0, len(items))), summary("of all"))
     return numbered(items)
 
 

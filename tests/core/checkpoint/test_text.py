@@ -1,4 +1,4 @@
-"""The text for an agent: S1's form, within its budget, and nothing quoted passes for ours."""
+"""The text for an agent: its form, within its budget, and nothing quoted passes for ours."""
 
 import msgspec
 import pytest
@@ -65,7 +65,6 @@ EXAMPLE = Checkpoint(
     ),
     learnings=("User is price-sensitive, always ask about budget first",),
 )
-"""S1 §5.3."""
 HEADINGS = (
     "Pinned:",
     "Decisions made:",

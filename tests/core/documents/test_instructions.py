@@ -16,7 +16,7 @@ TEXTS = st.text(alphabet=st.sampled_from("ab \n\r\u2028é😀中"), max_size=120
 
 
 def trimmed(content: str, max_chars: int) -> str:
-    """S3's `trimBootstrapContent`, on UTF-16 units as JavaScript counts them."""
+    """OpenClaw's `trimBootstrapContent`, on UTF-16 units as JavaScript counts them."""
     units = content.encode("utf-16-le")
     if len(units) // 2 <= max_chars:
         return content

@@ -1,4 +1,4 @@
-"""The thread of a session: S1 §11.2, by position and length alone."""
+"""The thread of a session, by position and length alone."""
 
 import pytest
 from hypothesis import given

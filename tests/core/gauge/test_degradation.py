@@ -1,4 +1,4 @@
-"""What compactions cost a session: the table of S0 §Degradation Protection, to the letter."""
+"""What compactions cost a session: the table of docs/design/gauge.md, "Degradation"."""
 
 import pytest
 

@@ -46,7 +46,7 @@ def at(n_compactions: int, turn_id: str | None = "t") -> Epoch:
 @pytest.mark.parametrize(
     ("now", "noted", "expected"),
     [
-        # S4 compares two counters that are both 0 before the first compaction.
+        # Two counters would both be 0 before the first compaction.
         (at(0), None, False),
         (at(0), at(0), True),
         (at(1), at(0), False),
