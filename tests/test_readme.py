@@ -21,10 +21,9 @@ def test_ci_runs_the_test_command_of_the_readme_to_the_letter() -> None:
 
 
 def test_every_link_of_the_documents_leads_somewhere() -> None:
-    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
-        text = (ROOT / name).read_text("utf-8")
-        links = re.findall(r"\]\(([^)#:]+)\)", text)
-        assert [link for link in links if not (ROOT / link).exists()] == []
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")):
+        links = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
+        assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 def test_every_invariant_names_a_test_that_exists() -> None:
