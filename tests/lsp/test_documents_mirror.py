@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from ullage.app.documents.kind import ANYWHERE_NAMES, INSTRUCTION_NAMES, document_kind
-from ullage.lsp.documents import TYPED_PATTERNS
+from ullage.lsp.documents.sync import TYPED_PATTERNS
 from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
 

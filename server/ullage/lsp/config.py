@@ -14,7 +14,7 @@ from ullage.core.config.tree import origin_text
 from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import path_of
-from ullage.lsp.diagnostics import recheck_all
+from ullage.lsp.documents.diagnostics import recheck_all
 from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer

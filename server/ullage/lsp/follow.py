@@ -17,7 +17,7 @@ from ullage.lsp.auto_checkpoint import write_when_due
 from ullage.lsp.boundary import unattended
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config
-from ullage.lsp.diagnostics import check_followed, check_proposals, publish_known
+from ullage.lsp.documents.diagnostics import check_followed, check_proposals, publish_known
 from ullage.lsp.gauge import show_gauge
 from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed

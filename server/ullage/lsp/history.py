@@ -13,7 +13,7 @@ from ullage.core.gauge.policy import triggers
 from ullage.core.gauge.status import rfc3339
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
-from ullage.lsp.outline import entry_lines, line_of
+from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.protocol import (
     HistoryMark,
     HistoryPoint,

@@ -22,7 +22,7 @@ from ullage.lsp.boundary import guarded, request
 from ullage.lsp.compact import made_outcome
 from ullage.lsp.compaction_plan import with_model
 from ullage.lsp.convert import uri_of
-from ullage.lsp.diagnostics import check_proposals
+from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.outcome import changed, changing, meant, model_for, tell
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.progress import Reporter, with_progress

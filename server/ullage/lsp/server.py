@@ -12,17 +12,9 @@ from ullage.lsp import (
     auto_switch,
     checkpoint,
     checkpoints,
-    code_actions,
     compact,
-    diagnostics,
-    documents,
     flush,
-    folding,
     history,
-    hover,
-    inlay_hints,
-    lenses,
-    links,
     memory,
     pin,
     preview,
@@ -31,14 +23,24 @@ from ullage.lsp import (
     restore,
     session,
     sessions,
-    symbols,
     undo,
-    virtual_documents,
-    watched_files,
     window,
 )
 from ullage.lsp.boundary import guarded
 from ullage.lsp.config import did_change_configuration, on_initialize
+from ullage.lsp.documents import (
+    code_actions,
+    diagnostics,
+    folding,
+    hints,
+    hover,
+    lenses,
+    links,
+    symbols,
+    sync,
+    virtual_documents,
+    watched_files,
+)
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.permission import may_write
@@ -77,10 +79,10 @@ SHUTDOWN_S = 2.0
 """Tasks that were cancelled end in milliseconds; chosen."""
 
 FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
-    (types.TEXT_DOCUMENT_DID_OPEN, documents.did_open, None),
-    (types.TEXT_DOCUMENT_DID_CHANGE, documents.did_change, None),
-    (types.TEXT_DOCUMENT_DID_SAVE, documents.did_save, None),
-    (types.TEXT_DOCUMENT_DID_CLOSE, documents.did_close, None),
+    (types.TEXT_DOCUMENT_DID_OPEN, sync.did_open, None),
+    (types.TEXT_DOCUMENT_DID_CHANGE, sync.did_change, None),
+    (types.TEXT_DOCUMENT_DID_SAVE, sync.did_save, None),
+    (types.TEXT_DOCUMENT_DID_CLOSE, sync.did_close, None),
     (types.WORKSPACE_DID_CHANGE_CONFIGURATION, did_change_configuration, None),
     (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, watched_files.did_change_watched_files, None),
     (
@@ -96,7 +98,7 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
         ),
     ),
     (types.TEXT_DOCUMENT_HOVER, hover.hover, None),
-    (types.TEXT_DOCUMENT_INLAY_HINT, inlay_hints.inlay_hints, None),
+    (types.TEXT_DOCUMENT_INLAY_HINT, hints.inlay_hints, None),
     (types.TEXT_DOCUMENT_CODE_LENS, lenses.lenses, types.CodeLensOptions(resolve_provider=False)),
     (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, symbols.symbols, None),
     (types.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding, None),
@@ -168,7 +170,7 @@ async def _on_initialize(ls: UllageServer, params: types.InitializeParams) -> No
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     exit_with_parent(ls.process_id)
     ls.begin(follow(ls))
-    documents.ask_for_typing(ls)
+    sync.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
     if may_write(ls):
         await asyncio.to_thread(remove_old_previews, ls.places)

@@ -15,8 +15,8 @@ from ullage.core.gauge.advice import Advice
 from ullage.core.gauge.breakdown import EntryTokens, Share
 from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
+from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.markdown import escaped
-from ullage.lsp.outline import entry_lines, line_of
 from ullage.lsp.protocol import SessionArgument, WindowResult, WindowRow
 from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer

@@ -50,8 +50,8 @@ test("without an argument the shown session and the active preview are meant", (
 });
 
 test("all that the server offers in a document is known here, and the rest is the server's", () => {
-  const source = ["code_actions", "lenses", "file_lenses", "preview_document"]
-    .map((name) => readFileSync(`../server/ullage/lsp/${name}.py`, "utf8"))
+  const source = ["code_actions", "lenses", "file_lenses", "proposal"]
+    .map((name) => readFileSync(`../server/ullage/lsp/documents/${name}.py`, "utf8"))
     .join("\n");
   const constants = Object.entries(protocol).filter(([name]) => name.endsWith("_COMMAND"));
   const offered = constants.filter(([name]) => source.includes(name));

@@ -22,11 +22,16 @@ from ullage.core.documents.outline import Row, row_at_line
 from ullage.core.gauge.loss import measured_text, noted_loss
 from ullage.core.transcript.context import Compaction
 from ullage.lsp.boundary import guarded
-from ullage.lsp.diagnostics import surroundings
-from ullage.lsp.file_hovers import FileHover, checkpoint_hover, config_hover, section_hover
-from ullage.lsp.kinds import reader_at
+from ullage.lsp.documents.by_kind import reader_at
+from ullage.lsp.documents.diagnostics import surroundings
+from ullage.lsp.documents.file_hovers import (
+    FileHover,
+    checkpoint_hover,
+    config_hover,
+    section_hover,
+)
+from ullage.lsp.documents.outline import outlined
 from ullage.lsp.markdown import escaped
-from ullage.lsp.outline import outlined
 from ullage.lsp.state import UllageServer
 
 ReadHover: TypeAlias = Callable[

@@ -12,7 +12,7 @@ from ullage.core.documents.mentioned_paths import mentions
 from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import uri_of
-from ullage.lsp.finding import range_of
+from ullage.lsp.documents.finding import range_of
 from ullage.store.checkpoint.yaml_file import load
 from ullage.store.files.text_files import exists
 

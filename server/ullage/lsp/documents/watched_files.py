@@ -14,8 +14,13 @@ from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config, reload_config
 from ullage.lsp.convert import path_of, uri_of
-from ullage.lsp.diagnostics import check_dependents, check_soon, recheck_all, refresh_pulled
-from ullage.lsp.documents import TYPED_PATTERNS
+from ullage.lsp.documents.diagnostics import (
+    check_dependents,
+    check_soon,
+    recheck_all,
+    refresh_pulled,
+)
+from ullage.lsp.documents.sync import TYPED_PATTERNS
 from ullage.lsp.follow import discover
 from ullage.lsp.state import UllageServer, What
 

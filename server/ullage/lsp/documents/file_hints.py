@@ -9,7 +9,7 @@ from lsprotocol import types
 from ullage.app.documents.check import Surroundings
 from ullage.core.documents.text_sections import text_sections
 from ullage.core.text.positions import Positions
-from ullage.lsp.finding import position_of
+from ullage.lsp.documents.finding import position_of
 
 FileHints: TypeAlias = Callable[[Path, types.Range, Surroundings], list[types.InlayHint]]
 

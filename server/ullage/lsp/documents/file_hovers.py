@@ -16,7 +16,7 @@ from ullage.core.documents.text_sections import text_sections, text_tokens
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.core.text.positions import Position, Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
-from ullage.lsp.finding import range_of
+from ullage.lsp.documents.finding import range_of
 from ullage.lsp.markdown import escaped
 from ullage.store.checkpoint.files import read_checkpoint
 from ullage.store.config.files import parse_config, place_of

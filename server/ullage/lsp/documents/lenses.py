@@ -14,13 +14,18 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import summary_uri
 from ullage.core.gauge.gauge import gauge_text
 from ullage.lsp.boundary import guarded
-from ullage.lsp.diagnostics import surroundings
-from ullage.lsp.file_lenses import FileLenses, checkpoint_lenses, instruction_lenses, memory_lenses
-from ullage.lsp.kinds import reader_at
-from ullage.lsp.outline import outlined
+from ullage.lsp.documents.by_kind import reader_at
+from ullage.lsp.documents.diagnostics import surroundings
+from ullage.lsp.documents.file_lenses import (
+    FileLenses,
+    checkpoint_lenses,
+    instruction_lenses,
+    memory_lenses,
+)
+from ullage.lsp.documents.outline import outlined
+from ullage.lsp.documents.possible import possible_commands
+from ullage.lsp.documents.proposal import preview_lenses
 from ullage.lsp.permission import may_write
-from ullage.lsp.possible import possible_commands
-from ullage.lsp.preview_document import preview_lenses
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,

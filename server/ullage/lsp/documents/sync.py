@@ -22,7 +22,7 @@ from ullage.app.documents.kind import (
 )
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of
-from ullage.lsp.diagnostics import check_dependents, check_soon, forget
+from ullage.lsp.documents.diagnostics import check_dependents, check_soon, forget
 from ullage.lsp.follow import publish, refresh
 from ullage.lsp.gauge import show_gauge
 from ullage.lsp.state import UllageServer

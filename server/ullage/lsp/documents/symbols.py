@@ -13,8 +13,8 @@ from ullage.app.documents.outline_text import change_text
 from ullage.core.documents.in_context import Presence, presence
 from ullage.core.documents.outline import Row, Section, sections
 from ullage.lsp.boundary import guarded
-from ullage.lsp.kinds import reader_at
-from ullage.lsp.outline import outlined
+from ullage.lsp.documents.by_kind import reader_at
+from ullage.lsp.documents.outline import outlined
 from ullage.lsp.state import UllageServer
 
 MAX_SYMBOLS = 1_000

@@ -4,7 +4,7 @@ from lsprotocol import types
 
 from ullage.core.documents.finding import TextFix
 from ullage.lsp.convert import path_of
-from ullage.lsp.finding import range_of
+from ullage.lsp.documents.finding import range_of
 from ullage.lsp.state import UllageServer
 
 

@@ -11,8 +11,8 @@ from ullage.app.change.preview import saved_text
 from ullage.app.documents.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.summary.preview_check import LOST_CODES, OUTDATED
 from ullage.core.text.positions import Positions
-from ullage.lsp.diagnostics import surroundings
-from ullage.lsp.edit import fix_action
+from ullage.lsp.documents.diagnostics import surroundings
+from ullage.lsp.documents.edit import fix_action
 from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer

@@ -22,7 +22,7 @@ from ullage.app.documents.transcript_check import check_transcript
 from ullage.core.documents.finding import DocumentFinding
 from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of, utilization
-from ullage.lsp.finding import diagnostic
+from ullage.lsp.documents.finding import diagnostic
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 

@@ -11,8 +11,8 @@ from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined
 from ullage.core.documents.outline import Row, row_at_offset, sections
 from ullage.lsp.boundary import guarded
-from ullage.lsp.kinds import reader_at
-from ullage.lsp.outline import outlined
+from ullage.lsp.documents.by_kind import reader_at
+from ullage.lsp.documents.outline import outlined
 from ullage.lsp.state import UllageServer
 
 MAX_FOLDS = 5_000

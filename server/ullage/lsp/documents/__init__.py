@@ -1,0 +1,1 @@
+"""What the editor shows in a document: findings, hovers, lenses, hints, links, actions."""
