@@ -82,7 +82,7 @@ def _make(plan: Plan | Pruning, config: Config, places: Places) -> Made:
 
 async def _preview(ls: UllageServer, loaded: Loaded) -> None:
     # Commands build on the following of files, which leads here.
-    from ullage.lsp.preview import preview_and_show
+    from ullage.lsp.commands.preview import preview_and_show
 
     try:
         await preview_and_show(ls, PreviewArgument(session=str(loaded.path)))

@@ -20,7 +20,7 @@ from ullage.lsp import auto_text
 from ullage.lsp.auto_message import answer_to, say
 from ullage.lsp.auto_text import UNDO, VIEW
 from ullage.lsp.changed import notify_changed
-from ullage.lsp.compaction_plan import planned_compaction
+from ullage.lsp.commands.compaction_plan import planned_compaction
 from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.state import UllageServer

@@ -15,7 +15,7 @@ from ullage.core.gauge.gauge import gauge_text
 from ullage.core.gauge.policy import Band
 from ullage.core.gauge.status import Status
 from ullage.lsp.protocol import GaugeParams, Level, SessionRef
-from ullage.lsp.tooltip import gauge_tooltip
+from ullage.lsp.views.tooltip import gauge_tooltip
 
 SOURCE: Final = "ullage"
 UTILIZATION_CODE = "context-utilization"

@@ -18,10 +18,10 @@ from ullage.lsp.boundary import unattended
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config
 from ullage.lsp.documents.diagnostics import check_followed, check_proposals, publish_known
-from ullage.lsp.gauge import show_gauge
 from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
+from ullage.lsp.views.gauge import show_gauge
 from ullage.lsp.virtual_refresh import renew_documents
 from ullage.store.files.watch import FolderWatch
 from ullage.store.transcript.reader import Fingerprint

@@ -8,25 +8,9 @@ from typing import BinaryIO, cast
 
 from lsprotocol import types
 
-from ullage.lsp import (
-    auto_switch,
-    checkpoint,
-    checkpoints,
-    compact,
-    flush,
-    history,
-    memory,
-    pin,
-    preview,
-    prunable,
-    prune,
-    restore,
-    session,
-    sessions,
-    undo,
-    window,
-)
+from ullage.lsp import session
 from ullage.lsp.boundary import guarded
+from ullage.lsp.commands import auto, checkpoint, compact, flush, pin, preview, prune, restore, undo
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.documents import (
     code_actions,
@@ -69,6 +53,7 @@ from ullage.lsp.protocol import (
     WINDOW_REQUEST,
 )
 from ullage.lsp.state import UllageServer
+from ullage.lsp.views import checkpoints, history, memory, prunable, sessions, window
 from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.own_process import claim_stdout, exit_with_parent
 from ullage.store.files.places import current_places
@@ -106,8 +91,8 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, virtual_documents.text_document_content, None),
 )
 COMMANDS: tuple[tuple[str, Handler], ...] = (
-    (AUTO_COMMAND, auto_switch.run_auto),
-    (SNOOZE_COMMAND, auto_switch.run_snooze),
+    (AUTO_COMMAND, auto.run_auto),
+    (SNOOZE_COMMAND, auto.run_snooze),
     (COMPACT_COMMAND, compact.run_compact),
     (PREVIEW_COMMAND, preview.preview_and_show),
     (APPLY_COMMAND, preview.run_apply),

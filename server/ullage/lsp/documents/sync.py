@@ -24,8 +24,8 @@ from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of
 from ullage.lsp.documents.diagnostics import check_dependents, check_soon, forget
 from ullage.lsp.follow import publish, refresh
-from ullage.lsp.gauge import show_gauge
 from ullage.lsp.state import UllageServer
+from ullage.lsp.views.gauge import show_gauge
 from ullage.store.files.text_files import MAX_TEXT_BYTES
 
 TYPED_PATTERNS = (

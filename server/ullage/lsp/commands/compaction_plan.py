@@ -11,7 +11,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.model import model_use
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
-from ullage.lsp.progress import with_progress
+from ullage.lsp.commands.progress import with_progress
 from ullage.lsp.state import UllageServer
 
 T = TypeVar("T")

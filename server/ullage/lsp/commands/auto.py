@@ -5,11 +5,11 @@ import asyncio
 from ullage.app.change.auto import switch
 from ullage.app.change.nudge import snooze_session
 from ullage.lsp.changed import notify_changed
+from ullage.lsp.commands.outcome import changing, meant
 from ullage.lsp.convert import session_ref
-from ullage.lsp.gauge import show_gauge
-from ullage.lsp.outcome import changing, meant
 from ullage.lsp.protocol import AutoArgument, Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
+from ullage.lsp.views.gauge import show_gauge
 
 
 @changing

@@ -5,9 +5,9 @@ import asyncio
 from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.memory.report import flushed_text, lines_text
+from ullage.lsp.commands.outcome import ask, changed, changing, meant, model_for
+from ullage.lsp.commands.progress import Reporter, with_progress
 from ullage.lsp.convert import session_ref, uri_of
-from ullage.lsp.outcome import ask, changed, changing, meant, model_for
-from ullage.lsp.progress import Reporter, with_progress
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 

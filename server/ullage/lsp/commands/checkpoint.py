@@ -3,8 +3,8 @@
 import asyncio
 
 from ullage.app.checkpoint.write import write_checkpoint
+from ullage.lsp.commands.outcome import changed, changing, meant
 from ullage.lsp.convert import session_ref, uri_of
-from ullage.lsp.outcome import changed, changing, meant
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 

@@ -5,8 +5,8 @@ import asyncio
 from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
 from ullage.core.gauge.gauge import short_tokens
 from ullage.errors import WriteNotSupported
+from ullage.lsp.commands.outcome import ask, changed, changing, meant
 from ullage.lsp.convert import session_ref
-from ullage.lsp.outcome import ask, changed, changing, meant
 from ullage.lsp.protocol import Outcome, PruneArgument
 from ullage.lsp.state import UllageServer
 

@@ -7,9 +7,9 @@ from ullage.app.change.compact_report import made_text
 from ullage.app.change.make import Made
 from ullage.app.memory.report import flush_sentence
 from ullage.core.change.compaction import Unneeded
-from ullage.lsp.compaction_plan import planned_compaction
+from ullage.lsp.commands.compaction_plan import planned_compaction
+from ullage.lsp.commands.outcome import ask, changed, changing, meant
 from ullage.lsp.convert import last_summary_uri, session_ref
-from ullage.lsp.outcome import ask, changed, changing, meant
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 

@@ -5,9 +5,9 @@ import asyncio
 from ullage.app.summary.pins import pin_entry, pin_text
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
+from ullage.lsp.commands.outcome import changed, changing, meant
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.diagnostics import check_proposals
-from ullage.lsp.outcome import changed, changing, meant
 from ullage.lsp.protocol import Outcome, PinArgument
 from ullage.lsp.state import UllageServer
 

@@ -5,8 +5,8 @@ import asyncio
 from ullage.app.change.undo import plan_undo, undo
 from ullage.app.change.undo_report import undo_question, undone_line
 from ullage.app.sessions.find import open_session
+from ullage.lsp.commands.outcome import ask, changed, changing
 from ullage.lsp.convert import session_ref
-from ullage.lsp.outcome import ask, changed, changing
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.session import meant_path
 from ullage.lsp.state import UllageServer

@@ -6,7 +6,7 @@ from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load
 from ullage.core.config.settings import Config
 from ullage.lsp.protocol import PrunableResult
-from ullage.lsp.prunable import prunable_result
+from ullage.lsp.views.prunable import prunable_result
 from ullage.store.files.places import Places
 
 

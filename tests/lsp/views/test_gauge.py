@@ -9,7 +9,7 @@ from ullage.app.gauge.filling import fill
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config
-from ullage.lsp.tooltip import MAX_SHARES, gauge_tooltip
+from ullage.lsp.views.tooltip import MAX_SHARES, gauge_tooltip
 from ullage.store.files.places import Places
 
 SHARE = re.compile(r"^\| (\w.*) \| ([\d,]+) \| ([\d.]+)% \|$", re.MULTILINE)

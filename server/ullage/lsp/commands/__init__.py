@@ -1,0 +1,1 @@
+"""What changes something: the commands, their questions, progress and outcomes."""

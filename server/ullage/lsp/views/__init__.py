@@ -1,0 +1,1 @@
+"""What the views of an editor ask for, and the gauge, which comes by itself."""
