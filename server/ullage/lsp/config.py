@@ -11,10 +11,10 @@ from lsprotocol import types
 from ullage.app.config.load import load_workspace_config
 from ullage.core.config.keys import KNOWN_NAMES
 from ullage.core.config.tree import origin_text
-from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import path_of
 from ullage.lsp.documents.diagnostics import recheck_all
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer

@@ -12,12 +12,12 @@ from ullage.app.sessions.find import session_folders
 from ullage.app.sessions.follow import Followed, new_events, stamp_of, start, update
 from ullage.app.workspace import look
 from ullage.errors import NotATranscript, UllageError
-from ullage.lsp.auto import consider_later
-from ullage.lsp.auto_checkpoint import write_when_due
-from ullage.lsp.boundary import unattended
+from ullage.lsp.auto.checkpoint import write_when_due
+from ullage.lsp.auto.consider import consider_later
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config
 from ullage.lsp.documents.diagnostics import check_followed, check_proposals, publish_known
+from ullage.lsp.error_edge import unattended
 from ullage.lsp.permission import may_write
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer

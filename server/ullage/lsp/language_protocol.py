@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from ullage.core.documents.virtual_uri import SCHEME
-from ullage.lsp.boundary import client_token
+from ullage.lsp.error_edge import client_token
 
 Handling = Generator[Any, Any, Any]  # pyright: ignore[reportExplicitAny]: as pygls declares it
 Called = tuple[Callable[..., Awaitable[object]], tuple[object, ...], dict[str, object]]

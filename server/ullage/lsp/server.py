@@ -9,7 +9,6 @@ from typing import BinaryIO, cast
 from lsprotocol import types
 
 from ullage.lsp import session
-from ullage.lsp.boundary import guarded
 from ullage.lsp.commands import auto, checkpoint, compact, flush, pin, preview, prune, restore, undo
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.documents import (
@@ -25,6 +24,7 @@ from ullage.lsp.documents import (
     virtual_documents,
     watched_files,
 )
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.permission import may_write

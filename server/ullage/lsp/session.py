@@ -7,7 +7,7 @@ from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.errors import SessionNotFound
-from ullage.lsp.boundary import request
+from ullage.lsp.error_edge import request
 from ullage.lsp.follow import refresh
 from ullage.lsp.protocol import SessionArgument, StatusResult
 from ullage.lsp.state import UllageServer

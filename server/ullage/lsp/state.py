@@ -19,8 +19,8 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.workspace import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
-from ullage.lsp.boundary import plain_converter
 from ullage.lsp.convert import path_of
+from ullage.lsp.error_edge import plain_converter
 from ullage.lsp.language_protocol import UllageProtocol
 from ullage.store.config.files import Stamp
 from ullage.store.files.places import Places

@@ -14,8 +14,8 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.model import model_use
 from ullage.app.summary.write import ModelUse
 from ullage.errors import WriteNotSupported
-from ullage.lsp.boundary import guarded
 from ullage.lsp.changed import notify_changed
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.follow import refresh
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.protocol import Outcome

@@ -18,13 +18,13 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
-from ullage.lsp.boundary import guarded, request
 from ullage.lsp.commands.compact import made_outcome
 from ullage.lsp.commands.compaction_plan import with_model
 from ullage.lsp.commands.outcome import changed, changing, meant, model_for, tell
 from ullage.lsp.commands.progress import Reporter, with_progress
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
+from ullage.lsp.error_edge import guarded, request
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.protocol import (
     ApplyArgument,

@@ -9,7 +9,7 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.lsp.boundary import client_token
+from ullage.lsp.error_edge import client_token
 from ullage.lsp.state import UllageServer
 from ullage.summary.request import Progress, Stage
 

@@ -8,10 +8,10 @@ from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text
-from ullage.lsp.boundary import guarded
 from ullage.lsp.commands.outcome import ask, changed, changing, meant
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.virtual_documents import show_text
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.protocol import Outcome, RestoreArgument
 from ullage.lsp.state import UllageServer
 

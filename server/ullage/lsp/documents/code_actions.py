@@ -6,13 +6,13 @@ from pathlib import Path
 from lsprotocol import types
 
 from ullage.core.documents.outline import row_at_line
-from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import SOURCE, UTILIZATION_CODE, path_of
 from ullage.lsp.documents.edit import fix_action
 from ullage.lsp.documents.finding import range_of
 from ullage.lsp.documents.outline import outlined
 from ullage.lsp.documents.possible import possible_commands
 from ullage.lsp.documents.proposal import proposal_actions
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,

@@ -20,9 +20,9 @@ from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.proposal import check_proposal
 from ullage.app.documents.transcript_check import check_transcript
 from ullage.core.documents.finding import DocumentFinding
-from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of, utilization
 from ullage.lsp.documents.finding import diagnostic
+from ullage.lsp.error_edge import guarded, unattended
 from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 

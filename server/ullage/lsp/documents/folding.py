@@ -10,9 +10,9 @@ from lsprotocol import types
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined
 from ullage.core.documents.outline import Row, row_at_offset, sections
-from ullage.lsp.boundary import guarded
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.outline import outlined
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.state import UllageServer
 
 MAX_FOLDS = 5_000

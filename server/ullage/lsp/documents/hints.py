@@ -11,11 +11,11 @@ from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined
 from ullage.app.documents.outline_text import hint_text, hint_tooltip
 from ullage.core.documents.outline import rows_between
-from ullage.lsp.boundary import guarded
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.diagnostics import surroundings
 from ullage.lsp.documents.file_hints import FileHints, section_hints
 from ullage.lsp.documents.outline import outlined
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.state import UllageServer
 
 MAX_HINTS = 500

@@ -21,7 +21,6 @@ from ullage.app.gauge.status_text import ago
 from ullage.core.documents.outline import Row, row_at_line
 from ullage.core.gauge.loss import measured_text, noted_loss
 from ullage.core.transcript.context import Compaction
-from ullage.lsp.boundary import guarded
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.diagnostics import surroundings
 from ullage.lsp.documents.file_hovers import (
@@ -31,6 +30,7 @@ from ullage.lsp.documents.file_hovers import (
     section_hover,
 )
 from ullage.lsp.documents.outline import outlined
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.markdown import escaped
 from ullage.lsp.state import UllageServer
 

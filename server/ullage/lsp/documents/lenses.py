@@ -13,7 +13,6 @@ from ullage.app.documents.outline_text import change_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import summary_uri
 from ullage.core.gauge.gauge import gauge_text
-from ullage.lsp.boundary import guarded
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.diagnostics import surroundings
 from ullage.lsp.documents.file_lenses import (
@@ -25,6 +24,7 @@ from ullage.lsp.documents.file_lenses import (
 from ullage.lsp.documents.outline import outlined
 from ullage.lsp.documents.possible import possible_commands
 from ullage.lsp.documents.proposal import preview_lenses
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,

@@ -10,12 +10,12 @@ from lsprotocol import types
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined
 from ullage.app.documents.outline_links import transcript_targets
-from ullage.lsp.boundary import guarded
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.diagnostics import surroundings
 from ullage.lsp.documents.file_links import FileLinks, checkpoint_links, mention_links
 from ullage.lsp.documents.outline import outlined
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.state import UllageServer
 from ullage.store.files.places import Places
 

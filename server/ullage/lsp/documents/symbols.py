@@ -12,9 +12,9 @@ from ullage.app.documents.outline import Outlined, placed_compactions
 from ullage.app.documents.outline_text import change_text
 from ullage.core.documents.in_context import Presence, presence
 from ullage.core.documents.outline import Row, Section, sections
-from ullage.lsp.boundary import guarded
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.outline import outlined
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.state import UllageServer
 
 MAX_SYMBOLS = 1_000

@@ -20,9 +20,9 @@ from ullage.app.documents.kind import (
     DocumentKind,
     document_kind,
 )
-from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.convert import path_of
 from ullage.lsp.documents.diagnostics import check_dependents, check_soon, forget
+from ullage.lsp.error_edge import guarded, unattended
 from ullage.lsp.follow import publish, refresh
 from ullage.lsp.state import UllageServer
 from ullage.lsp.views.gauge import show_gauge

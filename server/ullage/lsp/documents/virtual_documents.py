@@ -9,7 +9,7 @@ from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.documents.virtual_uri import parse_virtual_uri
 from ullage.errors import SessionNotFound, UnknownItem
-from ullage.lsp.boundary import guarded
+from ullage.lsp.error_edge import guarded
 from ullage.lsp.protocol import Outcome, ShowArgument
 from ullage.lsp.session import session_path
 from ullage.lsp.state import UllageServer

@@ -10,7 +10,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ullage.app.documents.kind import DocumentKind, document_kind
-from ullage.lsp.boundary import guarded, unattended
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.config import look_at_config, reload_config
 from ullage.lsp.convert import path_of, uri_of
@@ -21,6 +20,7 @@ from ullage.lsp.documents.diagnostics import (
     refresh_pulled,
 )
 from ullage.lsp.documents.sync import TYPED_PATTERNS
+from ullage.lsp.error_edge import guarded, unattended
 from ullage.lsp.follow import discover
 from ullage.lsp.state import UllageServer, What
 

@@ -7,8 +7,8 @@ from ullage.app.checkpoint.find import Damaged, Found, list_checkpoints
 from ullage.app.gauge.status_text import ago
 from ullage.app.sessions.load import Loaded
 from ullage.core.text.prose import gist
-from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
+from ullage.lsp.error_edge import request
 from ullage.lsp.markdown import escaped
 from ullage.lsp.protocol import CheckpointRow, CheckpointsResult, SessionArgument
 from ullage.lsp.session import load_session, session_path

@@ -6,8 +6,8 @@ from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
 from ullage.app.gauge.filling import Filling, fill
 from ullage.app.sessions.load import Loaded
-from ullage.lsp.boundary import unattended
 from ullage.lsp.convert import NO_GAUGE, gauge_params
+from ullage.lsp.error_edge import unattended
 from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams
 from ullage.lsp.state import UllageServer
 from ullage.store.files.places import Places

@@ -11,9 +11,9 @@ from ullage.core.gauge.gauge import share_text
 from ullage.core.gauge.history import Mark, Point
 from ullage.core.gauge.policy import triggers
 from ullage.core.gauge.status import rfc3339
-from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
+from ullage.lsp.error_edge import request
 from ullage.lsp.protocol import (
     HistoryMark,
     HistoryPoint,

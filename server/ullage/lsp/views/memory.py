@@ -3,8 +3,8 @@
 import asyncio
 
 from ullage.app.documents.memory_files import MemoryFile, memory_files
-from ullage.lsp.boundary import request
 from ullage.lsp.documents.diagnostics import surroundings
+from ullage.lsp.error_edge import request
 from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import MemoryResult, MemoryRow, SessionArgument
 from ullage.lsp.session import session_path

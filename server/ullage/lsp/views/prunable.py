@@ -7,8 +7,8 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.change.prune import PruneItem
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
-from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
+from ullage.lsp.error_edge import request
 from ullage.lsp.protocol import PrunableResult, PrunableRow, SessionArgument
 from ullage.lsp.session import load_session, session_path
 from ullage.lsp.state import UllageServer

@@ -7,8 +7,8 @@ from pathlib import Path
 from ullage.app.gauge.status_text import ago, session_title
 from ullage.app.workspace import Brief, Family, brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
-from ullage.lsp.boundary import request
 from ullage.lsp.convert import LEVELS
+from ullage.lsp.error_edge import request
 from ullage.lsp.follow import discover
 from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import SessionArgument, SessionRef, SessionRow, SessionsResult

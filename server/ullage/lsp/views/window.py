@@ -13,9 +13,9 @@ from ullage.core.change.prune import ALL_REASONS, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, pinnable_text
 from ullage.core.gauge.advice import Advice
 from ullage.core.gauge.breakdown import EntryTokens, Share
-from ullage.lsp.boundary import request
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
+from ullage.lsp.error_edge import request
 from ullage.lsp.markdown import escaped
 from ullage.lsp.protocol import SessionArgument, WindowResult, WindowRow
 from ullage.lsp.session import load_session, session_path

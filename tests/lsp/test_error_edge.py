@@ -5,7 +5,7 @@ import logging
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from ullage.lsp.boundary import guarded, plain_converter
+from ullage.lsp.error_edge import guarded, plain_converter
 from ullage.lsp.protocol import Outcome
 
 
@@ -18,7 +18,7 @@ async def test_a_fault_is_logged_by_its_place_and_kind(caplog: pytest.LogCapture
     with caplog.at_level(logging.INFO), pytest.raises(JsonRpcException, match="ValueError"):
         await broken()
     assert "the text of a transcript" not in caplog.text.replace('raise ValueError("the text', "")
-    assert "test_boundary.py" in caplog.text
+    assert "test_error_edge.py" in caplog.text
     assert caplog.text.rstrip().endswith("ValueError")
 
 

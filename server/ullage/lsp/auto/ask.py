@@ -18,10 +18,10 @@ from ullage.core.change.decision import Ask
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
 from ullage.errors import StorageError
-from ullage.lsp import auto_text
-from ullage.lsp.auto_make import found_pruning, make_now
-from ullage.lsp.auto_message import answer_to, say
-from ullage.lsp.auto_text import COMPACT, NOT_NOW, PREVIEW, PRUNE, SNOOZE, Nudge, Question
+from ullage.lsp.auto import text as auto_text
+from ullage.lsp.auto.make import found_pruning, make_now
+from ullage.lsp.auto.message import answer_to, say
+from ullage.lsp.auto.text import COMPACT, NOT_NOW, PREVIEW, PRUNE, SNOOZE, Nudge, Question
 from ullage.lsp.permission import may_write, refuse_write
 from ullage.lsp.protocol import PreviewArgument
 from ullage.lsp.state import UllageServer

@@ -16,9 +16,9 @@ from ullage.app.sessions.find import reopen
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
-from ullage.lsp import auto_text
-from ullage.lsp.auto_message import answer_to, say
-from ullage.lsp.auto_text import UNDO, VIEW
+from ullage.lsp.auto import text as auto_text
+from ullage.lsp.auto.message import answer_to, say
+from ullage.lsp.auto.text import UNDO, VIEW
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.commands.compaction_plan import planned_compaction
 from ullage.lsp.convert import last_summary_uri, uri_of

@@ -27,11 +27,11 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.keys import READ_ONLY
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
-from ullage.lsp import auto_text
-from ullage.lsp.auto_ask import ask_first, nudge
-from ullage.lsp.auto_make import tell_made
-from ullage.lsp.auto_message import say
-from ullage.lsp.boundary import unattended
+from ullage.lsp.auto import text as auto_text
+from ullage.lsp.auto.ask import ask_first, nudge
+from ullage.lsp.auto.make import tell_made
+from ullage.lsp.auto.message import say
+from ullage.lsp.error_edge import unattended
 from ullage.lsp.permission import refuse_write
 from ullage.lsp.state import UllageServer
 from ullage.store.change.session_lock import QUIET_S
