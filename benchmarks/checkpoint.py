@@ -21,8 +21,8 @@ from summaries import quality_sessions
 
 from ullage.app.checkpoint.fact_cache import kept_facts
 from ullage.app.checkpoint.write import build_checkpoint
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load, with_items
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.message import (

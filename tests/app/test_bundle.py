@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_files import conversation, pi_files
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load
+from ullage.app.sessions.open import open_session
 from ullage.app.transfer.bundle_export import plan_export
 from ullage.app.transfer.bundle_import import plan_import, write_import
 from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, digest

@@ -8,8 +8,8 @@ from lsprotocol.types import DiagnosticSeverity
 
 from pi_files import MODEL, PiFile
 from running import Place
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.convert import NO_GAUGE, gauge_params, path_of, uri_of, utilization
 from ullage.store.files.places import Places

@@ -15,8 +15,8 @@ from pi_process import NODES
 from planning import compacted, restored, undone
 from reading import read as read_bytes
 from ullage.app.gauge.status_report import report_context
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load, read
+from ullage.app.sessions.open import open_session
 from ullage.app.transfer.branch import plan_branch, write_branch
 from ullage.app.transfer.bundle_export import plan_export, write_export
 from ullage.app.transfer.bundle_import import plan_import, write_import

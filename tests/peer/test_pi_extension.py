@@ -14,7 +14,7 @@ import pytest
 from loopback_model import Answer, Json, LoopbackModel
 from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
 from ullage.app.checkpoint.write import session_key
-from ullage.app.sessions.find import open_session
+from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.transcript.session_key import folder_name
 

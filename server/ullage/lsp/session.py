@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from ullage.app.gauge.status_text import status_text
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.errors import SessionNotFound
 from ullage.lsp.error_edge import request
 from ullage.lsp.follow import refresh

@@ -26,8 +26,8 @@ from ullage.app.checkpoint.write import (
     session_key,
     write_checkpoint,
 )
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.working_state import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.facts.pins import Pin

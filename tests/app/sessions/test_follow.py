@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from claude_files import ClaudeFile, claude_files
 from pi_files import PiFile, conversation, pi_files
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.follow import Followed, new_events, start, update
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event, MessageEvent, ToolEvent
 from ullage.core.config.settings import Config

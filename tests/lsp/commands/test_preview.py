@@ -427,7 +427,7 @@ async def test_previews_that_nobody_touched_for_a_week_go_at_the_start(
             "import sys; from pathlib import Path; import asyncio;"
             "from ullage.app.sessions.load import load;"
             "from ullage.app.change.preview import make_preview;"
-            "from ullage.app.sessions.find import open_session;"
+            "from ullage.app.sessions.open import open_session;"
             "from ullage.app.summary.write import *;"
             "from ullage.core.config.settings import Config;"
             "from ullage.store.files.places import current_places; p = current_places();"

@@ -16,8 +16,8 @@ import msgspec
 from ullage.app.checkpoint.write import session_key, write_checkpoint
 from ullage.app.gauge.session_list import is_running
 from ullage.app.memory.flush import Flushed, FlushPlan, try_flush
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.changed_lines import changed_lines
 from ullage.core.change.edit import Append, FileChange, NewSession

@@ -6,8 +6,8 @@ from threading import Lock
 import msgspec
 
 from ullage.app.change.preview import CompactionPreview, is_outdated
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
 from ullage.app.summary.pins import carried_pins

@@ -21,8 +21,8 @@ from ullage.app.change.make import (
 from ullage.app.change.new_session import write_session
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import session_key
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint

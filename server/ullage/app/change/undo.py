@@ -20,8 +20,8 @@ from ullage.app.change.make import (
 from ullage.app.change.nudge import remember_return, strongest_layer
 from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flushed_log import flushed_log_name
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import hidden_tokens
 from ullage.core.change.edit import FileChange, NewSession

@@ -25,8 +25,7 @@ from ullage.core.transcript.message import ToolCall, ToolResult
 from ullage.core.transcript.token_estimate import estimate_tokens
 from ullage.core.transcript.tokens import count_message
 from ullage.formats.sketches import SKETCHES
-from ullage.store.transcript.reader import FileLines
-from ullage.store.transcript.tail import Mark, mark_at, read_appended
+from ullage.store.transcript.reader import FileLines, Mark, mark_at, read_appended
 
 MAX_ESTIMATED_CHARS = 4_000
 """Of a longer text the beginning is estimated, and the rest by its length (chosen)."""

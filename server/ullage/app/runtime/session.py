@@ -8,8 +8,8 @@ import msgspec
 from ullage.app.change.auto import change_breaker
 from ullage.app.checkpoint.write import session_key
 from ullage.app.config.load import load_config
-from ullage.app.sessions.find import open_session
-from ullage.app.sessions.load import Loaded, measured, read
+from ullage.app.sessions.load import Loaded, measure_reading, read
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
 from ullage.core.change.breaker import Breaker, at_epoch
@@ -267,7 +267,7 @@ def _context(attached: Attached, progress: Progress, call: Call) -> Context:
 
 
 def _measured(attached: Attached, context: Context, sent: Context) -> Loaded:
-    loaded = measured(
+    loaded = measure_reading(
         attached.session,
         Reading(context=context, index=EMPTY_INDEX),
         attached.config,

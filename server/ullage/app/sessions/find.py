@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.databases import Stored, is_database, sessions_in, stored_sessions
-from ullage.app.sessions.session import Session, session_of
+from ullage.app.sessions.open import DatabaseRow, database_rows, open_session
+from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Header
-from ullage.errors import InputError, NotATranscript, SessionNotFound
+from ullage.errors import InputError, SessionNotFound
 from ullage.formats.format import Format
-from ullage.formats.registry import FORMATS, recognize
+from ullage.formats.registry import FORMATS
 from ullage.store.files.places import Places
 from ullage.store.transcript.folders import (
     Found,
@@ -21,7 +21,6 @@ from ullage.store.transcript.folders import (
     transcripts_below,
     transcripts_in,
 )
-from ullage.store.transcript.source import Source, open_file
 
 MIN_ID_CHARS = 4
 """A shorter beginning of an id names too many sessions (chosen)."""
@@ -32,45 +31,22 @@ KNOWN_HEADERS = 8192
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A session that was seen but not opened: a file or a row of a database."""
 
-    place: Found | Stored
+    place: Found | DatabaseRow
     written_ns: int
 
     def open(self) -> Session:
         match self.place:
             case Found():
                 return open_session(self.place.path)
-            case Stored():
-                return _session(self.place.open())
+            case DatabaseRow():
+                return self.place.open()
 
     def header(self) -> Header:
         match self.place:
             case Found():
                 return _header_of(self.place.path, self.place.inode)
-            case Stored():
-                return self.open().header
-
-
-def open_session(path: Path) -> Session:
-    """Recognize a transcript, or take the newest session of a database.
-
-    Raises:
-        Unreadable: the file cannot be read.
-        NotATranscript: no agent that we know wrote it.
-    """
-    if is_database(path):
-        stored = next(iter(sessions_in(path)), None)
-        if stored is None:
-            raise NotATranscript(f"{path} has no session yet: name another one")
-        return _session(stored.open())
-    return _session(open_file(path))
-
-
-def reopen(session: Session) -> Session:
-    """Look at a session again, as it is now."""
-    for stored in sessions_in(session.path) if is_database(session.path) else ():
-        if stored.session.session_id == session.header.session_id:
-            return _session(stored.open())
-    return open_session(session.path)
+            case DatabaseRow():
+                return self.place.open().header
 
 
 def find_session(text: str | None, places: Places) -> Session:
@@ -107,7 +83,7 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
         for folder in _folders_of(known, cwd, places)
         for found in (transcripts_below if known.HAS_NESTED_FOLDERS else transcripts_in)(folder)
     )
-    rows = (row for row in stored_sessions(places) if row.session.directory in spellings)
+    rows = (row for row in database_rows(places) if row.session.directory in spellings)
     for candidate in _newest_first(files, rows):
         try:
             header = candidate.header()
@@ -128,7 +104,7 @@ def subagent_sessions(session: Session, places: Places) -> Iterator[Session]:
     folders = session.format.subagent_folders(session.path)
     files = chain.from_iterable(transcripts_below(folder) for folder in folders)
     wanted = session.header.session_id
-    rows = (row for row in stored_sessions(places) if row.session.parent_id == wanted)
+    rows = (row for row in database_rows(places) if row.session.parent_id == wanted)
     for candidate in _newest_first(files, rows):
         try:
             if candidate.header().parent_session_id == wanted:
@@ -150,7 +126,7 @@ def _session_by_id(text: str, places: Places) -> Session:
         for found in transcripts_below(root)
         if wanted[:8] in found.path.stem.lower()
     )
-    rows = (r for r in stored_sessions(places) if r.session.session_id.lower().startswith(wanted))
+    rows = (r for r in database_rows(places) if r.session.session_id.lower().startswith(wanted))
     matches: dict[str, Session] = {}
     for candidate in _newest_first(files, rows):
         try:
@@ -171,23 +147,12 @@ def _session_by_id(text: str, places: Places) -> Session:
     return matches.get(wanted) or next(iter(matches.values()))
 
 
-def _newest_first(files: Iterable[Found], rows: Iterable[Stored]) -> list[Candidate]:
+def _newest_first(files: Iterable[Found], rows: Iterable[DatabaseRow]) -> list[Candidate]:
     found = [Candidate(place=one, written_ns=one.mtime_ns) for one in newest_first(files)]
     found += [
         Candidate(place=row, written_ns=(row.session.updated_ms or 0) * 1_000_000) for row in rows
     ]
     return sorted(found, key=lambda candidate: candidate.written_ns, reverse=True)
-
-
-def _session(lines: Source) -> Session:
-    found = recognize(lines)
-    if found is None:
-        raise NotATranscript(
-            f"{lines.path} is not a session of an agent that Ullage reads (pi/OpenClaw,"
-            " Claude Code, Codex, opencode, Gemini CLI): name a transcript"
-        )
-    known, header = found
-    return session_of(known, header, lines)
 
 
 @lru_cache(maxsize=KNOWN_HEADERS)

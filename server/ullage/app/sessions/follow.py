@@ -4,9 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.find import open_session, reopen
-from ullage.app.sessions.load import Loaded, load, measured
-from ullage.app.sessions.session import Session
+from ullage.app.sessions.load import Loaded, load, measure_reading
+from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event
 from ullage.core.config.settings import Config
@@ -15,8 +14,7 @@ from ullage.formats.format import Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText
 from ullage.store.transcript.database import look_at_database
-from ullage.store.transcript.reader import FileLines, Fingerprint
-from ullage.store.transcript.tail import Mark, mark_at, read_appended
+from ullage.store.transcript.reader import FileLines, Fingerprint, Mark, mark_at, read_appended
 
 
 class Followed(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,15 +35,27 @@ def stamp_of(path: Path) -> tuple[Fingerprint, ...] | None:
         return None
 
 
-def start(path: Path, config: Config, places: Places, count_text: CountText) -> Followed:
-    """Read a session for the first time.
+def start(
+    path: Path,
+    config: Config,
+    places: Places,
+    count_text: CountText,
+    session_id: str | None = None,
+) -> Followed:
+    """Read a session for the first time; of a database the one that is named, or the newest.
 
     Raises:
         Unreadable: the file cannot be read.
         NotATranscript: no agent that we know wrote it.
     """
-    loaded = load(open_session(path), config, places, count_text)
-    return _followed(loaded)
+    loaded = load(open_session(path, session_id), config, places, count_text)
+    lines = loaded.session.lines
+    covered_bytes = loaded.reading.index.covered_bytes
+    return Followed(
+        loaded=loaded,
+        whole=loaded.reading,
+        mark=mark_at(lines, covered_bytes) if isinstance(lines, FileLines) else None,
+    )
 
 
 def update(followed: Followed, config: Config, places: Places) -> Followed:
@@ -57,25 +67,30 @@ def update(followed: Followed, config: Config, places: Places) -> Followed:
         Unreadable: the file cannot be read now; it may come back.
         NotATranscript: it is empty or something else now.
     """
-    path = followed.loaded.path
-    count_text = followed.loaded.count.count_text
-    if followed.loaded.session.lines.is_current():
+    before = followed.loaded
+    if before.session.lines.is_current():
         return followed
-    appended = None if followed.mark is None else read_appended(path, followed.mark)
+    session_id = before.session.header.session_id
+    return _extend(followed, config) or start(
+        before.path, config, places, before.count.count_text, session_id
+    )
+
+
+def _extend(followed: Followed, config: Config) -> Followed | None:
+    """Add what was appended; None where only a new reading can tell."""
+    before = followed.loaded
+    appended = None if followed.mark is None else read_appended(before.path, followed.mark)
     if appended is None:
-        again = reopen(followed.loaded.session)
-        return _followed(load(again, config, places, count_text))
-    session, source = followed.loaded.session, appended.source
-    whole = session.format.extend(followed.whole, appended.lines, source.size_bytes)
+        return None
+    extend, size_bytes = before.session.format.extend, appended.source.size_bytes
+    whole = extend(followed.whole, appended.lines, size_bytes)
     shown = whole
     if whole is not None and appended.unfinished is not None:
-        shown = session.format.extend(whole, (appended.unfinished,), source.size_bytes)
+        shown = extend(whole, (appended.unfinished,), size_bytes)
     if whole is None or shown is None:
-        return start(path, config, places, count_text)
-    longer = Session(
-        header=session.header, transcript_format=session.transcript_format, lines=source
-    )
-    loaded = measured(longer, shown, config, followed.loaded.count, followed.loaded.known_secrets)
+        return None
+    session = msgspec.structs.replace(before.session, lines=appended.source)
+    loaded = measure_reading(session, shown, config, before.count, before.known_secrets)
     return Followed(loaded=loaded, whole=whole, mark=appended.mark)
 
 
@@ -90,11 +105,3 @@ def new_events(before: Followed, after: Followed) -> tuple[Event, ...]:
     known = {item.entry_id for item in old.items}
     places = (at for at, item in enumerate(new.items) if item.entry_id not in known)
     return tuple(events_of(new.items, places))
-
-
-def _followed(loaded: Loaded) -> Followed:
-    lines = loaded.session.lines
-    mark = None
-    if isinstance(lines, FileLines):
-        mark = mark_at(lines, loaded.reading.index.covered_bytes)
-    return Followed(loaded=loaded, whole=loaded.reading, mark=mark)

@@ -71,10 +71,10 @@ def load(
         count_text,
         is_kept=places.keeps_caches,
     )
-    return measured(session, reading, config, count, secrets_for(session.header, places))
+    return measure_reading(session, reading, config, count, secrets_for(session.header, places))
 
 
-def measured(
+def measure_reading(
     session: Session,
     reading: Reading,
     config: Config,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.sessions.load import Loaded, gauge_of, measured
+from ullage.app.sessions.load import Loaded, gauge_of, measure_reading
 from ullage.app.sessions.session import Session, session_of
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.gauge.gauge import Gauge
@@ -70,7 +70,7 @@ def load_live(live: Live, config: Config, places: Places) -> Loaded:
     from ullage.app.sessions.secrets import secrets_for
 
     secrets = secrets_for(live.session.header, places)
-    return measured(live.session, live.reading, config, live.count, secrets)
+    return measure_reading(live.session, live.reading, config, live.count, secrets)
 
 
 def is_saved(session_key: str, live: Live, settings: CheckpointSettings, places: Places) -> bool:

@@ -1,4 +1,4 @@
-"""A session whose format is known; apart from `sessions`, which knows all the formats."""
+"""A session whose format is known; apart from `open`, which knows all the formats."""
 
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from ullage.store.transcript.source import Source
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """A session whose format is known."""
+
     header: Header
     transcript_format: Format | None
     """None where its runtime holds the messages."""
@@ -31,9 +33,9 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         return self.lines.path
 
 
-def session_of(known: Format, header: Header, lines: Source) -> Session:
+def session_of(known_format: Format, header: Header, lines: Source) -> Session:
     """Make a session of a file and what its header says."""
     if not header.session_id:
         # Some formats leave the id to the name of the file.
         header = msgspec.structs.replace(header, session_id=lines.path.stem)
-    return Session(transcript_format=known, header=header, lines=lines)
+    return Session(transcript_format=known_format, header=header, lines=lines)

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.change.new_session import NewFile, new_file, write_session
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, BadBundleError, Bundle, parse
 from ullage.core.transcript.entries import Agent, MemoryLines
 from ullage.core.transcript.index import EMPTY_INDEX

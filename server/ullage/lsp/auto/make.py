@@ -12,8 +12,8 @@ from ullage.app.change.make import Made
 from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning
 from ullage.app.change.undo import plan_undo_of, undo
 from ullage.app.change.undo_report import undo_question, undone_line
-from ullage.app.sessions.find import reopen
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import reopen
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.lsp.auto import text as auto_text

@@ -17,6 +17,7 @@ from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
 
 BUSY_TIMEOUT_S = 1.0
 """Agents hold their write lock for milliseconds (chosen)."""
+SQLITE_HEAD = b"SQLite format 3\0"
 _MODE_BYTES = slice(18, 20)
 """The header's file format versions; 2 is WAL (sqlite.org/fileformat2.html §1.3)."""
 _BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -61,6 +62,17 @@ def find_databases(patterns: Iterable[tuple[Path, str]]) -> tuple[Path, ...]:
         for path in sorted(folder.glob(pattern))
         if path.is_file()
     )
+
+
+def is_database(path: Path) -> bool:
+    """Tell by the first bytes; what cannot be read is none."""
+    try:
+        if not path.is_file():
+            return False
+        with open_to_read(path) as file:
+            return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
+    except (Unreadable, OSError):
+        return False
 
 
 def look_at_database(path: Path) -> tuple[Fingerprint, ...]:

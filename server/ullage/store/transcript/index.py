@@ -17,8 +17,6 @@ from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines
 
 VERSION = 1
-PROBE_BYTES = 4096
-"""How much of either end is compared (docs/safety.md, "Which file it is")."""
 MIN_GAIN_BYTES = 1024 * 1024
 """An index that would save less reading than this is not written (chosen)."""
 
@@ -48,7 +46,7 @@ def read_index(lines: FileLines, places: Places) -> Index:
         and stored.path == str(lines.path)
         and (stored.device, stored.inode) == (fingerprint.device, fingerprint.inode)
         and stored.index.covered_bytes <= fingerprint.size_bytes
-        and (stored.head_sha256, stored.tail_sha256) == _probes(lines, stored.index)
+        and (stored.head_sha256, stored.tail_sha256) == lines.digests(stored.index.covered_bytes)
     )
     return stored.index if is_same else EMPTY_INDEX
 
@@ -58,7 +56,7 @@ def write_index(lines: FileLines, index: Index, known: Index, places: Places) ->
     gain_bytes = index.covered_bytes - known.covered_bytes
     if gain_bytes < MIN_GAIN_BYTES or not places.keeps_caches:
         return
-    head, tail = _probes(lines, index)
+    head, tail = lines.digests(index.covered_bytes)
     stored = StoredIndex(
         version=VERSION,
         path=str(lines.path),
@@ -72,13 +70,6 @@ def write_index(lines: FileLines, index: Index, known: Index, places: Places) ->
         replace_file(_index_path(lines.path, places), msgspec.json.encode(stored))
     except UllageError:
         return
-
-
-def _probes(lines: FileLines, index: Index) -> tuple[str, str]:
-    start = max(0, index.covered_bytes - PROBE_BYTES)
-    head = lines.read_line(0, min(PROBE_BYTES, index.covered_bytes))
-    tail = lines.read_line(start, index.covered_bytes - start)
-    return hashlib.sha256(head.raw).hexdigest(), hashlib.sha256(tail.raw).hexdigest()
 
 
 def _index_path(path: Path, places: Places) -> Path:

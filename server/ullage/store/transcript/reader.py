@@ -1,5 +1,6 @@
 """Transcripts on disk, read in blocks from either end and never held open."""
 
+import hashlib
 import os
 import stat
 from collections import deque
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.transcript.entries import Line
+from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
 
 BLOCK_BYTES = 256 * 1024
@@ -17,6 +18,9 @@ BLOCK_BYTES = 256 * 1024
 
 MAX_HELD_BYTES = 64 * 1024 * 1024
 """A longer line is not kept whole: memory stays below 300 MB at any size (C9)."""
+
+PROBE_BYTES = 4096
+"""How much of the head, and before a place, tells a file from another (chosen)."""
 
 
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +92,13 @@ class FileLines:
         with open_to_read(self.path) as file:
             return Line(offset, _read(file, offset, size_bytes, self.path))
 
+    def digests(self, end: int) -> tuple[str, str]:
+        """Give the SHA-256 of the file's head and of what stands before a place in it."""
+        start = max(0, end - PROBE_BYTES)
+        head = self.read_line(0, min(PROBE_BYTES, end)).raw
+        tail = self.read_line(start, end - start).raw
+        return hashlib.sha256(head).hexdigest(), hashlib.sha256(tail).hexdigest()
+
     def _blocks(self, starts: range) -> Iterator[bytes]:
         with open_to_read(self.path) as file:
             for start in starts:
@@ -149,6 +160,56 @@ class _Held:
         self.n_bytes = self._n_kept = 0
         self._pieces.clear()
         return raw
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the reading of a file stopped, and what stood there."""
+
+    fingerprint: Fingerprint
+    offset: int
+    digests: tuple[str, str]
+
+
+class Appended(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written to a file behind a mark."""
+
+    lines: tuple[Line, ...]
+    """Whole lines."""
+    unfinished: Line | None
+    """What stands behind them; it is given again until its end is written."""
+    mark: Mark
+    source: FileLines
+
+
+def mark_at(lines: FileLines, offset: int) -> Mark:
+    """Remember a place in a file; reads two small blocks."""
+    return Mark(fingerprint=lines.fingerprint, offset=offset, digests=lines.digests(offset))
+
+
+def read_appended(path: Path, mark: Mark) -> Appended | None:
+    """Read what follows a mark; None where the file shrank, was replaced or rewritten.
+
+    Raises:
+        Unreadable: the file is gone or not ours to read.
+        NotATranscript: it is empty.
+    """
+    lines = FileLines(path)
+    now, then = lines.fingerprint, mark.fingerprint
+    if (now.device, now.inode) != (then.device, then.inode) or now.size_bytes < mark.offset:
+        return None
+    if lines.digests(mark.offset) != mark.digests:
+        return None
+    rest = lines.read_line(mark.offset, now.size_bytes - mark.offset).raw
+    end = rest.rfind(b"\n") + 1
+    torn = rest[end:]
+    return Appended(
+        lines=tuple(
+            Line(mark.offset + line.offset, line.raw) for line in MemoryLines(rest[:end]).forward()
+        ),
+        unfinished=Line(mark.offset + end, torn) if torn else None,
+        mark=mark_at(lines, mark.offset + end),
+        source=lines,
+    )
 
 
 def look_at(path: Path) -> Fingerprint:
