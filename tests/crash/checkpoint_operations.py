@@ -12,7 +12,7 @@ from crash.places import places_of
 from store.checkpoint.test_files import checkpoint
 from ullage.store.checkpoint.files import checkpoint_folder, next_id, read_latest, save
 from ullage.store.checkpoint.yaml_file import dump
-from ullage.store.files.places import make_folder
+from ullage.store.files.atomic import make_folder
 from ullage.store.transcript.reader import Fingerprint
 
 KEY = "openclaw:s1"

@@ -13,13 +13,13 @@ from claude_files import result as claude_result
 from pi_files import PiFile, json_line
 from reading import read_context, read_messages
 from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.window import resolve
+from ullage.core.gauge.window import resolve_window
 from ullage.core.transcript.entries import MemoryLines, render
 from ullage.core.transcript.message import plain_text
 from ullage.formats.json_line import MAX_LINE_BYTES
 from ullage.formats.registry import FORMATS, recognize
 
-WINDOW = resolve(None, (), setting_tokens=None, agent_tokens=None)
+WINDOW = resolve_window(None, None, setting_tokens=None, agent_tokens=None)
 Session = PiFile | ClaudeFile
 
 

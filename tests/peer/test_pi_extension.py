@@ -16,7 +16,7 @@ from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
 from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
-from ullage.core.transcript.session_key import folder_name
+from ullage.store.files.places import folder_name
 
 HERE = Path(__file__).parent
 RESTORED = "[Post-compaction checkpoint restore]"

@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.write import session_key
-from ullage.app.sessions.find import session_folders
+from ullage.app.sessions.find import database_folders, session_folders
 from ullage.app.sessions.follow import Followed, new_events, stamp_of, start, update
-from ullage.app.sessions.open import database_folders
 from ullage.app.workspace import look
 from ullage.errors import NotATranscript, UllageError
 from ullage.lsp.auto.checkpoint import write_when_due

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from store.changing import KEY, occasion
 from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import Before, Occasion, Receipt
-from ullage.core.transcript.session_key import earlier_folder_name, folder_name
 from ullage.store.change.receipt_file import decode, encode
 from ullage.store.change.receipts import (
     KEPT_RECEIPTS,
@@ -21,7 +20,7 @@ from ullage.store.change.receipts import (
     receipts_folder,
 )
 from ullage.store.checkpoint.files import checkpoint_folder
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, earlier_folder_name, folder_name
 
 OLD_S = 40 * 24 * 3600
 

@@ -26,7 +26,8 @@ from ullage.store.checkpoint.working_state import (
     held_working_state,
     read_working_state,
 )
-from ullage.store.files.places import Places, make_folder, session_folder
+from ullage.store.files.atomic import make_folder
+from ullage.store.files.places import Places, session_folder
 from ullage.store.files.quick_lock import quick_lock
 from working_states import has_news
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ullage.errors import StateUnwritable
-from ullage.store.files.atomic import replace_file, write_all, write_new_file
-from ullage.store.files.places import make_folder, state_folder
+from ullage.store.files.atomic import make_folder, replace_file, write_all, write_new_file
+from ullage.store.files.places import state_folder
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 

@@ -10,14 +10,13 @@ from ullage.app.checkpoint.write import session_key
 from ullage.app.config.load import load_config
 from ullage.app.sessions.load import Loaded, measure_reading, read
 from ullage.app.sessions.open import open_session
-from ullage.app.sessions.secrets import secrets_for
+from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.change.breaker import Breaker, at_epoch
 from ullage.core.change.decision import Step
 from ullage.core.change.prune import PruneItem, pruned
 from ullage.core.change.request_plan import still_pruned, without_unseen
 from ullage.core.config.settings import Config
-from ullage.core.gauge.window import find_row
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.core.transcript.index import EMPTY_INDEX
@@ -28,12 +27,12 @@ from ullage.formats.format import Reading
 from ullage.formats.in_memory import InMemory, Known, context_of_messages
 from ullage.formats.registry import IN_MEMORY
 from ullage.store.files.places import Places
-from ullage.store.gauge.models import model_table
+from ullage.store.gauge.models import model_row
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
 from ullage.store.state.auto_state import read_auto_state
 from ullage.store.state.runtime_state import HeldState, read_held_state, write_held_state
-from ullage.store.transcript.source import NoLines
+from ullage.store.transcript.reader import NoLines
 
 HeldAgent: TypeAlias = Literal["openclaw", "claude-code", "codex"]
 
@@ -163,7 +162,7 @@ def attach(
         key=runtime.session_key or f"{runtime.known_as or runtime.agent}:{runtime.session_id}",
         runtime=runtime.agent,
     )
-    row = find_row(model_table(), runtime.model)
+    row = model_row(runtime.model)
     attached = Attached(
         runtime=runtime,
         session=session,
@@ -272,7 +271,7 @@ def _measured(attached: Attached, context: Context, sent: Context) -> Loaded:
         Reading(context=context, index=EMPTY_INDEX),
         attached.config,
         attached.count,
-        secrets_for(attached.session.header, attached.places),
+        SessionSecrets(attached.session.header, attached.places),
         sent,
     )
     if not attached.runtime.is_read_only:

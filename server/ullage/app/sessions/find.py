@@ -7,13 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.open import DatabaseRow, database_rows, open_session
+from ullage.app.sessions.open import open_session, recognize_session
 from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Header
 from ullage.errors import InputError, SessionNotFound
+from ullage.formats.agents.openclaw.places import database_patterns as openclaw_patterns
+from ullage.formats.agents.opencode.places import database_patterns as opencode_patterns
 from ullage.formats.format import Format
 from ullage.formats.registry import FORMATS
 from ullage.store.files.places import Places
+from ullage.store.transcript.database import find_databases
 from ullage.store.transcript.folders import (
     Found,
     is_of_workspace,
@@ -21,6 +24,7 @@ from ullage.store.transcript.folders import (
     transcripts_below,
     transcripts_in,
 )
+from ullage.store.transcript.open import DatabaseRow, database_rows
 
 MIN_ID_CHARS = 4
 """A shorter beginning of an id names too many sessions (chosen)."""
@@ -39,14 +43,14 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
             case Found():
                 return open_session(self.place.path)
             case DatabaseRow():
-                return self.place.open()
+                return recognize_session(self.place.open())
 
     def header(self) -> Header:
         match self.place:
             case Found():
                 return _header_of(self.place.path, self.place.inode)
             case DatabaseRow():
-                return self.place.open().header
+                return self.open().header
 
 
 def find_session(text: str | None, places: Places) -> Session:
@@ -83,7 +87,7 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
         for folder in _folders_of(known, cwd, places)
         for found in (transcripts_below if known.HAS_NESTED_FOLDERS else transcripts_in)(folder)
     )
-    rows = (row for row in database_rows(places) if row.session.directory in spellings)
+    rows = (row for row in database_rows(_databases(places)) if row.session.directory in spellings)
     for candidate in _newest_first(files, rows):
         try:
             header = candidate.header()
@@ -99,18 +103,28 @@ def session_folders(cwd: Path, places: Places) -> set[Path]:
     return {folder for known in FORMATS for folder in _folders_of(known, cwd, places)}
 
 
+def database_folders(places: Places) -> set[Path]:
+    """List the folders of all databases, so that a change in them is noticed."""
+    return {path.parent for path in _databases(places)}
+
+
 def subagent_sessions(session: Session, places: Places) -> Iterator[Session]:
     """Go through the sessions that work for this one, the one written to last first."""
     folders = session.format.subagent_folders(session.path)
     files = chain.from_iterable(transcripts_below(folder) for folder in folders)
     wanted = session.header.session_id
-    rows = (row for row in database_rows(places) if row.session.parent_id == wanted)
+    rows = (row for row in database_rows(_databases(places)) if row.session.parent_id == wanted)
     for candidate in _newest_first(files, rows):
         try:
             if candidate.header().parent_session_id == wanted:
                 yield candidate.open()
         except InputError:
             continue
+
+
+def _databases(places: Places) -> Iterator[Path]:
+    for patterns in (opencode_patterns, openclaw_patterns):
+        yield from find_databases(patterns(places.env, places.home))
 
 
 def _session_by_id(text: str, places: Places) -> Session:
@@ -126,7 +140,11 @@ def _session_by_id(text: str, places: Places) -> Session:
         for found in transcripts_below(root)
         if wanted[:8] in found.path.stem.lower()
     )
-    rows = (r for r in database_rows(places) if r.session.session_id.lower().startswith(wanted))
+    rows = (
+        r
+        for r in database_rows(_databases(places))
+        if r.session.session_id.lower().startswith(wanted)
+    )
     matches: dict[str, Session] = {}
     for candidate in _newest_first(files, rows):
         try:

@@ -4,27 +4,38 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.load import Loaded, load, measure_reading
+from ullage.app.sessions.load import Loaded, counts_for, measure_reading, read
 from ullage.app.sessions.open import open_session
+from ullage.app.sessions.secrets import SessionSecrets
+from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.formats.format import Reading
 from ullage.store.files.places import Places
-from ullage.store.gauge.token_counts import CountText
+from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.transcript.database import look_at_database
 from ullage.store.transcript.reader import FileLines, Fingerprint, Mark, mark_at, read_appended
 
 
-class Followed(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as it was read last, and where reading goes on."""
+class ReadSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as it was read, not measured yet."""
 
-    loaded: Loaded
+    session: Session
+    secrets: SessionSecrets
+    shown: Reading
     whole: Reading
     """What the finished lines alone say; an unfinished one is read again each time."""
     mark: Mark | None
-    """None for a source that is read as a whole: a packed file or a database."""
+    """Where reading goes on; None for what is read as a whole: a packed file or a database."""
+
+
+class Followed(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as it was read and measured last."""
+
+    loaded: Loaded
+    read: ReadSession
 
 
 def stamp_of(path: Path) -> tuple[Fingerprint, ...] | None:
@@ -35,27 +46,15 @@ def stamp_of(path: Path) -> tuple[Fingerprint, ...] | None:
         return None
 
 
-def start(
-    path: Path,
-    config: Config,
-    places: Places,
-    count_text: CountText,
-    session_id: str | None = None,
-) -> Followed:
-    """Read a session for the first time; of a database the one that is named, or the newest.
+def start(path: Path, config: Config, places: Places, count_text: CountText) -> Followed:
+    """Read a session for the first time; of a database the one that was written to last.
 
     Raises:
         Unreadable: the file cannot be read.
         NotATranscript: no agent that we know wrote it.
     """
-    loaded = load(open_session(path, session_id), config, places, count_text)
-    lines = loaded.session.lines
-    covered_bytes = loaded.reading.index.covered_bytes
-    return Followed(
-        loaded=loaded,
-        whole=loaded.reading,
-        mark=mark_at(lines, covered_bytes) if isinstance(lines, FileLines) else None,
-    )
+    first = _read_anew(path, None, places)
+    return _measure(first, config, counts_for(first.shown.context.model, places, count_text))
 
 
 def update(followed: Followed, config: Config, places: Places) -> Followed:
@@ -67,36 +66,19 @@ def update(followed: Followed, config: Config, places: Places) -> Followed:
         Unreadable: the file cannot be read now; it may come back.
         NotATranscript: it is empty or something else now.
     """
-    before = followed.loaded
+    before, count = followed.read, followed.loaded.count
     if before.session.lines.is_current():
         return followed
-    session_id = before.session.header.session_id
-    return _extend(followed, config) or start(
-        before.path, config, places, before.count.count_text, session_id
-    )
-
-
-def _extend(followed: Followed, config: Config) -> Followed | None:
-    """Add what was appended; None where only a new reading can tell."""
-    before = followed.loaded
-    appended = None if followed.mark is None else read_appended(before.path, followed.mark)
-    if appended is None:
-        return None
-    extend, size_bytes = before.session.format.extend, appended.source.size_bytes
-    whole = extend(followed.whole, appended.lines, size_bytes)
-    shown = whole
-    if whole is not None and appended.unfinished is not None:
-        shown = extend(whole, (appended.unfinished,), size_bytes)
-    if whole is None or shown is None:
-        return None
-    session = msgspec.structs.replace(before.session, lines=appended.source)
-    loaded = measure_reading(session, shown, config, before.count, before.known_secrets)
-    return Followed(loaded=loaded, whole=whole, mark=appended.mark)
+    now = _read_on(before)
+    if now is None:
+        now = _read_anew(before.session.path, before.session.header.session_id, places)
+        count = counts_for(now.shown.context.model, places, count.count_text)
+    return _measure(now, config, count)
 
 
 def new_events(before: Followed, after: Followed) -> tuple[Event, ...]:
     """Tell what happened in a session since it was read before; nothing where it is another."""
-    old, new = before.whole.context, after.whole.context
+    old, new = before.read.whole.context, after.read.whole.context
     if before.loaded.session.header.session_id != after.loaded.session.header.session_id:
         return ()
     n_old = len(old.items)
@@ -105,3 +87,42 @@ def new_events(before: Followed, after: Followed) -> tuple[Event, ...]:
     known = {item.entry_id for item in old.items}
     places = (at for at, item in enumerate(new.items) if item.entry_id not in known)
     return tuple(events_of(new.items, places))
+
+
+def _read_on(before: ReadSession) -> ReadSession | None:
+    """Add what was appended; None where only a new reading can tell."""
+    appended = None if before.mark is None else read_appended(before.session.path, before.mark)
+    if appended is None:
+        return None
+    extend, size_bytes = before.session.format.extend, appended.source.size_bytes
+    whole = extend(before.whole, appended.lines, size_bytes)
+    shown = whole
+    if whole is not None and appended.unfinished is not None:
+        shown = extend(whole, (appended.unfinished,), size_bytes)
+    if whole is None or shown is None:
+        return None
+    return ReadSession(
+        session=msgspec.structs.replace(before.session, lines=appended.source),
+        secrets=before.secrets,
+        shown=shown,
+        whole=whole,
+        mark=appended.mark,
+    )
+
+
+def _read_anew(path: Path, session_id: str | None, places: Places) -> ReadSession:
+    session = open_session(path, session_id)
+    reading, lines = read(session, places), session.lines
+    is_file = isinstance(lines, FileLines)
+    return ReadSession(
+        session=session,
+        secrets=SessionSecrets(session.header, places),
+        shown=reading,
+        whole=reading,
+        mark=mark_at(lines, reading.index.covered_bytes) if is_file else None,
+    )
+
+
+def _measure(now: ReadSession, config: Config, count: TokenCounts) -> Followed:
+    loaded = measure_reading(now.session, now.shown, config, count, now.secrets)
+    return Followed(loaded=loaded, read=now)

@@ -4,17 +4,18 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Gauge, measure
 from ullage.core.gauge.policy import Policy
 from ullage.core.gauge.status import Status, assess
-from ullage.core.gauge.window import find_row, resolve
+from ullage.core.gauge.window import resolve_window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.formats.format import Reading
 from ullage.store.files.places import Places
-from ullage.store.gauge.models import model_table
+from ullage.store.gauge.models import model_row
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
 from ullage.store.transcript.index import read_index, write_index
@@ -32,8 +33,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     count: TokenCounts
     """Counts with the encoding of the session's model; to be saved after use."""
 
-    known_secrets: tuple[str, ...]
-    """Values of the environment and of `.env` files that must not leave the transcript."""
+    secrets: SessionSecrets
 
     @property
     def path(self) -> Path:
@@ -42,6 +42,11 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def context(self) -> Context:
         return self.status.context
+
+    @property
+    def known_secrets(self) -> tuple[str, ...]:
+        """Values of the environment and of `.env` files that must not leave the transcript."""
+        return self.secrets.values
 
 
 def read(session: Session, places: Places) -> Reading:
@@ -61,17 +66,16 @@ def load(
     count_text: CountText = count_tokens,
 ) -> Loaded:
     """Read a session's context and measure it; texts without a kept count are counted anew."""
-    from ullage.app.sessions.secrets import secrets_for
-
     reading = read(session, places)
-    row = find_row(model_table(), reading.context.model)
-    count = TokenCounts(
-        row.encoding if row else DEFAULT_ENCODING,
-        places.state_folder,
-        count_text,
-        is_kept=places.keeps_caches,
-    )
-    return measure_reading(session, reading, config, count, secrets_for(session.header, places))
+    count = counts_for(reading.context.model, places, count_text)
+    return measure_reading(session, reading, config, count, SessionSecrets(session.header, places))
+
+
+def counts_for(model: str | None, places: Places, count_text: CountText) -> TokenCounts:
+    """Give what counts tokens with the encoding of a model."""
+    row = model_row(model)
+    encoding = row.encoding if row else DEFAULT_ENCODING
+    return TokenCounts(encoding, places.state_folder, count_text, is_kept=places.keeps_caches)
 
 
 def measure_reading(
@@ -79,7 +83,7 @@ def measure_reading(
     reading: Reading,
     config: Config,
     count: TokenCounts,
-    secrets: tuple[str, ...],
+    secrets: SessionSecrets,
     sent: Context | None = None,
 ) -> Loaded:
     """Measure a context that was read; `sent` is what goes to the model of it, if not all."""
@@ -93,7 +97,7 @@ def measure_reading(
         status=assess(context, gauge, policy),
         reading=reading,
         count=count,
-        known_secrets=secrets,
+        secrets=secrets,
     )
 
 
@@ -106,9 +110,9 @@ def with_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
 
 def gauge_of(context: Context, config: Config, count: TokenCounts) -> Gauge:
     """Measure how full the window is that the model of a context has."""
-    window = resolve(
+    window = resolve_window(
         context.model,
-        model_table(),
+        model_row(context.model),
         setting_tokens=config.window_for(context.model),
         setting_name=config.window_name(context.model),
         agent_tokens=context.window_tokens,

@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.sessions.load import Loaded, gauge_of, measure_reading
-from ullage.app.sessions.session import Session, session_of
+from ullage.app.sessions.secrets import SessionSecrets
+from ullage.app.sessions.session import Session
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.token_estimate import estimate_tokens
@@ -50,7 +51,7 @@ def read_live(
     header = known_format.read_header(lines)
     if header is None:
         raise NotATranscript(f"{path.name} is not a transcript of {agent}: update Ullage")
-    session = session_of(known_format, header, lines)
+    session = Session(transcript_format=known_format, header=header.named(path.stem), lines=lines)
     if session.header.session_id != session_id:
         raise NotATranscript(f"{path.name} is of another session than {agent} says")
     known = read_index(lines, places)
@@ -67,9 +68,7 @@ def read_live(
 
 def load_live(live: Live, config: Config, places: Places) -> Loaded:
     """Make of it what everything is made from that leaves a transcript, secrets masked."""
-    from ullage.app.sessions.secrets import secrets_for
-
-    secrets = secrets_for(live.session.header, places)
+    secrets = SessionSecrets(live.session.header, places)
     return measure_reading(live.session, live.reading, config, live.count, secrets)
 
 

@@ -1,6 +1,7 @@
 """The secrets that we know of: those of the environment and of a session's workspace."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 from ullage.core.secrets.env_file import read_assignments
@@ -8,6 +9,17 @@ from ullage.core.secrets.scan import known_secrets
 from ullage.core.transcript.entries import Header
 from ullage.store.config.env_files import read_env_files
 from ullage.store.files.places import Places
+
+
+class SessionSecrets:
+    """Those of a session, read when they are first asked for: a gauge needs none."""
+
+    def __init__(self, header: Header, places: Places) -> None:
+        self._header, self._places = header, places
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        return secrets_for(self._header, self._places)
 
 
 def secrets_for(header: Header, places: Places) -> tuple[str, ...]:

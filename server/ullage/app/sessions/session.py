@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Header
 from ullage.formats.format import Format
-from ullage.store.transcript.source import Source
+from ullage.store.transcript.reader import Source
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,11 +31,3 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def path(self) -> Path:
         return self.lines.path
-
-
-def session_of(known_format: Format, header: Header, lines: Source) -> Session:
-    """Make a session of a file and what its header says."""
-    if not header.session_id:
-        # Some formats leave the id to the name of the file.
-        header = msgspec.structs.replace(header, session_id=lines.path.stem)
-    return Session(transcript_format=known_format, header=header, lines=lines)

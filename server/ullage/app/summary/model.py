@@ -5,10 +5,9 @@ from collections.abc import Callable
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import ModelSettings
-from ullage.core.gauge.window import find_row
 from ullage.errors import EndpointRefused
 from ullage.store.files.places import Places
-from ullage.store.gauge.models import model_table
+from ullage.store.gauge.models import model_row
 from ullage.summary.choice import choose_model
 from ullage.summary.endpoint import BASE_URLS, Endpoint, ModelChoice, Provider, endpoint_for
 from ullage.summary.keys import find_key, providers_with_key, read_system_keyring
@@ -49,7 +48,7 @@ def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint 
     )
     if choice is None:
         return None
-    row = find_row(model_table(), choice.model)
+    row = model_row(choice.model)
     return endpoint_for(
         choice,
         key=find_key(choice, places.env, read_system_keyring),

@@ -20,8 +20,8 @@ from ullage.formats.repair import Identity, Repaired, repair
 from ullage.store.files.new_files import create_named_file
 from ullage.store.files.places import Places
 from ullage.store.state.leftovers import leftovers
-from ullage.store.transcript.reader import FileLines
-from ullage.store.transcript.source import PackedLines, Source, open_file
+from ullage.store.transcript.open import PackedLines, open_lines
+from ullage.store.transcript.reader import FileLines, Source
 
 MAX_REPAIRED_BYTES = 256 * 1024 * 1024
 """A copy is put together in memory (chosen)."""
@@ -236,7 +236,7 @@ def _patient(path: Path) -> Patient:
     try:
         return _recognized(open_session(path))
     except NotATranscript:
-        lines = open_file(path)
+        lines = open_lines(path)
         found = guess(lines)
         if found is None:
             raise

@@ -32,31 +32,38 @@ def measure(context: Context, window: Window, count: Count) -> Gauge:
     that noted of its result serves, else everything is counted; what only the agent knows, its
     system prompt and tools, is missing then.
     """
+    source, n_known, rest = _known_part(context)
+    n_counted = count_items(rest, count)
+    used = None if source == "unknown" else n_known + n_counted
+    return Gauge(
+        used_tokens=used,
+        used_source=source,
+        n_reported=n_known if source == "reported" else 0,
+        n_noted=n_known if source == "estimated" else 0,
+        n_counted=n_counted,
+        window=window,
+        utilization=None if used is None else used / window.n_tokens,
+    )
+
+
+def _known_part(context: Context) -> tuple[UsedSource, int, tuple[ContextItem, ...]]:
+    """Give the tokens that somebody told, and the items that are not part of them."""
     items = context.items
-    last = next((i for i in reversed(range(len(items))) if tells_usage(items[i])), None)
+    last = next((at for at in reversed(range(len(items))) if tells_usage(items[at])), None)
     if last is not None:
         usage = items[last].message.usage
-        tail = _written_after_request(items, last)
-        return _gauge("reported", usage.n_total if usage else 0, tail, window, count)
+        return "reported", usage.n_total if usage else 0, _written_after_request(items, last)
     boundary, pruned = context.boundary, context.pruned
     if pruned is not None and pruned.n_tokens_after is not None:
-        tail = tuple(item for item in items if item.is_after_boundary)
-        return _gauge("estimated", pruned.n_tokens_after, tail, window, count)
+        later = tuple(item for item in items if item.is_after_boundary)
+        return "estimated", pruned.n_tokens_after, later
     if pruned is None and boundary is not None and boundary.n_tokens_after is not None:
-        tail = tuple(item for item in items if _follows_boundary(item, boundary.entry_id))
-        return _gauge("estimated", boundary.n_tokens_after, tail, window, count)
+        later = tuple(item for item in items if _follows_boundary(item, boundary.entry_id))
+        return "estimated", boundary.n_tokens_after, later
     if boundary is not None and boundary.is_opaque:
         # What the compaction left cannot be read, as with Codex's encrypted ones.
-        return Gauge(
-            used_tokens=None,
-            used_source="unknown",
-            n_reported=0,
-            n_noted=0,
-            n_counted=0,
-            window=window,
-            utilization=None,
-        )
-    return _gauge("counted", 0, items, window, count)
+        return "unknown", 0, ()
+    return "counted", 0, items
 
 
 def _written_after_request(items: tuple[ContextItem, ...], last: int) -> tuple[ContextItem, ...]:
@@ -86,26 +93,6 @@ def _follows_boundary(item: ContextItem, boundary_id: str) -> bool:
         item.is_after_boundary
         and item.entry_id != boundary_id
         and item.category in ("user", "assistant", "tool results")
-    )
-
-
-def _gauge(
-    source: UsedSource,
-    n_base: int,
-    tail: tuple[ContextItem, ...],
-    window: Window,
-    count: Count,
-) -> Gauge:
-    n_counted = count_items(tail, count)
-    used = n_base + n_counted
-    return Gauge(
-        used_tokens=used,
-        used_source=source,
-        n_reported=n_base if source == "reported" else 0,
-        n_noted=n_base if source == "estimated" else 0,
-        n_counted=n_counted,
-        window=window,
-        utilization=used / window.n_tokens,
     )
 
 

@@ -28,24 +28,15 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     """The setting, the record or the row that the figure comes from."""
 
 
-def find_row(table: tuple[ModelRow, ...], model: str | None) -> ModelRow | None:
-    """Find the row with the longest prefix of a model's name, whoever provides it."""
-    if model is None:
-        return None
-    name = model.rpartition("/")[2].lower()
-    fitting = [row for row in table if name.startswith(row.prefix)]
-    return max(fitting, key=lambda row: len(row.prefix), default=None)
-
-
-def resolve(
+def resolve_window(
     model: str | None,
-    table: tuple[ModelRow, ...],
+    row: ModelRow | None,
     *,
     setting_tokens: int | None,
     setting_name: str = "",
     agent_tokens: int | None,
 ) -> Window:
-    """Resolve the window: the user's setting, the agent's record, the table, the default."""
+    """Resolve the window: the user's setting, the agent's record, the model table, the default."""
     if setting_tokens is not None:
         detail = f"your setting {setting_name}".rstrip()
         return Window(n_tokens=setting_tokens, source="setting", detail=detail)
@@ -53,7 +44,6 @@ def resolve(
         return Window(n_tokens=agent_tokens, source="agent", detail="the agent's own record")
     if model is not None and model.lower().endswith("[1m]"):
         return Window(n_tokens=1_000_000, source="model table", detail="the model's [1m] suffix")
-    row = find_row(table, model)
     if row is not None:
         return Window(
             n_tokens=row.window_tokens, source="model table", detail=f"{row.source}, {row.date}"

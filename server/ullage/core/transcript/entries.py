@@ -70,6 +70,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str = ""
     """Which of an agent's formats it is, where there are several; empty for its main one."""
 
+    def named(self, name: str) -> "Header":
+        """Give it an id where its format leaves that to the name of the file."""
+        return self if self.session_id else msgspec.structs.replace(self, session_id=name)
+
     @property
     def known_agent(self) -> Agent:
         """The agent of a session that was read from a transcript."""

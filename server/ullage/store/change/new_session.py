@@ -14,6 +14,7 @@ from ullage.store.change.receipts import receipts_folder
 from ullage.store.change.session_lock import changed_meanwhile, session_lock
 from ullage.store.files.atomic import (
     NO_LINKS,
+    make_folder,
     publish,
     remove_quietly,
     sync_folder,
@@ -21,7 +22,7 @@ from ullage.store.files.atomic import (
     unused_backup,
     write_new_file,
 )
-from ullage.store.files.places import Places, make_folder
+from ullage.store.files.places import Places
 from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
 
 

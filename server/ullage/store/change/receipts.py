@@ -12,11 +12,13 @@ from ullage.errors import StateUnwritable
 from ullage.store.change.receipt_file import NewerVersion, decode, encode
 from ullage.store.files.atomic import (
     create_file,
+    make_folder,
     remove_quietly,
     remove_stale_temporaries,
     replace_file,
+    unwritable,
 )
-from ullage.store.files.places import Places, make_folder, session_folder, unwritable
+from ullage.store.files.places import Places, session_folder
 from ullage.store.files.state_file import set_aside
 
 KEPT_RECEIPTS = 20

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
-from ullage.store.files.places import Places, make_folder, unwritable
+from ullage.store.files.atomic import make_folder, unwritable
+from ullage.store.files.places import Places
 from ullage.store.transcript.reader import Fingerprint, look_at
 
 QUIET_S = 5.0

@@ -12,8 +12,14 @@ import msgspec
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.checkpoint.yaml_file import dump, load
-from ullage.store.files.atomic import create_file, remove_stale_temporaries, replace_file
-from ullage.store.files.places import Places, make_folder, session_folder, unwritable
+from ullage.store.files.atomic import (
+    create_file,
+    make_folder,
+    remove_stale_temporaries,
+    replace_file,
+    unwritable,
+)
+from ullage.store.files.places import Places, session_folder
 
 POINTER_NAME = "_latest.json"
 FIRST_ID = "cp_001"

@@ -36,8 +36,8 @@ from ullage.core.checkpoint.working_state import (
     add,
 )
 from ullage.errors import StateBusy, StorageError
-from ullage.store.files.atomic import create_file, remove_quietly
-from ullage.store.files.places import Places, session_folder, unwritable
+from ullage.store.files.atomic import create_file, remove_quietly, unwritable
+from ullage.store.files.places import Places, session_folder
 from ullage.store.files.quick_lock import TIMEOUT_S, quick_lock
 from ullage.store.files.state_file import StateFile, read_state, replace_state, set_aside
 

@@ -17,8 +17,8 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ullage.errors import PreviewNotFound
-from ullage.store.files.atomic import publish, remove_quietly, replace_file
-from ullage.store.files.places import Places, unwritable
+from ullage.store.files.atomic import publish, remove_quietly, replace_file, unwritable
+from ullage.store.files.places import Places
 from ullage.store.files.quick_lock import quick_lock
 from ullage.store.files.state_file import read_state
 

@@ -8,8 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ullage.errors import StorageError
-from ullage.store.files.places import make_folder, unwritable
+from ullage.errors import StateUnwritable, StorageError
 
 RENAME_TRIES = 25
 """Windows lets no one rename over a file that a scanner holds open; it lets go within seconds."""
@@ -172,3 +171,26 @@ def rename_over(source: Path, target: Path) -> None:
             if getattr(error, "winerror", None) not in _HELD_ERRORS or not tries_left:
                 raise
             time.sleep(RENAME_PAUSE_S)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of our state that only the user may enter.
+
+    Raises:
+        StateUnwritable: the system does not let us.
+    """
+    missing = [folder, *folder.parents]
+    try:
+        missing = missing[: next(at for at, path in enumerate(missing) if path.is_dir())]
+        for path in reversed(missing):
+            path.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+
+
+def unwritable(path: Path, error: OSError) -> StateUnwritable:
+    reason = error.strerror or type(error).__name__
+    return StateUnwritable(
+        f"cannot write {path}: {reason}. Make it writable, or set ULLAGE_STATE_DIR to a folder"
+        " that is"
+    )

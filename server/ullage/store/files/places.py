@@ -1,13 +1,16 @@
 """Where things are on this machine: home, the agents' folders, our state."""
 
+import hashlib
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from ullage.core.transcript.session_key import earlier_folder_name, folder_name
-from ullage.errors import StateUnwritable
+MAX_NAME_CHARS = 120
+_UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
+_RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,21 +39,6 @@ def state_folder(env: dict[str, str]) -> Path:
     return user_state_path("ullage", appauthor=False)
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder of our state that only the user may enter.
-
-    Raises:
-        StateUnwritable: the system does not let us.
-    """
-    missing = [folder, *folder.parents]
-    try:
-        missing = missing[: next(at for at, path in enumerate(missing) if path.is_dir())]
-        for path in reversed(missing):
-            path.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from None
-
-
 def session_folder(kind: str, session_key: str, places: Places) -> Path:
     """Give the folder of a session below `context/<kind>`."""
     parent = places.state_folder / "context" / kind
@@ -63,9 +51,35 @@ def session_folder(kind: str, session_key: str, places: Places) -> Path:
     return parent / name
 
 
-def unwritable(path: Path, error: OSError) -> StateUnwritable:
-    reason = error.strerror or type(error).__name__
-    return StateUnwritable(
-        f"cannot write {path}: {reason}. Make it writable, or set ULLAGE_STATE_DIR to a folder"
-        " that is"
+def folder_name(session_key: str) -> str:
+    """Give the name of a session's folder: its key made safe, and unique where that lost something.
+
+    A key that was changed, that has a capital letter, or whose name Windows or a file system
+    could not hold, ends in eight hex digits of its SHA-256: `a:b` and `a_b` never share a
+    folder, nor do `A` and `a` where a disk takes them for one name.
+    """
+    earlier = earlier_folder_name(session_key)
+    if earlier != session_key or earlier == earlier.lower():
+        return earlier
+    return f"{earlier[:MAX_NAME_CHARS]}-{_digest(session_key)}"
+
+
+def earlier_folder_name(session_key: str) -> str:
+    """Give the name by which Ullage 0.1 kept a session: keys that differ in case may share it."""
+    name = _UNSAFE.sub("_", session_key)
+    is_kept = (
+        name == session_key
+        and 0 < len(name) <= MAX_NAME_CHARS
+        and not name.endswith(".")
+        and not _RESERVED.match(name)
     )
+    if is_kept:
+        return name
+    if _RESERVED.match(name):
+        # Windows looks at what stands before the first dot only.
+        name = name.replace(".", "_")
+    return f"{name[:MAX_NAME_CHARS]}-{_digest(session_key)}"
+
+
+def _digest(session_key: str) -> str:
+    return hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()[:8]

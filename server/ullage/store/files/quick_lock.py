@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ullage.errors import StateBusy
-from ullage.store.files.places import make_folder, unwritable
+from ullage.store.files.atomic import make_folder, unwritable
 
 TIMEOUT_S = 1.0
 """Who holds such a lock writes a few small files; a hook has no longer to wait. Chosen."""

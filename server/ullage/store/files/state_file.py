@@ -6,8 +6,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ullage.errors import StorageError
-from ullage.store.files.atomic import replace_file
-from ullage.store.files.places import unwritable
+from ullage.store.files.atomic import replace_file, unwritable
 
 T = TypeVar("T")
 

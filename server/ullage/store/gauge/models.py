@@ -8,6 +8,15 @@ import msgspec
 from ullage.core.gauge.window import ModelRow
 
 
+def model_row(model: str | None) -> ModelRow | None:
+    """Find the row with the longest prefix of a model's name, whoever provides it."""
+    if model is None:
+        return None
+    name = model.rpartition("/")[2].lower()
+    fitting = [row for row in model_table() if name.startswith(row.prefix)]
+    return max(fitting, key=lambda row: len(row.prefix), default=None)
+
+
 @cache
 def model_table() -> tuple[ModelRow, ...]:
     data = (resources.files("ullage") / "data" / "models.json").read_bytes()

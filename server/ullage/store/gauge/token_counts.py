@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
-from ullage.store.files.places import make_folder
+from ullage.store.files.atomic import make_folder
 from ullage.store.gauge.tokenizer import count_tokens
 
 DIGEST_BYTES = 16

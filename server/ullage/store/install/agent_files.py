@@ -21,13 +21,13 @@ from ullage.store.files.atomic import (
     STALE_S,
     TEMPORARY_SUFFIX,
     create_file,
+    make_folder,
     remove_quietly,
     rename_over,
     sync_folder,
     temporary_beside,
     write_new_file,
 )
-from ullage.store.files.places import make_folder
 
 MAX_SIZE_BYTES = 1024 * 1024
 """Settings have some kilobytes; those of a user with thousands of permissions 100 kB (chosen)."""

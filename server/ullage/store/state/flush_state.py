@@ -7,7 +7,8 @@ import msgspec
 
 from ullage.core.memory.flush import Epoch
 from ullage.store.change.session_lock import session_lock
-from ullage.store.files.places import Places, make_folder, session_folder
+from ullage.store.files.atomic import make_folder
+from ullage.store.files.places import Places, session_folder
 from ullage.store.files.state_file import StateFile, read_state, replace_state
 
 VERSION = 1

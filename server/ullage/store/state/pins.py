@@ -8,7 +8,8 @@ import msgspec
 
 from ullage.core.facts.pins import Pin
 from ullage.store.change.session_lock import session_lock
-from ullage.store.files.places import Places, make_folder, session_folder
+from ullage.store.files.atomic import make_folder
+from ullage.store.files.places import Places, session_folder
 from ullage.store.files.state_file import read_state, replace_state
 
 VERSION = 1

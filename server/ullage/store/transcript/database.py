@@ -17,7 +17,6 @@ from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
 
 BUSY_TIMEOUT_S = 1.0
 """Agents hold their write lock for milliseconds (chosen)."""
-SQLITE_HEAD = b"SQLite format 3\0"
 _MODE_BYTES = slice(18, 20)
 """The header's file format versions; 2 is WAL (sqlite.org/fileformat2.html §1.3)."""
 _BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -64,17 +63,6 @@ def find_databases(patterns: Iterable[tuple[Path, str]]) -> tuple[Path, ...]:
     )
 
 
-def is_database(path: Path) -> bool:
-    """Tell by the first bytes; what cannot be read is none."""
-    try:
-        if not path.is_file():
-            return False
-        with open_to_read(path) as file:
-            return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
-    except (Unreadable, OSError):
-        return False
-
-
 def look_at_database(path: Path) -> tuple[Fingerprint, ...]:
     """Take the fingerprints of a database and its log; any write changes one of them.
 
@@ -92,7 +80,6 @@ def reading(path: Path) -> Generator[sqlite3.Connection]:
     Raises:
         Unreadable: it is missing, locked, damaged, or not the database that was expected.
     """
-    look_at(path)
     try:
         with closing(_connect(path)) as connection:
             connection.text_factory = bytes
@@ -118,10 +105,11 @@ def one_line(data: bytes) -> bytes:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    is_wal = _is_wal(path)
     uri = f"{path.absolute().as_uri()}?mode=ro"
     if path.with_name(f"{path.name}-shm").exists():
         uri += "&readonly_shm=1"
-    elif _is_wal(path) and not _log_of(path).exists():
+    elif is_wal and not _log_of(path).exists():
         uri += "&immutable=1"
     return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
 

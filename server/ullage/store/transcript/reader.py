@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
-from ullage.core.transcript.entries import Line, MemoryLines
+from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
 
 BLOCK_BYTES = 256 * 1024
@@ -30,6 +31,25 @@ class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
     inode: int
     size_bytes: int
     mtime_ns: int
+
+
+class Source(Lines, Protocol):
+    """The lines of a session as they were when it was looked at."""
+
+    path: Path
+
+    @property
+    def written_ns(self) -> int:
+        """When the session was written to last, in nanoseconds since 1970."""
+        ...
+
+    def is_current(self) -> bool:
+        """Tell whether nothing was written since.
+
+        Raises:
+            Unreadable: it is gone.
+        """
+        ...
 
 
 class FileLines:
@@ -117,6 +137,26 @@ class FirstLines(FileLines):
     @property
     def size_bytes(self) -> int:
         return self._end
+
+
+class NoLines:
+    """The lines of a session whose messages its runtime holds: none are read from a file."""
+
+    size_bytes = 0
+    written_ns = 0
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def is_current(self) -> bool:
+        return True
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        del start
+        return iter(())
+
+    def backward(self) -> Iterator[Line]:
+        return iter(())
 
 
 class _Held:
@@ -220,8 +260,6 @@ def look_at(path: Path) -> Fingerprint:
     """
     try:
         found = path.stat()
-    except FileNotFoundError:
-        raise Unreadable(f"{path} does not exist: name a transcript or a session id") from None
     except ValueError:
         raise Unreadable("no file can have such a name: it has a null character") from None
     except OSError as error:
@@ -291,5 +329,7 @@ def _read(file: FileIO, offset: int, n_bytes: int, path: Path) -> bytes:
 
 
 def _unreadable(path: Path, error: OSError) -> Unreadable:
+    if isinstance(error, FileNotFoundError):
+        return Unreadable(f"{path} does not exist: name a transcript or a session id")
     reason = error.strerror or type(error).__name__
     return Unreadable(f"cannot read {path}: {reason}. Check the file's permissions")

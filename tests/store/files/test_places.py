@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.transcript.session_key import MAX_NAME_CHARS, earlier_folder_name, folder_name
+from ullage.store.files.places import MAX_NAME_CHARS, earlier_folder_name, folder_name
 
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,129}\Z")
 KEYS = (

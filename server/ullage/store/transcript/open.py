@@ -1,0 +1,132 @@
+"""Open what may be a session, whoever wrote it: a file, a packed file, a row of a database."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.transcript.entries import Line, MemoryLines
+from ullage.errors import NotATranscript, Unreadable
+from ullage.store.files.zstd import unpack
+from ullage.store.transcript import openclaw_db, opencode_db
+from ullage.store.transcript.database import StoredSession
+from ullage.store.transcript.reader import FileLines, Source, look_at, open_to_read
+
+MAX_UNPACKED_BYTES = 512 * 1024 * 1024
+"""A packed session is unpacked whole; more than this is no session (chosen)."""
+SQLITE_HEAD = b"SQLite format 3\0"
+
+
+class PackedLines:
+    """The lines of a file that is packed with zstd, which is read as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        """Unpack a file.
+
+        Raises:
+            Unreadable: it is missing, not ours to read, or damaged.
+        """
+        self.path = path
+        self._fingerprint = look_at(path)
+        with open_to_read(path) as file:
+            data = unpack(file.readall(), MAX_UNPACKED_BYTES)
+        if data is None:
+            raise Unreadable(f"{path} is not a whole zstd file: name the session's .jsonl file")
+        self._lines = MemoryLines(data)
+
+    @property
+    def size_bytes(self) -> int:
+        return self._lines.size_bytes
+
+    @property
+    def written_ns(self) -> int:
+        return self._fingerprint.mtime_ns
+
+    def is_current(self) -> bool:
+        return look_at(self.path) == self._fingerprint
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        return self._lines.forward(start)
+
+    def backward(self) -> Iterator[Line]:
+        return self._lines.backward()
+
+
+class DatabaseReader(msgspec.Struct, frozen=True, kw_only=True):
+    """How one agent's kind of database is read."""
+
+    list_sessions: Callable[[Path], tuple[StoredSession, ...]]
+    open_lines: Callable[[Path, str, int | None], Source]
+
+
+class DatabaseRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A session in a database that was not opened yet."""
+
+    path: Path
+    session: StoredSession
+    reader: DatabaseReader
+
+    def open(self) -> Source:
+        return self.reader.open_lines(self.path, self.session.session_id, self.session.updated_ms)
+
+
+READERS: tuple[DatabaseReader, ...] = (
+    DatabaseReader(list_sessions=opencode_db.list_sessions, open_lines=opencode_db.DatabaseLines),
+    DatabaseReader(list_sessions=openclaw_db.list_sessions, open_lines=openclaw_db.DatabaseLines),
+)
+
+
+def open_lines(path: Path, session_id: str | None = None) -> Source:
+    """Open a transcript, packed or not; of a database the session that is named, or the newest.
+
+    Raises:
+        Unreadable: the file cannot be read.
+        NotATranscript: it is empty.
+    """
+    if path.suffix == ".zst":
+        return PackedLines(path)
+    if not _is_database(path):
+        return FileLines(path)
+    rows = _rows_of(path)
+    if not rows:
+        raise NotATranscript(f"{path} has no session yet: name another one")
+    named = (row for row in rows if row.session.session_id == session_id)
+    return next(named, rows[0]).open()
+
+
+def database_rows(paths: Iterable[Path]) -> Iterator[DatabaseRow]:
+    """Go through the sessions of databases; one that cannot be read hides no other."""
+    for path in paths:
+        with suppress(Unreadable):
+            yield from _rows_of(path)
+
+
+def _is_database(path: Path) -> bool:
+    """Tell by the first bytes; what cannot be read is none."""
+    try:
+        if not path.is_file():
+            return False
+        with open_to_read(path) as file:
+            return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
+    except (Unreadable, OSError):
+        return False
+
+
+def _rows_of(path: Path) -> tuple[DatabaseRow, ...]:
+    """List the sessions of a database, the one written to last first.
+
+    Raises:
+        Unreadable: no agent that we know made it, or it cannot be read now.
+    """
+    reasons: list[str] = []
+    for reader in READERS:
+        try:
+            sessions = reader.list_sessions(path)
+        except Unreadable as error:
+            reasons.append(str(error))
+        else:
+            return tuple(
+                DatabaseRow(path=path, session=session, reader=reader) for session in sessions
+            )
+    raise Unreadable(reasons[0])
