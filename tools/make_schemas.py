@@ -3,24 +3,102 @@
 import json
 from pathlib import Path
 
-from ullage.agent.schemas import file_name, method_schemas
-from ullage.app.schemas import REPORTS, schema_of
+import msgspec
+
+from ullage.agent.protocol import METHODS, Method, Wire
+from ullage.app.change.auto import AutoReport
+from ullage.app.change.checkpoint_report import (
+    DiffReport,
+    ListReport,
+    RestoreReport,
+    ShowReport,
+    WriteReport,
+)
+from ullage.app.change.compact_report import CompactReport
+from ullage.app.change.prune_report import PruneReport
+from ullage.app.change.undo_report import UndoReport
+from ullage.app.config.report import CheckReport, ConfigReport
+from ullage.app.gauge.history import HistoryReport
+from ullage.app.gauge.inspect import InspectReport
+from ullage.app.gauge.session_list import SessionsReport
+from ullage.app.gauge.status_report import ContextReport, StatusReport
+from ullage.app.memory.report import MemoryReport
+from ullage.app.summary.pins import PinsReport
+from ullage.app.transfer.branch import BranchReport
+from ullage.app.transfer.bundle_export import ExportReport
+from ullage.app.transfer.bundle_import import ImportReport
+from ullage.app.transfer.doctor import DoctorReport
+from ullage.core.checkpoint.bundle import Bundle
+from ullage.core.checkpoint.checkpoint import Checkpoint
 
 FOLDER = Path(__file__).parent.parent / "server/ullage/data/schemas"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
+    ("sessions", SessionsReport),
+    ("context-status", StatusReport),
+    ("context-show", ContextReport),
+    ("context-inspect", InspectReport),
+    ("context-history", HistoryReport),
+    ("context-export", ExportReport),
+    ("context-import", ImportReport),
+    ("context-branch", BranchReport),
+    ("bundle", Bundle),
+    ("compact", CompactReport),
+    ("memory-flush", MemoryReport),
+    ("prune", PruneReport),
+    ("undo", UndoReport),
+    ("autocompact-status", AutoReport),
+    ("pin-list", PinsReport),
+    ("checkpoint", Checkpoint),
+    ("checkpoint-write", WriteReport),
+    ("checkpoint-list", ListReport),
+    ("checkpoint-show", ShowReport),
+    ("checkpoint-diff", DiffReport),
+    ("checkpoint-restore", RestoreReport),
+    ("config-show", ConfigReport),
+    ("config-check", CheckReport),
+    ("doctor", DoctorReport),
+)
 
 
-def main() -> None:
-    (FOLDER / "agent").mkdir(parents=True, exist_ok=True)
-    for name, report in REPORTS:
-        write(f"{name}.schema.json", schema_of(report))
-    for method, schema in method_schemas().items():
-        write(f"agent/{file_name(method)}", schema)
+def schemas() -> dict[str, dict[str, object]]:
+    """Give the schema of each report and of each method of `ullage agent`, by its file's name."""
+    reports = {f"{name}.schema.json": schema_of(report) for name, report in REPORTS}
+    methods = {
+        f"agent/{method.name.replace('/', '-')}.schema.json": schema_of_method(method)
+        for method in METHODS
+    }
+    return reports | methods
 
 
-def write(name: str, schema: dict[str, object]) -> None:
-    text = json.dumps(schema, indent=2, ensure_ascii=False)
-    (FOLDER / name).write_text(f"{text}\n", encoding="utf-8")
+def schema_of(report: type[msgspec.Struct]) -> dict[str, object]:
+    """Give the schema of a report: draft 2020-12, texts of the docstrings included."""
+    return {"$schema": DIALECT, **msgspec.json.schema(report, schema_hook=anything)}
+
+
+def schema_of_method(method: Method[Wire, Wire]) -> dict[str, object]:
+    """Give the schema of a method: its params and its result."""
+    (params, result), parts = msgspec.json.schema_components(
+        (method.params, method.result), schema_hook=anything, ref_template="#/$defs/{name}"
+    )
+    return {
+        "$schema": DIALECT,
+        "title": method.name,
+        "type": "object",
+        "properties": {"params": params, "result": result},
+        "$defs": parts,
+    }
+
+
+def anything(of: type) -> dict[str, object]:
+    """Let what is in an agent's own shape be anything."""
+    if of is object:
+        return {"description": "Any JSON value."}
+    raise NotImplementedError
 
 
 if __name__ == "__main__":
-    main()
+    (FOLDER / "agent").mkdir(parents=True, exist_ok=True)
+    for name, schema in schemas().items():
+        text = json.dumps(schema, indent=2, ensure_ascii=False)
+        (FOLDER / name).write_text(f"{text}\n", encoding="utf-8")
