@@ -6,13 +6,16 @@ A session in pi's shape with 300 messages and about 120,000 tokens, nothing of w
 import asyncio
 import os
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from ullage.agent.client import AgentClient
 from ullage.agent.protocol import OPEN, PREPARE, Open, Prepare
 from ullage.core.transcript.message import JsonObject
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from agent_client import AgentClient
 
 N_TURNS = 75
 N_CALLS = 40
@@ -29,7 +32,7 @@ def turn(number: int) -> list[JsonObject]:
         {"role": "toolResult", "toolCallId": call_id, "toolName": "read", "content": output},
         {"role": "assistant", "content": [{"type": "text", "text": f"Done with {number}."}]},
     ]
-    return [one | {"timestamp": 1000 * number + at} for at, one in enumerate(messages)]
+    return [m | {"timestamp": 1000 * number + at} for at, m in enumerate(messages)]
 
 
 async def main() -> None:

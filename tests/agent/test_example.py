@@ -10,7 +10,9 @@ from model_server import Asked, ModelServer, Reply, served
 from pi_files import Json
 from running import Place
 
-PAGE = Path(__file__).parents[2] / "docs/agent-protocol.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/agent-protocol.md"
+CLIENT = ROOT / "examples/agent_client.py"
 PROSE = "The parser reads a line at a time and keeps what it cannot read. " * 60
 WINDOW = 8_000
 
@@ -58,6 +60,7 @@ async def printed_by_example(
     code = re.search(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     assert code is not None
     program = place.write("runtime.py", code[1].encode())
+    place.write(CLIENT.name, CLIENT.read_bytes())
     async with served(ModelServer(api.reply)) as server:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, str(program), "some-model", *requests),

@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from agent_client import AgentClient, AgentError, ServiceEnded
 
 from model_server import Asked, ModelServer, Reply, served
 from pi_files import Json
 from running import Place
 from service import Service
-from ullage.agent.client import AgentClient, AgentError, ServiceEnded
 from ullage.agent.protocol import (
     CANCEL_REQUEST,
     CLOSE,

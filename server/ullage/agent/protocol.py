@@ -43,6 +43,8 @@ ErrorKind: TypeAlias = Literal[
 `refused`, `unreadable`, `storage`, `model`: as the command line's exit codes 4, 3, 5 and 6;
 `fault`: a fault of Ullage."""
 
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""More is no message but a broken stream (docs/safety.md, "Streams and processes")."""
 MAX_TOKENS = 1_000_000_000
 MAX_COMPACTIONS = 10_000
 MAX_MESSAGES = 100_000

@@ -22,13 +22,13 @@ from ullage.agent.protocol import (
     CANCELLED,
     INTERNAL_ERROR,
     INVALID_REQUEST,
+    MAX_LINE_BYTES,
     METHOD_NOT_FOUND,
     CancelRequest,
     ErrorKind,
 )
 from ullage.agent.sessions import Sessions
 from ullage.agent.wire import (
-    MAX_LINE_BYTES,
     Incoming,
     RequestId,
     RpcError,

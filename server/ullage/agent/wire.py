@@ -19,9 +19,6 @@ from ullage.agent.protocol import (
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_any
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""More is no message but a broken stream (docs/safety.md, "Streams and processes")."""
-
 RequestId: TypeAlias = int | str | None
 
 
@@ -101,12 +98,6 @@ def error_line(request_id: RequestId, error: RpcError) -> bytes:
     if error.kind is not None:
         told["data"] = {"kind": error.kind}
     return _line({"jsonrpc": "2.0", "id": request_id, "error": told})
-
-
-def request_line(request_id: RequestId | UnsetType, method: str, params: Wire) -> bytes:
-    """Write a request, or a notification where the id is unset."""
-    ids: JsonObject = {} if isinstance(request_id, UnsetType) else {"id": request_id}
-    return _line({"jsonrpc": "2.0", **ids, "method": method, "params": params})
 
 
 def _line(value: Mapping[str, object]) -> bytes:

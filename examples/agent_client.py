@@ -1,4 +1,4 @@
-"""A client of `ullage agent` for runtimes in Python.
+"""A client of `ullage agent`; copy it beside your runtime.
 
 >>> async with AgentClient() as client:
 ...     opened = await client.request(OPEN, Open(agent="codex", cwd=cwd, session_id="1"))
@@ -6,18 +6,24 @@
 """
 
 import asyncio
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from types import TracebackType
 from typing import Self
 
 import msgspec
 
-from ullage.agent.protocol import CANCEL_REQUEST, CancelRequest, Method, P, R, Wire
-from ullage.agent.wire import MAX_LINE_BYTES, request_line
-from ullage.formats.json_line import decode_any
+from ullage.agent.protocol import (
+    CANCEL_REQUEST,
+    MAX_LINE_BYTES,
+    CancelRequest,
+    Method,
+    P,
+    R,
+    Wire,
+)
 
 REQUEST_TIMEOUT_S = 60.0
 """A compaction by a model may take longer: give it a timeout of its own (chosen)."""
@@ -32,7 +38,7 @@ class AgentError(Exception):
         super().__init__(message)
         self.code = code
         self.kind = kind
-        """One of `protocol.ErrorKind`; None for those of JSON-RPC itself."""
+        """One of `protocol.ErrorKind`; None for the errors of JSON-RPC itself."""
 
 
 class ServiceEnded(AgentError):
@@ -49,7 +55,7 @@ class _ErrorData(msgspec.Struct):
 class _Error(msgspec.Struct):
     code: int
     message: str
-    data: _ErrorData | None = None
+    data: _ErrorData = msgspec.field(default_factory=_ErrorData)
 
 
 class _Answer(msgspec.Struct):
@@ -59,7 +65,7 @@ class _Answer(msgspec.Struct):
 
 
 class AgentClient:
-    """A running service. Requests may be sent side by side; one session's stay in order."""
+    """A running service. Requests may be sent side by side; those of one session stay in order."""
 
     def __init__(
         self, command: Sequence[str] | None = None, *, env: Mapping[str, str] | None = None
@@ -69,25 +75,17 @@ class AgentClient:
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._waiting: dict[int, asyncio.Future[object]] = {}
-        self._numbers = count(1)
+        self._ids = count(1)
 
     async def __aenter__(self) -> Self:
+        pipe = asyncio.subprocess.PIPE
         self._process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=MAX_LINE_BYTES,
-            env=self._env,
+            *self._command, stdin=pipe, stdout=pipe, limit=MAX_LINE_BYTES, env=self._env
         )
-        self._reader = asyncio.create_task(self._read())
+        self._reader = asyncio.create_task(self._read(self._process.stdout))
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await asyncio.shield(self._end())
 
     @property
@@ -98,24 +96,24 @@ class AgentClient:
     async def request(
         self, method: Method[P, R], params: P, *, timeout_s: float = REQUEST_TIMEOUT_S
     ) -> R:
-        """Send a request and wait for its answer; one that is not awaited any more is cancelled.
+        """Send a request and wait for its answer; one that nobody waits for is cancelled.
 
         Raises:
             AgentError: the service answered with an error.
             ServiceEnded: it is gone.
             TimeoutError: it did not answer in time.
         """
-        request_id = next(self._numbers)
+        request_id = next(self._ids)
         future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
         try:
             async with asyncio.timeout(timeout_s):
-                await self._send(request_line(request_id, method.name, params))
+                await self._send(method.name, params, request_id)
                 result = await future
         finally:
             del self._waiting[request_id]
             if future.cancelled() or not future.done():
-                self._cancel(request_id)
+                self._write(CANCEL_REQUEST, CancelRequest(id=request_id))
         return msgspec.convert(result, method.result)
 
     async def notify(self, method: Method[P, R], params: P) -> None:
@@ -124,54 +122,47 @@ class AgentClient:
         Raises:
             ServiceEnded: the service is gone.
         """
-        await self._send(request_line(msgspec.UNSET, method.name, params))
+        await self._send(method.name, params)
 
-    async def _send(self, line: bytes) -> None:
+    async def _send(self, method: str, params: Wire, request_id: int | None = None) -> None:
         if self._process is None or self._process.stdin is None or self._reader is None:
             raise RuntimeError("use the client as a context manager: async with AgentClient()")
         if self._reader.done():
             raise ServiceEnded
         try:
-            self._process.stdin.write(line)
+            self._write(method, params, request_id)
             await self._process.stdin.drain()
         except ConnectionError:
             raise ServiceEnded from None
 
-    def _cancel(self, request_id: int) -> None:
-        """Tell the service, without waiting: the caller is on its way out."""
+    def _write(self, method: str, params: Wire, request_id: int | None = None) -> None:
         stdin = None if self._process is None else self._process.stdin
-        if stdin is not None and not stdin.is_closing():
-            params: Wire = CancelRequest(id=request_id)
-            stdin.write(request_line(msgspec.UNSET, CANCEL_REQUEST, params))
-
-    async def _read(self) -> None:
-        process = self._process
-        if process is None or process.stdout is None:
+        if stdin is None or stdin.is_closing():
             return
+        message = {"jsonrpc": "2.0", "method": method, "params": msgspec.to_builtins(params)}
+        if request_id is not None:
+            message["id"] = request_id
+        stdin.write(json.dumps(message).encode() + b"\n")
+
+    async def _read(self, stdout: asyncio.StreamReader | None) -> None:
         try:
-            while line := await process.stdout.readline():
-                self._take(line)
-        except ValueError:
-            pass  # a line without an end is no answer of ours
+            with suppress(ValueError, msgspec.ValidationError):  # no line of the service
+                while stdout is not None and (line := await stdout.readline()):
+                    self._settle(msgspec.convert(json.loads(line), _Answer))
         finally:
             for future in self._waiting.values():
                 if not future.done():
                     future.set_exception(ServiceEnded())
 
-    def _take(self, line: bytes) -> None:
-        try:
-            answer = msgspec.convert(decode_any(line), _Answer)
-        except msgspec.ValidationError:
-            return
+    def _settle(self, answer: _Answer) -> None:
         future = None if answer.id is None else self._waiting.get(answer.id)
         if future is None or future.done():
             return
-        error = answer.error
-        if error is None:
+        if answer.error is None:
             future.set_result(answer.result)
-            return
-        kind = None if error.data is None else error.data.kind
-        future.set_exception(AgentError(error.code, error.message, kind))
+        else:
+            error = answer.error
+            future.set_exception(AgentError(error.code, error.message, error.data.kind))
 
     async def _end(self) -> None:
         process, reader = self._process, self._reader
