@@ -18,7 +18,7 @@ from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.core.transcript.message import plain_text
-from ullage.core.transcript.token_estimate import estimate_tokens
+from ullage.core.transcript.tokens import estimate_tokens
 from ullage.store.gauge.tokenizer import count_tokens
 
 ROOT = Path(__file__).parent.parent

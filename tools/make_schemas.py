@@ -15,18 +15,17 @@ from ullage.app.change.checkpoint_report import (
     WriteReport,
 )
 from ullage.app.change.compact_report import CompactReport
-from ullage.app.change.prune_report import PruneReport
-from ullage.app.change.undo_report import UndoReport
+from ullage.app.change.prune import PruneReport
+from ullage.app.change.undo import UndoReport
 from ullage.app.config.report import CheckReport, ConfigReport
 from ullage.app.gauge.history import HistoryReport
 from ullage.app.gauge.inspect import InspectReport
 from ullage.app.gauge.session_list import SessionsReport
-from ullage.app.gauge.status_report import ContextReport, StatusReport
+from ullage.app.gauge.status_text import ContextReport, StatusReport
 from ullage.app.memory.report import MemoryReport
 from ullage.app.summary.pins import PinsReport
 from ullage.app.transfer.branch import BranchReport
-from ullage.app.transfer.bundle_export import ExportReport
-from ullage.app.transfer.bundle_import import ImportReport
+from ullage.app.transfer.bundle import ExportReport, ImportReport
 from ullage.app.transfer.doctor import DoctorReport
 from ullage.core.checkpoint.bundle import Bundle
 from ullage.core.checkpoint.checkpoint import Checkpoint

@@ -24,7 +24,7 @@ from pi_edit_sessions import (
     random_pi,
 )
 from reading import essence, read
-from ullage.core.change.cut import legal_cuts
+from ullage.core.change.compaction import legal_cuts
 from ullage.core.change.edit import (
     CompactionEdit,
     FileChange,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession, tool_part
 from reading import essence
-from ullage.core.change.cut import open_calls
+from ullage.core.change.compaction import open_calls
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context

@@ -23,7 +23,7 @@ from session_edit_files import (
     random_claude,
     random_codex,
 )
-from ullage.core.change.cut import legal_cuts
+from ullage.core.change.compaction import legal_cuts
 from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.window import Window

@@ -14,12 +14,11 @@ from edits import applied
 from pi_process import NODES
 from planning import compacted, restored, undone
 from reading import read as read_bytes
-from ullage.app.gauge.status_report import report_context
+from ullage.app.gauge.status_text import report_context
 from ullage.app.sessions.load import load, read
 from ullage.app.sessions.open import open_session
 from ullage.app.transfer.branch import plan_branch, write_branch
-from ullage.app.transfer.bundle_export import plan_export, write_export
-from ullage.app.transfer.bundle_import import plan_import, write_import
+from ullage.app.transfer.bundle import plan_export, plan_import, write_export, write_import
 from ullage.app.transfer.doctor import check_up, plan_copy, write_copy
 from ullage.core.change.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.config.settings import Config

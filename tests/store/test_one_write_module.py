@@ -14,7 +14,7 @@ WRITERS = {
     "store/change/rewrite.py": "exchanges a transcript, copies it where there are no hard links",
     "store/change/new_session.py": "moves a session of ours out of sight",
     "store/change/own_bytes.py": "takes our own bytes back",
-    "store/change/append.py": "appends under the lock, and takes back",
+    "store/change/make.py": "appends under the lock, and takes back",
     "store/files/quick_lock.py": "makes the empty file that a lock is on",
     "store/memory/daily_log.py": "appends to the user's daily log",
     "store/files/state_file.py": "moves damaged state aside",
@@ -69,7 +69,7 @@ def test_only_writers_write() -> None:
     }
     others = {name: lines for name, lines in found.items() if lines and name not in WRITERS}
     # The protocol's stream is no file.
-    del others["store/files/own_process.py"]
+    del others["store/files/processes.py"]
     assert others == {}
     assert [name for name in WRITERS if not found.get(name)] == []
 

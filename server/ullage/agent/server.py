@@ -41,8 +41,8 @@ from ullage.agent.wire import (
 )
 from ullage.core.secrets.scan import mask
 from ullage.errors import InputError, ModelError, Refused, StorageError, UllageError, describe_fault
-from ullage.store.files.own_process import claim_stdout, exit_soon, exit_with_parent
 from ullage.store.files.places import current_places
+from ullage.store.files.processes import claim_stdout, exit_soon, exit_with_parent
 
 WAIT_S = 0.3
 """What running requests get after the end of the input, to be answered still (chosen)."""

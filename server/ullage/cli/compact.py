@@ -191,7 +191,7 @@ def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:
 
 def _model_use(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
     """Give the configured model; on a terminal it tells how far it is."""
-    from ullage.app.summary.model import model_use
+    from ullage.app.summary.write import model_use
 
     report = _show if sys.stderr.isatty() else None
     return model_use(config.model, loaded, places, report=report)
@@ -200,3 +200,23 @@ def _model_use(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
 def _show(progress: "Progress") -> None:
     what = {"part": "Summarizing", "merge": "Merging", "memory": "Writing memory"}[progress.stage]
     click.echo(f"{what}: call {progress.n_done + 1} of {progress.n_total}", err=True)
+
+
+@click.command()
+@click.argument("choice", type=click.Choice(["on", "off", "status"]), default="status")
+@session_option
+@window_option
+@json_option
+def autocompact(choice: str, session: str | None, window: int | None, as_json: bool) -> None:
+    """Turn automatic compaction of a session on or off, or show how it stands.
+
+    The editor compacts by itself what is due, and so does `ullage compact --auto`.
+    """
+    from ullage.app.change.auto import auto_text, report_auto, switch
+
+    places = current_places()
+    found = find_session(session, places)
+    if choice != "status":
+        switch(found, is_on=choice == "on", places=places)
+    report = report_auto(found, current_config(window, places), places)
+    answer(auto_text(report), report, as_json)

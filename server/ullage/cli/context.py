@@ -1,13 +1,12 @@
 """`ullage context`: what a session's context is and how full."""
 
+from pathlib import Path
+
 import click
 
-from ullage.app.gauge.status_report import report_context, report_status
-from ullage.app.gauge.status_text import status_text
+from ullage.app.gauge.status_text import report_context, report_status, status_text
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load, read
-from ullage.cli.branch import branch
-from ullage.cli.bundle import export_command, import_command
 from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer, print_json, safe
 from ullage.core.transcript.context import Context
@@ -76,11 +75,6 @@ def history(session: str | None, as_json: bool) -> None:
     answer(history_text(report), report, as_json)
 
 
-context.add_command(export_command)
-context.add_command(import_command)
-context.add_command(branch)
-
-
 def context_text(found: Context) -> str:
     """Write the context message by message, each under its category and entry."""
     parts: list[str] = []
@@ -104,3 +98,81 @@ def block_text(block: Block) -> str:
         case ToolResult():
             inner = "\n".join(block_text(part) for part in block.content)
             return f"[{'error' if block.is_error else 'result'} {block.name}] {inner}"
+
+
+@click.command()
+@session_option
+@click.option(
+    "--at", metavar="ENTRY", help="Id of the last entry to take along; the newest one if absent."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be made and write nothing.")
+@json_option
+def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) -> None:
+    """Make a new session that goes on from an entry of this one.
+
+    The session itself stays as it is. A call comes along with its results.
+    """
+    from ullage.app.sessions.find import find_session
+    from ullage.app.transfer import branch as use_case
+
+    places = current_places()
+    planned = use_case.plan_branch(find_session(session, places), at, places)
+    if not dry_run:
+        use_case.write_branch(planned)
+    report = use_case.report_branch(planned, is_written=not dry_run)
+    answer(use_case.branch_text(report), report, as_json)
+
+
+@click.command(name="export")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@session_option
+@click.option("--no-redact", is_flag=True, help="Mask nothing: secrets, names and images stay in.")
+@click.option("--dry-run", is_flag=True, help="Show what would be masked and write nothing.")
+@json_option
+def export_command(
+    file: Path | None, session: str | None, no_redact: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Write a session's context and working state to a new FILE (JSON).
+
+    Secrets, the home folder and the user's name are masked, images left out. That is a best
+    effort: read the list of what was masked before you hand the file on.
+    """
+    from ullage.app.sessions.find import find_session
+    from ullage.app.sessions.load import load
+    from ullage.app.transfer import bundle
+
+    places = current_places()
+    loaded = load(find_session(session, places), current_config(None, places), places)
+    out = file or Path(f"context-{loaded.session.header.session_id[:8]}.json")
+    planned = bundle.plan_export(loaded, out, places, is_redacted=not no_redact)
+    if not dry_run:
+        bundle.write_export(planned)
+    report = bundle.report_export(planned, is_written=not dry_run)
+    answer(bundle.export_text(report), report, as_json)
+
+
+@click.command(name="import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Check the file and write nothing.")
+@json_option
+def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
+    """Make a new session of this folder from an exported FILE.
+
+    Works for bundles of pi's sessions. Nothing that exists is changed.
+    """
+    from ullage.app.transfer import bundle
+
+    places = current_places()
+    planned = bundle.plan_import(file, places)
+    checkpoint_id = None if dry_run else bundle.write_import(planned, places)
+    report = bundle.report_import(planned, checkpoint_id, is_written=not dry_run)
+    answer(bundle.import_text(report), report, as_json)
+
+
+context.add_command(export_command)
+
+
+context.add_command(import_command)
+
+
+context.add_command(branch)

@@ -7,22 +7,18 @@ from typing import cast
 
 import click
 
-from ullage.cli.agent import agent
-from ullage.cli.autocompact import autocompact
 from ullage.cli.checkpoint import checkpoint
-from ullage.cli.compact import compact
+from ullage.cli.compact import autocompact, compact
 from ullage.cli.config import config
 from ullage.cli.context import context
 from ullage.cli.demo import demo
 from ullage.cli.doctor import doctor
-from ullage.cli.hook import hook
 from ullage.cli.install import install, uninstall
-from ullage.cli.lsp import lsp
-from ullage.cli.mcp import mcp
 from ullage.cli.memory import memory
 from ullage.cli.output import safe, use_any_encoding
 from ullage.cli.pin import pin
 from ullage.cli.prune import prune
+from ullage.cli.servers import agent, hook, lsp, mcp
 from ullage.cli.sessions import sessions
 from ullage.cli.undo import undo
 from ullage.core.secrets.scan import mask

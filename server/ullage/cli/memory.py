@@ -44,7 +44,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     from ullage.app.checkpoint.write import session_key
     from ullage.app.memory.flush import make_flush, plan_flush, refuse_read_only
     from ullage.app.memory.report import flush_text, flushed_text, report_flush, report_flushed
-    from ullage.app.summary.model import model_use
+    from ullage.app.summary.write import model_use
 
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()

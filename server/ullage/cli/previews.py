@@ -17,8 +17,13 @@ from ullage.app.change.compact_report import (
     report_plan,
 )
 from ullage.app.change.make import Made
-from ullage.app.change.prune import Pruning
-from ullage.app.change.prune_report import pruned_text, pruning_text, report_pruned, report_pruning
+from ullage.app.change.prune import (
+    Pruning,
+    pruned_text,
+    pruning_text,
+    report_pruned,
+    report_pruning,
+)
 from ullage.cli.output import answer, safe
 from ullage.errors import ChangedMeanwhile
 from ullage.store.change.session_lock import QUIET_S

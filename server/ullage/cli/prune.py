@@ -55,9 +55,14 @@ def prune(
     The last two user turns, the most recent 40,000 tokens of output and protected tools stay; no
     call loses its result. Sessions of Claude Code and Codex go on in a new session file.
     """
-    from ullage.app.change.prune import PruneRequest, Unpruned, plan_pruning
+    from ullage.app.change.prune import (
+        PruneRequest,
+        Unpruned,
+        plan_pruning,
+        report_unpruned,
+        unpruned_text,
+    )
     from ullage.app.change.prune import prune as make
-    from ullage.app.change.prune_report import report_unpruned, unpruned_text
     from ullage.cli.previews import carry_out, preview_of, run_with_replans
 
     if bool(items) + is_everything + is_rescue > 1:

@@ -21,14 +21,14 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     to the state folder, or stays where you went on in it. You are asked where no session was
     named, and where messages would be left behind.
     """
-    from ullage.app.change.undo import plan_undo
-    from ullage.app.change.undo import undo as take_back
-    from ullage.app.change.undo_report import (
+    from ullage.app.change.undo import (
+        plan_undo,
         report_undo_plan,
         report_undone,
         undo_plan_text,
         undone_text,
     )
+    from ullage.app.change.undo import undo as take_back
     from ullage.cli.previews import tell_of_wait
 
     places = current_places()

@@ -7,7 +7,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
 from ullage.app.change.make import can_change
-from ullage.app.gauge.filling import Filling
+from ullage.app.gauge.inspect import Filling
 from ullage.app.gauge.status_text import session_title, total_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import summary_uri

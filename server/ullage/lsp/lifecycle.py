@@ -9,7 +9,7 @@ from typing import BinaryIO, NoReturn
 from pygls.exceptions import JsonRpcException
 
 from ullage.lsp.large_message import read_large
-from ullage.store.files.own_process import exit_soon
+from ullage.store.files.processes import exit_soon
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """More is no message but the text of a document that is opened, which is not kept."""

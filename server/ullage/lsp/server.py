@@ -55,8 +55,8 @@ from ullage.lsp.protocol import (
 from ullage.lsp.state import UllageServer
 from ullage.lsp.views import checkpoints, history, memory, prunable, sessions, window
 from ullage.store.documents.previews import remove_old_previews
-from ullage.store.files.own_process import claim_stdout, exit_with_parent
 from ullage.store.files.places import current_places
+from ullage.store.files.processes import claim_stdout, exit_with_parent
 
 Handler = Callable[..., Awaitable[object]]
 

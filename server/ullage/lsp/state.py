@@ -12,8 +12,8 @@ from pygls.lsp.server import LanguageServer
 from ullage.app.change.preview_check import KeptMaterials
 from ullage.app.documents.outline import Outlined
 from ullage.app.documents.transcript_check import CheckedTranscript
-from ullage.app.gauge.filling import Filling
-from ullage.app.gauge.window_history import Past
+from ullage.app.gauge.history import Past
+from ullage.app.gauge.inspect import Filling
 from ullage.app.sessions.follow import Followed
 from ullage.app.sessions.load import Loaded
 from ullage.app.workspace import Brief, Seen, to_follow, to_show

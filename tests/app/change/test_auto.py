@@ -8,9 +8,16 @@ import pytest
 
 from pi_files import PiFile
 from planning import compacted, loaded, undone
-from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle, report_auto, switch
+from ullage.app.change.auto import (
+    Due,
+    decline,
+    make_due,
+    plan_auto,
+    remember_idle,
+    report_auto,
+    switch,
+)
 from ullage.app.change.compact import Plan
-from ullage.app.change.due import Due
 from ullage.app.change.nudge import claim_nudge, is_question_open
 from ullage.app.change.prune import Pruning
 from ullage.app.change.undo import plan_undo_of, undo

@@ -8,8 +8,7 @@ import pytest
 from claude_files import ClaudeFile, json_line, text
 from planning import SMALL, compacted
 from ullage.app.change.make import Made
-from ullage.app.change.undo import plan_undo_of, undo
-from ullage.app.change.undo_report import undo_question, undone_line
+from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.errors import WriteNotSupported

@@ -16,7 +16,7 @@ from ullage.core.checkpoint.checkpoint import (
 )
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.facts.thread import Exchange, Thread
-from ullage.core.transcript.token_estimate import estimate_tokens
+from ullage.core.transcript.tokens import estimate_tokens
 
 EXAMPLE = Checkpoint(
     meta=Meta(

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, user
+from ullage.core.documents.in_context import running_totals
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     Sketch,
@@ -17,7 +18,6 @@ from ullage.core.documents.outline import (
     sections,
 )
 from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.running_total import running_totals
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Line, MemoryLines, Problem

@@ -22,7 +22,7 @@ from agents_lab import (
 )
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read
-from ullage.core.change.cut import legal_cuts
+from ullage.core.change.compaction import legal_cuts
 from ullage.core.change.edit import (
     PRUNED_OUTPUT,
     CompactionEdit,

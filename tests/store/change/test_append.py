@@ -13,8 +13,8 @@ from ullage.core.change.edit import Append
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, Unreadable
 from ullage.store.change import lease
 from ullage.store.change import session_lock as lock_module
-from ullage.store.change.append import append
 from ullage.store.change.journal import Journal
+from ullage.store.change.make import append
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import Fingerprint, look_at

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from store.changing import KEY, occasion
 from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import Before, Occasion, Receipt
-from ullage.store.change.receipt_file import decode, encode
 from ullage.store.change.receipts import (
     KEPT_RECEIPTS,
     add_receipt,
+    decode,
+    encode,
     list_receipts,
     mark,
     receipts_folder,

@@ -76,7 +76,7 @@ def killed(root: Path, module: str, function: str, change: str) -> None:
 @pytest.mark.parametrize(
     ("module", "function", "change"),
     [
-        ("append", "_write", "APPEND"),
+        ("make", "_write", "APPEND"),
         ("rewrite", "_keep_old", "REWRITE"),
         ("rewrite", "_swap", "REWRITE"),
         ("rewrite", "rename_over", "REWRITE"),
@@ -98,7 +98,7 @@ def test_a_change_that_was_not_made_is_taken_back(
 @pytest.mark.parametrize(
     ("module", "function", "change", "expected"),
     [
-        ("append", "_stands", "APPEND", OLD + OURS),
+        ("make", "_stands", "APPEND", OLD + OURS),
         ("rewrite", "_finish", "REWRITE", REWRITTEN),
         ("make", "mark_done", "REWRITE", REWRITTEN),
         ("make", "mark_done", "APPEND", OLD + OURS),
@@ -152,7 +152,7 @@ def test_what_came_late_is_carried_over_before_the_next_change(path: Path, place
 
 @linux_only
 def test_an_interrupted_change_waits_for_who_has_the_file_open(path: Path, places: Places) -> None:
-    killed(places.cwd, "append", "_stands", "APPEND")
+    killed(places.cwd, "make", "_stands", "APPEND")
     with path.open("ab"):
         assert "waits until" in recover(places)[0]
         with pytest.raises(SessionLive, match="waits until"):
@@ -163,7 +163,7 @@ def test_an_interrupted_change_waits_for_who_has_the_file_open(path: Path, place
 def test_a_session_that_another_works_on_is_left_to_it(
     path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killed(places.cwd, "append", "_stands", "APPEND")
+    killed(places.cwd, "make", "_stands", "APPEND")
 
     def taken(*_: object) -> None:
         raise SessionLive("another Ullage is working on s.jsonl: wait for it, then try again")
@@ -189,7 +189,7 @@ def test_a_journal_of_a_newer_version_stays(path: Path, places: Places) -> None:
 
 
 def test_a_transcript_that_is_gone_has_nothing_to_recover(path: Path, places: Places) -> None:
-    killed(places.cwd, "append", "_stands", "APPEND")
+    killed(places.cwd, "make", "_stands", "APPEND")
     path.unlink()
     assert recover(places) == ()
     assert not path.exists()

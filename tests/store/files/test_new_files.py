@@ -9,7 +9,7 @@ import pytest
 
 from ullage.errors import FileExists, StorageError
 from ullage.store.files import atomic as files
-from ullage.store.files.new_files import create_named_file
+from ullage.store.files.atomic import create_named_file
 
 
 def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -6,21 +6,22 @@ by the agent's own rule, and must be the context that was previewed.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, TypeAlias
 from uuid import uuid4
 
 import msgspec
 
+from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import session_key, write_checkpoint
 from ullage.app.gauge.session_list import is_running
 from ullage.app.memory.flush import Flushed, FlushPlan, try_flush
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
-from ullage.core.change.changed_lines import changed_lines
-from ullage.core.change.edit import Append, FileChange, NewSession
+from ullage.core.change.edit import Append, FileChange, NewSession, changed_lines
 from ullage.core.change.receipt import Occasion, ReceiptKind
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
@@ -33,7 +34,7 @@ from ullage.formats.format import Editor
 from ullage.formats.json_line import compact_json
 from ullage.formats.registry import editor_for
 from ullage.store.change.make import apply_change
-from ullage.store.change.receipts import sessions_made_from
+from ullage.store.change.receipts import has_receipts, sessions_made_from
 from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.checkpoint.files import carry_latest, checkpoint_folder
@@ -49,6 +50,8 @@ WAYS_OUT: dict[Agent, str] = {
     "codex": "unpack the session, or use /compact in Codex",
 }
 """What users of sessions can do that are not ours to write to."""
+Ability: TypeAlias = Literal["change", "note", "undo", "restore"]
+"""Change the transcript; note something in our state; take a change back; show a checkpoint."""
 
 
 class Changeable(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +77,26 @@ class ChangePlan(msgspec.Struct, frozen=True, kw_only=True):
         path = self.loaded.path
         change = self.file_change
         return path.with_name(change.name) if isinstance(change, NewSession) else path
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that was made, read back, and found to be the one that was planned."""
+
+    plan: ChangePlan
+    loaded: Loaded
+    """The session as it goes on."""
+    receipt_id: str
+    checkpoint_id: str | None
+    resume_command: str
+    notes: tuple[str, ...]
+    """What the user should know besides."""
+    flushed: Flushed | None = None
+    """What was written into the daily log before."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the session goes on in another file: some agents' files are never changed."""
+        return self.plan.path_after != self.plan.loaded.path
 
 
 def changeable(session: Session) -> Changeable:
@@ -149,26 +172,6 @@ def context_after(loaded: Loaded, file_change: FileChange) -> Context:
         return session.format.read_context(lines, session.header, loaded.reading.index).context
     header = session.format.read_header(lines) or session.header
     return session.format.read_context(lines, header, EMPTY_INDEX).context
-
-
-class Made(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that was made, read back, and found to be the one that was planned."""
-
-    plan: ChangePlan
-    loaded: Loaded
-    """The session as it goes on."""
-    receipt_id: str
-    checkpoint_id: str | None
-    resume_command: str
-    notes: tuple[str, ...]
-    """What the user should know besides."""
-    flushed: Flushed | None = None
-    """What was written into the daily log before."""
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether the session goes on in another file: some agents' files are never changed."""
-        return self.plan.path_after != self.plan.loaded.path
 
 
 def make_change(
@@ -300,3 +303,24 @@ def _occasion(
         replaced_sha256=hashlib.sha256(data).hexdigest() if replaced else "",
         undoes=undoes,
     )
+
+
+def abilities(loaded: Loaded, places: Places, *, may_write: bool) -> frozenset[Ability]:
+    """Tell what can be done with a session, `may_write` being whether anything may be written.
+
+    That its agent has it open is no matter here: it may have left when the user asks for it.
+    """
+    return frozenset(_abilities(loaded, places, may_write=may_write))
+
+
+def _abilities(loaded: Loaded, places: Places, *, may_write: bool) -> Iterator[Ability]:
+    context = loaded.context
+    if may_write:
+        yield "note"
+        if can_change(loaded):
+            yield "change"
+            is_changed = context.compactions or context.pruned is not None
+            if is_changed or has_receipts(session_key(loaded.session), places):
+                yield "undo"
+    if known_ids(loaded.session, places):
+        yield "restore"

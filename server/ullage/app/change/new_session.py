@@ -9,7 +9,7 @@ from ullage.app.change.make import now_text
 from ullage.app.sessions.open import open_session
 from ullage.formats.agents.openclaw.new_session import NewHeader, file_name
 from ullage.formats.agents.openclaw.places import session_folders
-from ullage.store.files.new_files import create_named_file, make_session_folder
+from ullage.store.files.atomic import create_named_file, make_session_folder
 from ullage.store.files.places import Places
 
 

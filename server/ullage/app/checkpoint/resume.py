@@ -7,7 +7,7 @@ from ullage.core.checkpoint.checkpoint import Checkpoint, Meta
 from ullage.core.checkpoint.clean import cleaned
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
-from ullage.core.transcript.token_estimate import estimate_tokens
+from ullage.core.transcript.tokens import estimate_tokens
 from ullage.store.checkpoint.files import checkpoint_folder, read_latest
 from ullage.store.files.places import Places
 

@@ -12,7 +12,7 @@ from ullage.app.checkpoint.capture import bundling, read_working_state
 from ullage.app.checkpoint.fact_cache import kept_facts
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
-from ullage.core.change.cut import open_calls
+from ullage.core.change.compaction import open_calls
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.clean import cleaned

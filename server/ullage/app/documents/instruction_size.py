@@ -14,7 +14,7 @@ from ullage.app.documents.instructions import instruction_cuts, is_index, memory
 from ullage.core.documents.instructions import Reader
 from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import utf16_length
-from ullage.core.transcript.token_estimate import estimate_tokens
+from ullage.core.transcript.tokens import estimate_tokens
 
 
 def size_text(path: Path, text: str, around: Surroundings) -> str:

@@ -10,8 +10,7 @@ from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_size import length_text, sent_text
 from ullage.app.documents.kind import INSTRUCTION_NAMES
 from ullage.errors import Unreadable
-from ullage.store.memory.daily_log import MEMORY
-from ullage.store.memory.files import DREAMS, list_logs, read_text
+from ullage.store.memory.daily_log import DREAMS, MEMORY, list_logs, read_text
 
 MemoryKind: TypeAlias = Literal["memory", "log", "instructions"]
 

@@ -1,14 +1,16 @@
 """The outline of a transcript, its lines matched with its context; made longer as it grows."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import takewhile
+from pathlib import Path
 
 import msgspec
 
-from ullage.app.checkpoint.find import Found
+from ullage.app.checkpoint.find import Found, list_checkpoints
 from ullage.app.sessions.load import Loaded
-from ullage.core.documents.in_context import Standing, stand
+from ullage.core.documents.in_context import Standing, presence, stand
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     Outline,
@@ -18,19 +20,27 @@ from ullage.core.documents.outline import (
     row_at_offset,
     rows_between,
 )
+from ullage.core.facts.tool_calls import read_call
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction, ContextItem
 from ullage.core.transcript.entries import Line, Problem
 from ullage.core.transcript.message import ToolCall, ToolResult
-from ullage.core.transcript.token_estimate import estimate_tokens
-from ullage.core.transcript.tokens import count_message
+from ullage.core.transcript.tokens import count_message, estimate_tokens
+from ullage.errors import StorageError
 from ullage.formats.sketches import SKETCHES
+from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines, Mark, mark_at, read_appended
 
 MAX_ESTIMATED_CHARS = 4_000
 """Of a longer text the beginning is estimated, and the rest by its length (chosen)."""
 MAX_LINES_BACK = 50
 """How far before a result its call is looked for (chosen): parallel calls stand that near."""
+MAX_LINKED_ROWS = 500
+"""Of a longer context, the newest calls are linked (chosen)."""
+_MARK = re.compile(rb"compact\w*")
+"""Stands in a record of a compaction of any agent; the word that becomes the link."""
+_NETWORK = ("\\\\", "//")
+"""How paths begin that Windows looks for on other machines: those are never looked at."""
 
 
 class Outlined(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +68,15 @@ class PlacedCompaction(msgspec.Struct, frozen=True, kw_only=True):
     n_before: int
     """Compactions before it."""
     is_last: bool
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    line: int
+    column: int
+    """In UTF-16 units, as `end_column`."""
+    end_column: int
+    path: Path
+    tooltip: str
 
 
 def outline_of(loaded: Loaded, before: Outlined | None) -> Outlined | None:
@@ -192,3 +211,90 @@ def _added(loaded: Loaded, outline: Outline, lines: Iterable[Line]) -> Outline:
 def _sketch(loaded: Loaded, line: Line) -> Sketch | Problem | None:
     header = loaded.session.header
     return SKETCHES[header.known_agent](line, header)
+
+
+def transcript_targets(found: Outlined, places: Places) -> tuple[Target, ...]:
+    """List what can be opened from the lines in the context, in their order."""
+    targets = [*_files(found), *_checkpoints(found, places)]
+    return tuple(sorted(targets, key=lambda one: (one.line, one.column)))
+
+
+def _files(found: Outlined) -> Iterator[Target]:
+    rows = [
+        row
+        for row in found.outline.rows
+        if row.calls and row.n_lines == 1 and presence(row, found.standing) == "live"
+    ]
+    known: dict[str, Path | None] = {}
+    for row in rows[-MAX_LINKED_ROWS:]:
+        raw = found.lines.read_line(row.offset, row.size_bytes).raw
+        for name in _touched(found, row):
+            if name not in known:
+                known[name] = _existing(name, found.loaded.session.header.cwd)
+            path = known[name]
+            at = None if path is None else _find(raw, name)
+            if path is not None and at is not None:
+                yield _target(row, raw, at, path, "Open the file")
+
+
+def _touched(found: Outlined, row: Row) -> tuple[str, ...]:
+    touches = (
+        touch.path
+        for item in items_of(found, row)
+        for block in item.message.blocks
+        if isinstance(block, ToolCall)
+        for touch in read_call(block).touches
+    )
+    return tuple(dict.fromkeys(touches))
+
+
+def _existing(name: str, cwd: str | None) -> Path | None:
+    if not name or name.startswith(_NETWORK):
+        return None
+    try:
+        path = Path(name).expanduser()
+        path = path if path.is_absolute() or cwd is None else Path(cwd) / path
+        return path if path.is_absolute() and path.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def _find(raw: bytes, name: str) -> range | None:
+    """Find a path in a line of JSON, or in JSON that is a text of it; not as part of a name."""
+    once = msgspec.json.encode(name)[1:-1]
+    twice = msgspec.json.encode(once.decode())[1:-1]
+    for written in dict.fromkeys((once, twice)):
+        found = re.search(rb"(?<![\w./~-])" + re.escape(written) + rb"(?![\w./-])", raw)
+        if found is not None:
+            return range(found.start(), found.end())
+    return None
+
+
+def _checkpoints(found: Outlined, places: Places) -> Iterator[Target]:
+    placed = placed_compactions(found)
+    try:
+        newest_first = list_checkpoints(found.loaded.session, places).found if placed else ()
+    except StorageError:
+        return
+    for one in placed:
+        checkpoint = checkpoint_before(one, newest_first)
+        raw = found.lines.read_line(one.row.offset, one.row.size_bytes).raw
+        mark = _MARK.search(raw)
+        if checkpoint is not None and mark is not None:
+            tooltip = f"Open {checkpoint.checkpoint_id}, written before this compaction"
+            yield _target(one.row, raw, range(*mark.span()), checkpoint.path, tooltip)
+
+
+def _target(row: Row, raw: bytes, at: range, path: Path, tooltip: str) -> Target:
+    column = _n_units(raw[: at.start])
+    return Target(
+        line=row.line,
+        column=column,
+        end_column=column + _n_units(raw[at.start : at.stop]),
+        path=path,
+        tooltip=tooltip,
+    )
+
+
+def _n_units(raw: bytes) -> int:
+    return len(raw.decode("utf-8", "replace").encode("utf-16-le")) // 2

@@ -2,14 +2,22 @@
 
 import msgspec
 
-from ullage.app.gauge.status_report import StatusReport, report_status
-from ullage.app.gauge.status_text import RULE, bar, status_text
+from ullage.app.gauge.status_text import RULE, StatusReport, bar, report_status, status_text
 from ullage.app.sessions.load import Loaded
-from ullage.core.gauge.advice import Advice, advise
-from ullage.core.gauge.breakdown import Breakdown, EntryTokens, Share, break_down, largest
+from ullage.core.gauge.breakdown import (
+    Advice,
+    Breakdown,
+    EntryTokens,
+    Share,
+    advise,
+    break_down,
+    largest,
+    share_out,
+)
 from ullage.core.gauge.forecast import Forecast, forecast
 from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
+from ullage.core.transcript.tokens import count_message
 
 INSPECT_BAR_CHARS = 30
 """So that a row fits into 80 columns."""
@@ -39,6 +47,14 @@ class InspectReport(msgspec.Struct, frozen=True, kw_only=True):
     free_tokens: int
     largest_entries: list[LargeEntry]
     advice: tuple[Advice, ...]
+    forecast: Forecast | None
+
+
+class Filling(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a session as it was loaded."""
+
+    shares: tuple[Share, ...]
+    """Largest first; with what is unseen they add up to the gauge."""
     forecast: Forecast | None
 
 
@@ -109,3 +125,17 @@ def inspection_text(found: Inspection) -> str:
             f" over {guess.n_observed} turns",
         ]
     return "\n".join(lines)
+
+
+def fill(loaded: Loaded) -> Filling:
+    """Count every message of the context; what was counted before costs a look-up."""
+    gauge, trigger = loaded.status.gauge, loaded.status.next_trigger
+    items, used = loaded.context.items, gauge.used_tokens
+    parts = [(item.category, count_message(item.message, loaded.count)) for item in items]
+    loaded.count.save()
+    return Filling(
+        shares=share_out(parts, gauge),
+        forecast=None
+        if used is None or trigger is None
+        else forecast(loaded.context, used, trigger),
+    )

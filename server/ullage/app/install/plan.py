@@ -25,17 +25,15 @@ from ullage.store.files.places import Places
 from ullage.store.install.agent_files import (
     AgentFile,
     FileChange,
+    InstallReceipt,
+    encode_receipt,
     make_changes,
     missing_folders,
     packaged_files,
     read_agent_file,
-    remove_empty_folders,
-)
-from ullage.store.install.receipts import (
-    InstallReceipt,
-    encode_receipt,
     read_receipt,
     receipt_path,
+    remove_empty_folders,
 )
 
 State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "unreadable"]

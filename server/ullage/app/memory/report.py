@@ -1,10 +1,19 @@
 """What a flush of memory answers: JSON for programs, text for people."""
 
+from datetime import datetime
 from typing import Literal
 
 import msgspec
 
-from ullage.app.memory.flush import Flushed, FlushPlan
+from ullage.app.checkpoint.write import session_key
+from ullage.app.memory.flush import Flushed, FlushPlan, log_name_of, workspace_of
+from ullage.app.sessions.load import Loaded
+from ullage.core.change.receipt import Receipt
+from ullage.core.memory.flush import epoch_of
+from ullage.core.memory.log_text import flush_marker
+from ullage.errors import Refused, StorageError
+from ullage.store.files.places import Places
+from ullage.store.memory.daily_log import read_logs
 
 
 class MemoryReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,3 +122,22 @@ def _author(plan: FlushPlan) -> str:
         f"{plan.author}: {calls}, {spent.n_input_tokens:,} tokens in,"
         f" {spent.n_output_tokens:,} out{cost}"
     )
+
+
+def flushed_log_name(before: Loaded, receipt: Receipt | None, places: Places) -> str | None:
+    """Name the log that holds what a compaction wrote down; None where it wrote nothing.
+
+    `before` is the session as it is without the compaction.
+    """
+    if receipt is None or receipt.occasion.kind != "compaction":
+        return None
+    at = datetime.fromisoformat(receipt.occasion.at).astimezone()
+    workspace = workspace_of(before, places)
+    try:
+        log, _ = read_logs(workspace, f"{at:%Y-%m-%d}")
+    except (Refused, StorageError):
+        return None
+    # The user may have said more since: it is the turn of the flush that differs then.
+    marker = flush_marker(session_key(before.session), epoch_of(before.context))
+    is_written = marker[: marker.rindex(" turn ")] in log
+    return log_name_of(workspace, at, places) if is_written else None

@@ -23,7 +23,7 @@ from ullage.app.runtime.session import (
     load_call,
 )
 from ullage.app.sessions.load import Loaded, with_items
-from ullage.app.summary.model import model_use
+from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_run
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.loss import Loss

@@ -27,7 +27,7 @@ from ullage.app.memory.flush import (
     workspace_of,
 )
 from ullage.app.runtime.session import Attached, Call, Held, Progress, keep, load_call, with_pruned
-from ullage.app.summary.model import model_use
+from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn
 from ullage.core.change.request_plan import Turn, plan_turn

@@ -14,7 +14,7 @@ from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.gauge.gauge import Gauge
-from ullage.core.transcript.token_estimate import estimate_tokens
+from ullage.core.transcript.tokens import estimate_tokens
 from ullage.errors import NotATranscript
 from ullage.formats.format import Format, Reading
 from ullage.store.files.places import Places

@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import Selection
+from ullage.core.config.settings import ModelSettings
 from ullage.core.facts.facts import Facts, gather
 from ullage.core.gauge.loss import Loss
 from ullage.core.secrets.masking import mask_items
@@ -16,13 +17,19 @@ from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import Completed, completed
 from ullage.core.summary.measure_loss import measure_loss
 from ullage.core.transcript.context import ContextItem
-from ullage.errors import ModelError
-from ullage.summary.endpoint import Endpoint
+from ullage.errors import EndpointRefused, ModelError
+from ullage.store.files.places import Places
+from ullage.store.gauge.models import model_row
+from ullage.summary.choice import choose_model
+from ullage.summary.endpoint import BASE_URLS, Endpoint, ModelChoice, Provider, endpoint_for
+from ullage.summary.keys import find_key, providers_with_key, read_system_keyring
 from ullage.summary.request import ModelSummary, Progress, SummaryRequest
 from ullage.summary.stages import summarize_with_model
 
 EXTRACTIVE = "extractive"
 BY_USER = "user"
+UNKNOWN_WINDOW_TOKENS = 32_000
+"""Of a model that no table knows: small enough for what people run at home (chosen)."""
 
 
 class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,3 +184,59 @@ def _pins_alone(found: Audit) -> Audit:
     """Leave a user's own summary as it is but for the pins, which they set as well."""
     missing = tuple(fact for fact in found.missing if fact.kind == "pin")
     return msgspec.structs.replace(found, missing=missing, misplaced=())
+
+
+def model_use(
+    model: ModelSettings,
+    loaded: Loaded,
+    places: Places,
+    *,
+    report: Callable[[Progress], None] | None = None,
+) -> ModelUse:
+    """Give the model that the user configured with the key for it; no model where none was."""
+    if model == ModelSettings():
+        return ModelUse()
+    try:
+        return ModelUse(endpoint=_endpoint(model, loaded, places), report=report)
+    except EndpointRefused as error:
+        return ModelUse(problem=str(error))
+
+
+def has_model(model: ModelSettings, loaded: Loaded, places: Places) -> bool:
+    """Tell whether a model would be asked for a summary."""
+    return model_use(model, loaded, places).endpoint is not None
+
+
+def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint | None:
+    choice = choose_model(
+        is_asked_for=True,
+        configured=_configured(model),
+        session_model=loaded.context.model,
+        session_provider=None,
+        providers_with_key=providers_with_key(places.env, read_system_keyring),
+    )
+    if choice is None:
+        return None
+    row = model_row(choice.model)
+    return endpoint_for(
+        choice,
+        key=find_key(choice, places.env, read_system_keyring),
+        window_tokens=row.window_tokens if row else UNKNOWN_WINDOW_TOKENS,
+    )
+
+
+def _configured(model: ModelSettings) -> ModelChoice | None:
+    """Give the model that was named with its provider or address; None where one is missing."""
+    if model.name is None or (model.provider is None and model.base_url is None):
+        return None
+    provider: Provider = "custom"
+    for known in BASE_URLS:
+        if known == (model.provider or "").lower():
+            provider = known
+    return ModelChoice(
+        provider=provider,
+        model=model.name,
+        base_url=model.base_url,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+    )

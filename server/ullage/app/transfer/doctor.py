@@ -17,7 +17,7 @@ from ullage.formats.examine import Examination, examine
 from ullage.formats.format import Format
 from ullage.formats.registry import guess, recognize, records_of
 from ullage.formats.repair import Identity, Repaired, repair
-from ullage.store.files.new_files import create_named_file
+from ullage.store.files.atomic import create_named_file
 from ullage.store.files.places import Places
 from ullage.store.state.leftovers import leftovers
 from ullage.store.transcript.open import PackedLines, open_lines

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.change.breaker import Breaker, at_epoch, is_tripped, refuse_run
-from ullage.core.gauge.degradation import is_death_spiral
 from ullage.core.gauge.policy import LAYERS, Layer, Policy, ratio_at, reserve_at
+from ullage.core.gauge.status import is_death_spiral
 
 Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]
 """The user asks, a turn ended, the provider refused the context as too large."""

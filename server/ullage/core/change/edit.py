@@ -1,14 +1,16 @@
-"""Edits: what is done to a context, and what that changes in an agent's files.
+"""Edits of a context, what they change in an agent's files, and the lines that follow.
 
 A format turns an edit of the context into a change of files, and `store` alone makes it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import dropwhile, takewhile
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolResult
 
 PRUNED_OUTPUT = "[output pruned for context]"
@@ -24,22 +26,6 @@ class Replacement(msgspec.Struct, frozen=True, kw_only=True):
     """The whole output of a tool, or each image of the message."""
     call_id: str | None
     """The call whose result it is; None for the images of a message that is no result."""
-
-
-def n_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) -> int:
-    """Count the outputs and images that placeholders take the place of."""
-    n_images: dict[tuple[str, str | None], int] = {}
-    for item in items:
-        for block in item.message.blocks:
-            call_id = block.call_id if isinstance(block, ToolResult) else None
-            parts = block.content if isinstance(block, ToolResult) else (block,)
-            key = (item.entry_id, call_id)
-            n_found = sum(isinstance(part, Image) for part in parts)
-            n_images[key] = n_images.get(key, 0) + n_found
-    return sum(
-        n_images.get((one.entry_id, one.call_id), 0) if one.what == "images" else 1
-        for one in replacements
-    )
 
 
 class CompactionEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,3 +98,112 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FileChange: TypeAlias = Append | Rewrite | NewSession
+
+
+class AppendedLines(msgspec.Struct, frozen=True):
+    """A transcript as it will be once some bytes are appended."""
+
+    base: Lines
+    appended: bytes
+    """Whole lines; begins with a line end where the base's last line has none."""
+
+    @property
+    def size_bytes(self) -> int:
+        return self.base.size_bytes + len(self.appended)
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        n_base = self.base.size_bytes
+        if start < n_base:
+            yield from self.base.forward(start)
+        for line in MemoryLines(self.appended).forward(max(0, start - n_base)):
+            yield Line(n_base + line.offset, line.raw)
+
+    def backward(self) -> Iterator[Line]:
+        for line in MemoryLines(self.appended).backward():
+            yield Line(self.base.size_bytes + line.offset, line.raw)
+        yield from self.base.backward()
+
+
+class LinesBefore(msgspec.Struct, frozen=True):
+    """A transcript as it was when it was shorter."""
+
+    base: Lines
+    size_bytes: int
+    """Where it ended, at the end of a line."""
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        return takewhile(lambda line: line.offset < self.size_bytes, self.base.forward(start))
+
+    def backward(self) -> Iterator[Line]:
+        return dropwhile(lambda line: line.offset >= self.size_bytes, self.base.backward())
+
+
+class RewrittenLines(msgspec.Struct, frozen=True):
+    """A transcript as it will be once some of its lines are replaced."""
+
+    base: Lines
+    changes: tuple[LineChange, ...]
+    """In the order of their offsets."""
+
+    @property
+    def size_bytes(self) -> int:
+        return self.base.size_bytes + sum(_growth(change) for change in self.changes)
+
+    def forward(self, start: int = 0) -> Iterator[Line]:
+        """Yield the lines from the one that begins at `start` of the rewritten file on."""
+        n_grown = 0
+        ahead = 0
+        while ahead < len(self.changes):
+            change = self.changes[ahead]
+            if change.offset + n_grown >= start:
+                break
+            n_grown += _growth(change)
+            ahead += 1
+        at = {change.offset: change for change in self.changes[ahead:]}
+        for line in self.base.forward(start - n_grown):
+            change = at.get(line.offset)
+            raw = line.raw if change is None else change.new
+            if raw:
+                yield Line(line.offset + n_grown, raw)
+            n_grown += 0 if change is None else _growth(change)
+
+    def backward(self) -> Iterator[Line]:
+        at = {change.offset: change for change in self.changes}
+        n_grown = sum(_growth(change) for change in self.changes)
+        for line in self.base.backward():
+            change = at.get(line.offset)
+            n_grown -= 0 if change is None else _growth(change)
+            raw = line.raw if change is None else change.new
+            if raw:
+                yield Line(line.offset + n_grown, raw)
+
+
+def n_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) -> int:
+    """Count the outputs and images that placeholders take the place of."""
+    n_images: dict[tuple[str, str | None], int] = {}
+    for item in items:
+        for block in item.message.blocks:
+            call_id = block.call_id if isinstance(block, ToolResult) else None
+            parts = block.content if isinstance(block, ToolResult) else (block,)
+            key = (item.entry_id, call_id)
+            n_found = sum(isinstance(part, Image) for part in parts)
+            n_images[key] = n_images.get(key, 0) + n_found
+    return sum(
+        n_images.get((one.entry_id, one.call_id), 0) if one.what == "images" else 1
+        for one in replacements
+    )
+
+
+def changed_lines(base: Lines, change: FileChange) -> Lines:
+    """Give the lines of the file that a change leads to."""
+    match change:
+        case Append():
+            return AppendedLines(base, change.data)
+        case Rewrite():
+            return AppendedLines(RewrittenLines(base, change.changes), change.appended)
+        case NewSession():
+            return MemoryLines(change.data)
+
+
+def _growth(change: LineChange) -> int:
+    return len(change.new) - len(change.old)

@@ -6,11 +6,12 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.core.change.stale_outputs import duplicates, superseded_reads
 from ullage.core.change.tool_outputs import (
     Output,
     describe,
+    duplicates,
     prunable_range,
+    superseded_reads,
     tool_name,
     tool_outputs,
 )

@@ -1,4 +1,4 @@
-"""Whether a line of a transcript is in the context, and why not."""
+"""Whether a line of a transcript is in the context, and how full the context was there."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -7,10 +7,10 @@ import msgspec
 
 from ullage.core.change.tool_outputs import is_placeholder
 from ullage.core.documents.outline import Outline, Row, row_at_offset
-from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.running_total import running_totals
+from ullage.core.gauge.gauge import Gauge, tells_usage
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.message import ToolResult
+from ullage.core.transcript.tokens import count_message, estimate
 
 Presence: TypeAlias = Literal["live", "pruned", "replaced", "left", "never"]
 """In the context; there, but its output is a placeholder; a compaction replaced it; on a branch
@@ -89,3 +89,27 @@ def _is_on(path: frozenset[str], row: Row) -> bool:
 
 def _is_pruned(item: ContextItem) -> bool:
     return any(isinstance(b, ToolResult) and is_placeholder(b) for b in item.message.blocks)
+
+
+def running_totals(items: Sequence[ContextItem], gauge: Gauge) -> tuple[int, ...]:
+    """Give the tokens of the context up to each message, that one included.
+
+    An answer's reported usage is exact. Between two of them characters are counted, which cannot
+    err by more than a turn does; before the first, what the agent sends beside the messages, its
+    system prompt and tools, is what the figures leave over.
+    """
+    sizes = [count_message(item.message, estimate) for item in items]
+    reported = [
+        item.message.usage.n_total if item.message.usage and tells_usage(item) else None
+        for item in items
+    ]
+    first = next((at for at, n_tokens in enumerate(reported) if n_tokens is not None), None)
+    if first is None:
+        total = max(0, (gauge.used_tokens or 0) - sum(sizes))
+    else:
+        total = max(0, (reported[first] or 0) - sum(sizes[: first + 1]))
+    totals: list[int] = []
+    for n_tokens, size in zip(reported, sizes, strict=True):
+        total = total + size if n_tokens is None else n_tokens
+        totals.append(total)
+    return tuple(totals)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import msgspec
 
 from ullage.core.text.markdown import Part, read_parts
-from ullage.core.transcript.token_estimate import estimate_tokens
+from ullage.core.transcript.tokens import estimate_tokens
 
 
 class TextSection(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,14 +1,31 @@
-"""The status of a session, as the command line prints it and editors show it."""
+"""The status of a session: its gauge, what is due, and what its compactions cost it."""
 
 from datetime import UTC, datetime
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.gauge.degradation import Degradation, evaluate
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.loss import Loss, noted_loss
 from ullage.core.gauge.policy import Band, Policy, Trigger, band_of, due_triggers, next_trigger
 from ullage.core.transcript.context import Context
+
+Risk: TypeAlias = Literal["low", "medium", "high", "critical"]
+MEDIUM_COMPACTIONS = 2
+HIGH_COMPACTIONS = 3
+CRITICAL_COMPACTIONS = 5
+DEATH_SPIRAL_COMPACTIONS = 3
+LOSS_PERCENT = 10
+"""Rough loss of one compaction."""
+MAX_LOSS_PERCENT = 90
+
+
+class Degradation(msgspec.Struct, frozen=True, kw_only=True):
+    n_compactions: int
+    risk: Risk
+    loss_percent: int
+    """An estimate by the count alone, 0 to 90."""
+    recommendation: str
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,3 +69,43 @@ def rfc3339(at_ms: int | None) -> str | None:
     except (ValueError, OverflowError, OSError):
         return None
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def evaluate(n_compactions: int) -> Degradation:
+    """Judge a session by how often it was compacted."""
+    return Degradation(
+        n_compactions=n_compactions,
+        risk=_risk(n_compactions),
+        loss_percent=min(MAX_LOSS_PERCENT, n_compactions * LOSS_PERCENT),
+        recommendation=_recommendation(n_compactions),
+    )
+
+
+def _risk(n_compactions: int) -> Risk:
+    if n_compactions >= CRITICAL_COMPACTIONS:
+        return "critical"
+    if n_compactions >= HIGH_COMPACTIONS:
+        return "high"
+    return "medium" if n_compactions >= MEDIUM_COMPACTIONS else "low"
+
+
+def _recommendation(n_compactions: int) -> str:
+    if n_compactions >= CRITICAL_COMPACTIONS:
+        return (
+            f"CRITICAL: {n_compactions} compactions. Context quality significantly degraded.\n"
+            "Strongly recommend:\n"
+            "  1. ullage context export backup.json\n"
+            "  2. Start fresh session\n"
+            "  3. ullage context import backup.json"
+        )
+    if n_compactions >= HIGH_COMPACTIONS:
+        return (
+            f"Session compacted {n_compactions} times. Quality may be degrading.\n"
+            "Consider: ullage context export → fresh session → import"
+        )
+    return "Context quality is healthy."
+
+
+def is_death_spiral(n_compactions: int) -> bool:
+    """Whether a session is compacted so often that each summary is one of summaries."""
+    return n_compactions > DEATH_SPIRAL_COMPACTIONS

@@ -5,7 +5,7 @@ from itertools import accumulate, pairwise
 
 import msgspec
 
-from ullage.core.change.cut import legal_cuts
+from ullage.core.change.compaction import legal_cuts
 from ullage.core.summary.model_input import Piece, fenced, pieces_of
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Role

@@ -13,7 +13,7 @@ from ullage.app.change.nudge import Claim, give_back, snooze_session
 from ullage.app.change.prune import Pruning, prune
 from ullage.app.memory.flush import flush_log_name
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.model import has_model
+from ullage.app.summary.write import has_model
 from ullage.core.change.decision import Ask
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer

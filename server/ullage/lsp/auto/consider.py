@@ -22,8 +22,7 @@ from ullage.app.change.make import can_change
 from ullage.app.change.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
 from ullage.app.gauge.session_list import is_running
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.model import model_use
-from ullage.app.summary.write import ModelUse
+from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.keys import READ_ONLY
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError

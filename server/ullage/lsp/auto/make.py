@@ -10,8 +10,7 @@ from pygls.exceptions import JsonRpcException
 from ullage.app.change.compact import Plan, Request
 from ullage.app.change.make import Made
 from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning
-from ullage.app.change.undo import plan_undo_of, undo
-from ullage.app.change.undo_report import undo_question, undone_line
+from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import reopen
 from ullage.core.change.compaction import Unneeded

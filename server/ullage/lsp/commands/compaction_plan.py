@@ -8,8 +8,7 @@ import msgspec
 
 from ullage.app.change.compact import Plan, Request, plan_compaction, with_flush
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.model import model_use
-from ullage.app.summary.write import ModelUse
+from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.compaction import Unneeded
 from ullage.lsp.commands.progress import with_progress
 from ullage.lsp.state import UllageServer

@@ -11,8 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.model import model_use
-from ullage.app.summary.write import ModelUse
+from ullage.app.summary.write import ModelUse, model_use
 from ullage.errors import WriteNotSupported
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.error_edge import guarded

@@ -2,8 +2,7 @@
 
 import asyncio
 
-from ullage.app.change.undo import plan_undo, undo
-from ullage.app.change.undo_report import undo_question, undone_line
+from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
 from ullage.app.sessions.open import open_session
 from ullage.lsp.commands.outcome import ask, changed, changing
 from ullage.lsp.convert import session_ref

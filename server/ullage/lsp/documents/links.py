@@ -8,8 +8,7 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.documents.kind import DocumentKind
-from ullage.app.documents.outline import Outlined
-from ullage.app.documents.outline_links import transcript_targets
+from ullage.app.documents.outline import Outlined, transcript_targets
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.diagnostics import surroundings

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ullage.app.change.abilities import Ability, abilities
+from ullage.app.change.make import Ability, abilities
 from ullage.app.sessions.load import Loaded
 from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import (

@@ -4,7 +4,7 @@ import asyncio
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
-from ullage.app.gauge.filling import Filling, fill
+from ullage.app.gauge.inspect import Filling, fill
 from ullage.app.sessions.load import Loaded
 from ullage.lsp.convert import NO_GAUGE, gauge_params
 from ullage.lsp.error_edge import unattended

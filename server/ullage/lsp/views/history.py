@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
+from ullage.app.gauge.history import Past, read_past, window_history
 from ullage.app.gauge.status_text import session_title
-from ullage.app.gauge.window_history import Past, read_past, window_history
 from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.gauge import share_text
 from ullage.core.gauge.history import Mark, Point

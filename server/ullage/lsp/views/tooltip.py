@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ullage.app.gauge.filling import Filling
+from ullage.app.gauge.inspect import Filling
 from ullage.app.gauge.status_text import (
     AGENT_NAMES,
     ago,

@@ -11,8 +11,7 @@ from ullage.app.gauge.status_text import ago, total_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.prune import ALL_REASONS, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, pinnable_text
-from ullage.core.gauge.advice import Advice
-from ullage.core.gauge.breakdown import EntryTokens, Share
+from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.error_edge import request

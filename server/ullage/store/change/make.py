@@ -15,15 +15,17 @@ import msgspec
 from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.errors import Refused, SessionLive, StorageError
-from ullage.store.change.append import append
-from ullage.store.change.journal import Journal
+from ullage.store.change.journal import AppendIntent, Journal
+from ullage.store.change.lease import Held, held
 from ullage.store.change.new_session import create_session, new_session_path
+from ullage.store.change.own_bytes import blank, find_behind, settle
 from ullage.store.change.receipts import add_receipt, mark_done, remove_receipt
 from ullage.store.change.recovery import recover_session
 from ullage.store.change.rewrite import rewrite
-from ullage.store.change.session_lock import session_lock, wait_until_quiet
+from ullage.store.change.session_lock import changed_meanwhile, session_lock, wait_until_quiet
+from ullage.store.files.atomic import read_at, write_all
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
+from ullage.store.transcript.reader import Fingerprint, fingerprint_of, look_at, open_to_read
 
 HEAD_BYTES = 4096
 
@@ -175,3 +177,99 @@ def _planned(path: Path, seen: Fingerprint, change: FileChange, occasion: Occasi
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def append(path: Path, expected: Fingerprint, change: Append, journal: Journal) -> None:
+    """Append whole lines to the file that `expected` describes.
+
+    Raises:
+        ChangedMeanwhile: the file is not as it was when it was read; nothing was written.
+        SessionLive: someone else has the file open; nothing was written.
+        StorageError: the disk did not take the lines; they were taken back.
+    """
+    intent = AppendIntent(
+        device=expected.device,
+        inode=expected.inode,
+        offset=expected.size_bytes,
+        data=change.data,
+    )
+    journal.write(intent)
+    is_clean = True
+    try:
+        with held(path) as file:
+            if fingerprint_of(os.fstat(file.fd)) != expected or look_at(path) != expected:
+                raise changed_meanwhile(path)
+            is_clean = False
+            try:
+                _write(file, intent)
+            except OSError as error:
+                is_clean = _take_back(file, intent)
+                raise StorageError(_failure(path, error, is_clean=is_clean)) from None
+            if not _stands(file, intent):
+                is_clean = True
+                raise changed_meanwhile(path)
+    except BaseException:
+        if is_clean:
+            journal.clear()
+        raise
+
+
+def _write(file: Held, intent: AppendIntent) -> None:
+    if file.is_exclusive:
+        os.lseek(file.fd, intent.offset, os.SEEK_SET)
+        write_all(file.fd, intent.data)
+        os.fsync(file.fd)
+        return
+    fd = os.open(file.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+    try:
+        if os.write(fd, intent.data) < len(intent.data):
+            # Another may write before we could go on: no second half then.
+            raise OSError("the disk took a part only")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _stands(file: Held, intent: AppendIntent) -> bool:
+    """Look where our lines went; behind another's they are blanked, as they would hide it.
+
+    Raises:
+        StorageError: they are not on the disk as they were written.
+    """
+    try:
+        if read_at(file.fd, intent.offset, len(intent.data)) == intent.data:
+            return True
+        begin = None if file.is_exclusive else find_behind(file.fd, intent)
+        if begin is not None:
+            blank(file.fd, begin, intent.data)
+            return False
+    except OSError as error:
+        raise StorageError(_failure(file.path, error, is_clean=False)) from None
+    error = OSError("what was read back is not what was written")
+    raise StorageError(_failure(file.path, error, is_clean=False))
+
+
+def _take_back(file: Held, intent: AppendIntent) -> bool:
+    """Take back our own bytes after a failed write; whether none of them is left."""
+    try:
+        if not file.is_exclusive:
+            return settle(file, intent) in ("absent", "withdrawn")
+        end = os.lseek(file.fd, 0, os.SEEK_END)
+        if end > intent.offset:
+            if not intent.data.startswith(read_at(file.fd, intent.offset, end - intent.offset)):
+                return False
+            os.ftruncate(file.fd, intent.offset)
+            os.fsync(file.fd)
+    except OSError:
+        return False
+    return True
+
+
+def _failure(path: Path, error: OSError, *, is_clean: bool) -> str:
+    reason = error.strerror or str(error)
+    if is_clean:
+        return f"cannot write {path}: {reason}; nothing was changed. Free some space, or try again"
+    return (
+        f"cannot write {path}: {reason}. An unfinished line may be at its end: the next"
+        " `ullage` command that changes a session takes it back"
+    )

@@ -1,16 +1,20 @@
-"""Processes of this machine: whether one runs, and which sessions agents say they have open."""
+"""Processes of this machine, this one among them."""
 
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 import msgspec
 
 _PID_FILE = re.compile(r"\d{1,10}\.json\Z")
 """Claude Code keeps secrets beside these files, which are never read."""
+PARENT_CHECK_S = 0.5
+GRACE_S = 1.0
+"""What running work gets after the client is gone; the process ends within two seconds."""
 
 
 class _Live(msgspec.Struct, rename="camel"):
@@ -62,3 +66,32 @@ def _is_running_windows(process_id: int) -> bool:
         return cast(int, kernel.WaitForSingleObject(handle, 0)) == timed_out
     finally:
         kernel.CloseHandle(handle)
+
+
+def claim_stdout() -> BinaryIO:
+    """Take standard output for the protocol; whatever else prints goes to standard error."""
+    protocol = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return protocol
+
+
+def exit_with_parent(process_id: int | None) -> None:
+    """End this process soon after the client's process has ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        stop = threading.Event()
+        while not stop.wait(PARENT_CHECK_S):
+            is_orphan = os.getppid() != parent
+            if is_orphan or (process_id is not None and not is_running(process_id)):
+                os._exit(1)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def exit_soon(exit_code: int) -> None:
+    """End this process after a grace time, even if a thread does not come to its end."""
+    timer = threading.Timer(GRACE_S, os._exit, (exit_code,))
+    timer.daemon = True
+    timer.start()

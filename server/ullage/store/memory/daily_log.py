@@ -12,6 +12,7 @@ import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -21,14 +22,49 @@ from ullage.store.change.own_bytes import blank
 from ullage.store.change.session_lock import path_digest, session_lock
 from ullage.store.files.atomic import read_at, remove_quietly, replace_file, sync_folder
 from ullage.store.files.places import Places
+from ullage.store.transcript.reader import read_bounded
 
 FOLDER = "memory"
 MEMORY = "MEMORY.md"
+DREAMS = "DREAMS.md"
 MAX_READ_BYTES = 1024 * 1024
-"""How much of a log's end is read; chosen: 20 times the size that calls for consolidation."""
+"""How much of a log's end is read, or of a memory file's beginning; chosen: 20 times the size
+that calls for consolidation.
+"""
+MAX_LOGS = 30
+"""Of a month: older ones are consolidated, or nobody looks for them in a list (chosen)."""
+MAX_FOLDER_ENTRIES = 10_000
 _NAME = re.compile(r"\d{4}-\d\d-\d\d\.md\Z")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
+if sys.platform == "win32":
+
+    def _open_unfollowed(path: Path, flags: int) -> int:
+        fd = os.open(path, flags | os.O_BINARY | os.O_NOINHERIT, 0o666)
+        # No flag keeps links out here: what was opened must be what has the name.
+        if not os.path.samestat(os.fstat(fd), path.lstat()) or path.parent.resolve() != path.parent:
+            os.close(fd)
+            raise _linked(path)
+        return fd
+
+else:
+
+    def _open_unfollowed(path: Path, flags: int) -> int:
+        of_folder = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        folder = os.open(path.parent, of_folder)
+        try:
+            # Without O_NONBLOCK a pipe that comes in the log's place would hold us for ever.
+            flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            return os.open(path.name, flags, 0o666, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+class _Intent(msgspec.Struct, frozen=True, kw_only=True):
+    """A block that was to be written, noted before."""
+
+    offset: int
+    data: bytes
 
 
 def log_path(workspace: Path, day: str) -> Path:
@@ -117,13 +153,6 @@ def append_block(workspace: Path, day: str, compose: Callable[[str], str], place
             raise _unwritable(path, error) from None
         sync_folder(path.parent)
     return block
-
-
-class _Intent(msgspec.Struct, frozen=True, kw_only=True):
-    """A block that was to be written, noted before."""
-
-    offset: int
-    data: bytes
 
 
 def _settle(path: Path, intent_path: Path) -> None:
@@ -228,29 +257,6 @@ def _open(path: Path, flags: int) -> int:
     return fd
 
 
-if sys.platform == "win32":
-
-    def _open_unfollowed(path: Path, flags: int) -> int:
-        fd = os.open(path, flags | os.O_BINARY | os.O_NOINHERIT, 0o666)
-        # No flag keeps links out here: what was opened must be what has the name.
-        if not os.path.samestat(os.fstat(fd), path.lstat()) or path.parent.resolve() != path.parent:
-            os.close(fd)
-            raise _linked(path)
-        return fd
-
-else:
-
-    def _open_unfollowed(path: Path, flags: int) -> int:
-        of_folder = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        folder = os.open(path.parent, of_folder)
-        try:
-            # Without O_NONBLOCK a pipe that comes in the log's place would hold us for ever.
-            flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            return os.open(path.name, flags, 0o666, dir_fd=folder)
-        finally:
-            os.close(folder)
-
-
 def _refuse_other(path: Path, status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise _linked(path)
@@ -297,3 +303,22 @@ def _linked(path: Path) -> LogRefused:
 def _unwritable(path: Path, error: OSError) -> StorageError:
     reason = error.strerror or str(error)
     return StorageError(f"cannot write {path}: {reason}. Make room, or make it writable")
+
+
+def list_logs(workspace: Path) -> tuple[Path, ...]:
+    """List the newest Markdown files of the memory folder by their names, newest first."""
+    try:
+        entries = list(islice((workspace / FOLDER).iterdir(), MAX_FOLDER_ENTRIES))
+    except OSError:
+        return ()
+    found = sorted((path for path in entries if path.suffix == ".md"), reverse=True)
+    return tuple(found[:MAX_LOGS])
+
+
+def read_text(path: Path) -> str:
+    """Read the beginning of a text file; what is no UTF-8 is replaced.
+
+    Raises:
+        Unreadable: it is missing, no regular file, or not ours to read.
+    """
+    return read_bounded(path, MAX_READ_BYTES).decode("utf-8-sig", "replace")

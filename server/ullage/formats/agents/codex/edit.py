@@ -9,8 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.change.changed_lines import LinesBefore
-from ullage.core.change.edit import CompactionEdit, LineChange, NewSession, PruneEdit, Replacement
+from ullage.core.change.edit import (
+    CompactionEdit,
+    LineChange,
+    LinesBefore,
+    NewSession,
+    PruneEdit,
+    Replacement,
+)
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, Lines
 from ullage.core.transcript.injected import PREFACE

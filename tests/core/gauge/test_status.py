@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.gauge.degradation import evaluate, is_death_spiral
+from ullage.core.gauge.status import evaluate, is_death_spiral
 
 
 @pytest.mark.parametrize(

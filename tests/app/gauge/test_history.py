@@ -8,7 +8,7 @@ from claude_files import ClaudeFile, call, result
 from pi_files import PiFile
 from planning import loaded
 from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
-from ullage.app.gauge.window_history import read_past, window_history
+from ullage.app.gauge.history import read_past, window_history
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Policy
 from ullage.store.files.demo import make_idle

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from factories import assistant, numbered, tool_result
-from ullage.core.change.stale_outputs import duplicates, superseded_reads
-from ullage.core.change.tool_outputs import Output, tool_outputs
+from ullage.core.change.tool_outputs import Output, duplicates, superseded_reads, tool_outputs
 from ullage.core.facts.tool_calls import file_read
 from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.context import ContextItem

@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.change.changed_lines import AppendedLines, LinesBefore, changed_lines
-from ullage.core.change.edit import Append, LineChange, NewSession, Rewrite
+from ullage.core.change.edit import (
+    Append,
+    AppendedLines,
+    LineChange,
+    LinesBefore,
+    NewSession,
+    Rewrite,
+    changed_lines,
+)
 from ullage.core.transcript.entries import Line, MemoryLines
 
 pieces = st.sampled_from(

@@ -1,0 +1,291 @@
+"""A session as a bundle, and a new session from one: what is in it is data, never a path."""
+
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from ullage.app.change.make import now_text
+from ullage.app.change.new_session import NewFile, new_file, write_session
+from ullage.app.checkpoint.write import build_checkpoint
+from ullage.app.sessions.load import Loaded, read
+from ullage.app.sessions.open import open_session
+from ullage.core.checkpoint.bundle import (
+    MAX_BUNDLE_BYTES,
+    BadBundleError,
+    Bundle,
+    Origin,
+    parse,
+    render,
+)
+from ullage.core.checkpoint.checkpoint import Checkpoint
+from ullage.core.secrets.redaction import Redaction, Redactor, plain
+from ullage.core.transcript.entries import Agent, MemoryLines
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.message import JsonObject
+from ullage.errors import BadBundle, Refused, WriteNotSupported
+from ullage.formats.agents.openclaw.new_session import entries_of_context, messages_of, session_of
+from ullage.formats.examine import examine
+from ullage.formats.registry import recognize, records_of
+from ullage.store.checkpoint.files import checkpoint_folder, save
+from ullage.store.files.atomic import create_named_file
+from ullage.store.files.places import Places
+from ullage.store.transcript.reader import FileLines, read_bounded
+
+_PAIR_CODES = ("orphaned-result", "unanswered-call")
+"""What an agent may have written itself does not keep its session from being taken over."""
+
+
+class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage context export --json`."""
+
+    path: str
+    is_written: bool
+    size_bytes: int
+    n_messages: int
+    is_importable: bool
+    """Whether `ullage context import` can make a session of it."""
+    is_redacted: bool
+    redactions: list[Redaction]
+    n_unreadable_lines: int
+
+
+class Export(msgspec.Struct, frozen=True, kw_only=True):
+    """A bundle as it will be written."""
+
+    path: Path
+    bundle: Bundle
+    data: bytes
+
+
+class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage context import --json`."""
+
+    path: str
+    session_id: str
+    is_written: bool
+    agent: Agent
+    n_messages: int
+    is_redacted: bool
+    checkpoint_id: str | None
+    """Of the working state that came with it; null where none did, or nothing is written."""
+    resume: str
+    """The command that goes on with the session."""
+
+
+class Import(msgspec.Struct, frozen=True, kw_only=True):
+    """A new session as it will be written."""
+
+    file: NewFile
+    data: bytes
+    bundle: Bundle
+
+
+def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool) -> Export:
+    """Make the bundle of a session in memory.
+
+    Raises:
+        Refused: it would be larger than an import takes.
+    """
+    redactor = Redactor(loaded.known_secrets, str(places.home)) if is_redacted else None
+    session, context = loaded.session, loaded.context
+    entries = None
+    if session.header.agent == "openclaw" and isinstance(session.lines, FileLines):
+        entries = entries_of_context(session.lines, session.header)
+    if entries is None:
+        messages = _fit(session.format.messages(context), redactor)
+    else:
+        # What was masked in the records is masked in the messages that follow from them.
+        entries = _fit(entries, redactor)
+        messages = messages_of(entries)
+    checkpoint = build_checkpoint(loaded, places, trigger="export")
+    summary = None if context.boundary is None else context.boundary.summary
+    rest = _fit([_builtins(_origin(loaded)), _builtins(checkpoint), {"it": summary}], redactor)
+    bundle = Bundle(
+        made_by=f"ullage {version('ullage')}",
+        created_at=now_text(),
+        origin=msgspec.convert(rest[0], Origin),
+        summary=cast(str | None, rest[2]["it"]),
+        messages=messages,
+        entries=entries,
+        checkpoint=msgspec.convert(rest[1], Checkpoint),
+        is_redacted=is_redacted,
+        redactions=[] if redactor is None else list(redactor.redactions),
+        n_unreadable_lines=len(context.problems),
+    )
+    data = render(bundle)
+    if len(data) > MAX_BUNDLE_BYTES:
+        raise Refused(
+            f"the bundle of {session.path.name} would have more than"
+            f" {MAX_BUNDLE_BYTES // 2**20} MB, which no import takes: compact the session first"
+        )
+    return Export(path=places.cwd / out, bundle=bundle, data=data)
+
+
+def write_export(export: Export) -> None:
+    """Write a bundle where nothing stands yet, for the user's own eyes.
+
+    Raises:
+        FileExists: something does.
+        StorageError: the disk does not take it.
+    """
+    create_named_file(export.path, export.data)
+
+
+def report_export(export: Export, *, is_written: bool) -> ExportReport:
+    bundle = export.bundle
+    return ExportReport(
+        path=str(export.path),
+        is_written=is_written,
+        size_bytes=len(export.data),
+        n_messages=len(bundle.messages),
+        is_importable=bundle.entries is not None,
+        is_redacted=bundle.is_redacted,
+        redactions=bundle.redactions,
+        n_unreadable_lines=bundle.n_unreadable_lines,
+    )
+
+
+def export_text(report: ExportReport) -> str:
+    head = "✓ Exported" if report.is_written else "Would export"
+    lines = [f"{head} {report.n_messages:,} messages, {report.size_bytes:,} bytes: {report.path}"]
+    if report.n_unreadable_lines:
+        lines.append(f"  {report.n_unreadable_lines:,} lines could not be read, and are left out.")
+    if not report.is_redacted:
+        lines.append("  Nothing is masked: every secret of the context is in it.")
+    elif report.redactions:
+        lines.append("  Masked, as far as it can be told:")
+        lines += [f"  {one.count:>6,} × {one.kind:<14}{one.marker}" for one in report.redactions]
+    else:
+        lines.append("  No secret was found in it, as far as that can be told.")
+    if not report.is_importable:
+        lines.append("  It is there to be read: Ullage makes no sessions of this agent.")
+    return "\n".join(lines)
+
+
+def _fit(values: list[JsonObject], redactor: Redactor | None) -> list[JsonObject]:
+    """Redact values where that is wanted, and leave out what JSON does not have."""
+    plains = [cast(JsonObject, plain(value)) for value in values]
+    return plains if redactor is None else [redactor.redact(value) for value in plains]
+
+
+def _origin(loaded: Loaded) -> Origin:
+    session, header = loaded.session, loaded.session.header
+    digest = hashlib.sha256()
+    for line in session.lines.forward():
+        digest.update(line.raw)
+    return Origin(
+        agent=header.known_agent,
+        session_id=header.session_id,
+        format_version=header.version,
+        dialect=header.dialect,
+        cwd=header.cwd,
+        model=loaded.context.model,
+        file_name=session.path.name,
+        size_bytes=session.lines.size_bytes,
+        transcript_sha256=digest.hexdigest(),
+    )
+
+
+def _builtins(value: msgspec.Struct) -> JsonObject:
+    return cast(JsonObject, msgspec.to_builtins(value))
+
+
+def plan_import(path: Path, places: Places) -> Import:
+    """Check a bundle and render the session that it makes.
+
+    Raises:
+        Unreadable: the file cannot be read.
+        BadBundle: it is no bundle, or its session would be damaged.
+        WriteNotSupported: it is of an agent whose sessions we do not make.
+    """
+    content = read_bounded(places.cwd / path, MAX_BUNDLE_BYTES + 1)
+    try:
+        bundle = parse(content)
+    except BadBundleError as error:
+        raise BadBundle(f"{path} {error}: export the session anew") from None
+    if bundle.entries is None:
+        raise WriteNotSupported(
+            f"{path} comes from {bundle.origin.agent}, or from a version of it, whose sessions"
+            " Ullage does not make: give a new session its `summary` or `checkpoint` as text"
+        )
+    file = new_file(places)
+    data = session_of(bundle.entries, file.header)
+    reason = _refusal(data, bundle)
+    if reason is not None:
+        raise BadBundle(f"{path} {reason}: repair the session with `ullage doctor`, export it anew")
+    return Import(file=file, data=data, bundle=bundle)
+
+
+def write_import(planned: Import, places: Places) -> str | None:
+    """Write the new session, read it back, keep the checkpoint that came with it; give its id.
+
+    Raises:
+        FileExists, StorageError: the session was not written.
+        Refused: it was, but does not read as it should.
+    """
+    file, checkpoint = planned.file, planned.bundle.checkpoint
+    write_session(file.path, planned.data)
+    session = open_session(file.path)
+    if session.format.messages(read(session, places).context) != planned.bundle.messages:
+        raise Refused(
+            f"{file.path} was written, but does not read as its bundle: delete it and report it"
+        )
+    if checkpoint is None:
+        return None
+    key = f"{session.header.agent}:{session.header.session_id}"
+    meta = msgspec.structs.replace(
+        checkpoint.meta,
+        checkpoint_id="cp_001",
+        session_key=key,
+        session_file=str(file.path),
+        trigger="import",
+        previous_checkpoint=None,
+    )
+    folder = checkpoint_folder(key, places)
+    save(msgspec.structs.replace(checkpoint, meta=meta), folder, n_kept=1)
+    return meta.checkpoint_id
+
+
+def report_import(planned: Import, checkpoint_id: str | None, *, is_written: bool) -> ImportReport:
+    return ImportReport(
+        path=str(planned.file.path),
+        session_id=planned.file.header.session_id,
+        is_written=is_written,
+        agent=planned.bundle.origin.agent,
+        n_messages=len(planned.bundle.messages),
+        is_redacted=planned.bundle.is_redacted,
+        checkpoint_id=checkpoint_id,
+        resume=planned.file.resume,
+    )
+
+
+def import_text(report: ImportReport) -> str:
+    head = "✓ New session of" if report.is_written else "Would make a session of"
+    lines = [f"{head} {report.n_messages:,} messages: {report.path}"]
+    if report.checkpoint_id is not None:
+        lines.append(f"  Checkpoint {report.checkpoint_id} holds its working state.")
+    lines.append(f"  Go on with: {report.resume}")
+    return "\n".join(lines)
+
+
+def _refusal(data: bytes, bundle: Bundle) -> str | None:
+    """Say why entries make no session, a damaged one, or another one than the messages tell."""
+    if not bundle.messages:
+        return "has no messages"
+    lines = MemoryLines(data)
+    found = recognize(lines)
+    records = None if found is None else records_of(found[1])
+    if found is None or records is None:
+        return "has entries that make no session"
+    known, header = found
+    findings = examine(lines, header, known, records).findings
+    damage = [f for f in findings if f.severity == "error" and f.code not in _PAIR_CODES]
+    if damage:
+        return f"would make a damaged session ({damage[0].message})"
+    messages = known.messages(known.read_context(lines, header, EMPTY_INDEX).context)
+    if messages != bundle.messages:
+        return "has entries that do not make its messages"
+    return None
