@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of all outputs into the package; a test compares them with the code."""
+"""Write the JSON Schemas of all outputs and data files; a test compares them with the code."""
 
 import json
 from pathlib import Path
@@ -29,6 +29,9 @@ from ullage.app.transfer.bundle import ExportReport, ImportReport
 from ullage.app.transfer.doctor import DoctorReport
 from ullage.core.checkpoint.bundle import Bundle
 from ullage.core.checkpoint.checkpoint import Checkpoint
+from ullage.core.gauge.window import ModelRow
+from ullage.core.secrets.rules import RuleFile
+from ullage.core.text.word_lists import Language
 
 FOLDER = Path(__file__).parent.parent / "server/ullage/data/schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -58,11 +61,16 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("config-check", CheckReport),
     ("doctor", DoctorReport),
 )
+DATA_FILES = (
+    ("words", Language),
+    ("secret-rules", RuleFile),
+    ("models", tuple[ModelRow, ...]),
+)
 
 
 def schemas() -> dict[str, dict[str, object]]:
-    """Give the schema of each report and of each method of `ullage agent`, by its file's name."""
-    reports = {f"{name}.schema.json": schema_of(report) for name, report in REPORTS}
+    """Give the schema of each report, data file and method of `ullage agent`, by its file's name."""
+    reports = {f"{name}.schema.json": schema_of(shape) for name, shape in (*REPORTS, *DATA_FILES)}
     methods = {
         f"agent/{method.name.replace('/', '-')}.schema.json": schema_of_method(method)
         for method in METHODS
@@ -70,9 +78,9 @@ def schemas() -> dict[str, dict[str, object]]:
     return reports | methods
 
 
-def schema_of(report: type[msgspec.Struct]) -> dict[str, object]:
-    """Give the schema of a report: draft 2020-12, texts of the docstrings included."""
-    return {"$schema": DIALECT, **msgspec.json.schema(report, schema_hook=anything)}
+def schema_of(shape: object) -> dict[str, object]:
+    """Give the schema of a report or a data file: draft 2020-12, texts of the docstrings included."""
+    return {"$schema": DIALECT, **msgspec.json.schema(shape, schema_hook=anything)}
 
 
 def schema_of_method(method: Method[Wire, Wire]) -> dict[str, object]:

@@ -1,5 +1,7 @@
 """The model table: which row is a model's."""
 
+from datetime import date
+
 import pytest
 
 from ullage.core.gauge.window import ModelRow
@@ -49,3 +51,14 @@ def test_the_table_of_the_package_is_sound() -> None:
         assert row.encoding in ("o200k_base", "cl100k_base")
         assert row.source
         assert len(row.date.split("-")) == 3
+
+
+def test_the_packaged_table_is_whole_and_sourced() -> None:
+    rows = models.model_table.__wrapped__()
+    assert len({row.prefix for row in rows}) == len(rows)
+    for row in rows:
+        assert row.prefix == row.prefix.strip().lower()
+        assert row.window_tokens > 1000
+        assert row.encoding in ("o200k_base", "cl100k_base")
+        assert row.source
+        assert date.fromisoformat(row.date)

@@ -14,6 +14,7 @@ import msgspec
 
 from ullage.core.text.markdown import Part, plain_words, read_parts
 from ullage.core.text.markdown_nesting import nested
+from ullage.core.text.word_lists import word_list
 
 MIN_WORDS = 6
 """Shorter ones ("Run the tests.") are said again with good reason (chosen)."""
@@ -24,9 +25,7 @@ NEAR_RATIO = 0.9
 RUN_WORDS = 2
 MAX_STATEMENTS = 2000
 """Of one file; a longer one is a document, no instructions (chosen)."""
-_NEGATIONS = frozenset(
-    ("not", "no", "never", "don't", "dont", "cannot", "without", "except", "t", "nicht", "kein")
-)
+_REVERSALS = word_list("reversals").words
 
 
 Words: TypeAlias = tuple[str, ...]
@@ -139,4 +138,4 @@ def _runs(words: Words) -> frozenset[Words]:
 
 def _telling(words: Words) -> list[str]:
     """Give the words that turn a statement into another one: negations and numbers."""
-    return [word for word in words if word in _NEGATIONS or any(map(str.isdigit, word))]
+    return [word for word in words if word in _REVERSALS or any(map(str.isdigit, word))]

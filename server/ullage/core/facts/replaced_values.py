@@ -19,19 +19,16 @@ from ullage.core.text.claims import (
     whole_value,
 )
 from ullage.core.text.said import Said, exchanges, is_name, named_old
+from ullage.core.text.word_lists import alternatives
 from ullage.core.text.wording import CHANGES, has_marker, reads_as_rule, worded
 
 OLD_VALUE = "[old value]"
 _MAX_CLAIM_CHARS = 160
 """A longer sentence tells more than the value that was replaced; chosen."""
-_SETTERS = (
-    r"(?:us(?:e|es|ed|ing)|with|via|on|to|is|are|be|cho(?:o?se|sen)|pick(?:ed)?|nutz\w*|verwend\w*|"
-    r"auf|mit|utilis\w*|usa\w*|uso|con|avec|использу\w*|на|через) (?:the |a |an |die |das |den )?"
-)
+_SETTERS = rf"(?:{alternatives('setters')}) (?:(?:{alternatives('articles')}) )?"
 """What stands before a plain word that was chosen; any other word of its like stays."""
 _FORBIDS = re.compile(
-    r"\b(?:never|not|don['’]?t|mustn['’]?t|shouldn['’]?t|nicht|nie|niemals|kein\w*|jamais|ne|nunca|"
-    r"não|non|mai|niet|nooit|aldrig|inte|ikke|никогда|не|ніколи|nigdy)\b|[不勿别別]|禁止|ない"
+    rf"\b(?:{alternatives('prohibitions')})\b|{alternatives('prohibitions', has_spaces=False)}"
 )
 
 

@@ -10,7 +10,7 @@ DEFAULT_WINDOW_TOKENS = 200_000
 """Where nothing names a window (docs/design/gauge.md, "Window")."""
 
 
-class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
+class ModelRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known of the models whose names start with a prefix."""
 
     prefix: str

@@ -1,5 +1,7 @@
 """Secrets that are told by how they begin: one table, one regular expression, one reading.
 
+The table is `data/secret_rules.json`.
+
 By fixed beginnings only: guessing by entropy destroys hashes, signatures and base64
 (docs/safety.md, "Secrets"). No text is read more than a few times over: a rule begins with a fixed
 text, what follows is taken possessively, and a rule that can fail late begins at the beginning of
@@ -13,11 +15,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.data.packaged import read_packaged
+
 Boundary: TypeAlias = Literal["any", "letter", "word"]
 """What may stand before: anything; no letter or digit; no `-` and `_` either."""
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kind: str
     heads: tuple[str, ...]
     """Fixed texts, one of which it begins with."""
@@ -28,166 +32,37 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Boundary = "letter"
     sign: str | None = None
     """A fixed text within it, where the heads stand in every other text."""
+    note: str = ""
+    source: str
+    """Who says that such secrets begin and look so."""
+    date: str
+    """Day on which the source was read, as YYYY-MM-DD."""
 
 
-_REST = "[A-Za-z0-9_-]"
-_ASSIGNED = r"""["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}"""
-"""Between a name and its value, in a header, in JSON and in a shell."""
-_NO_PLACEHOLDER = r"(?![${<*\[]|%[s(])"
-"""A password that begins so is a name to be filled in."""
+class RuleFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    shared: dict[str, str]
+    """Patterns that rules call by their names, as `(?&NAME)`."""
+    rules: tuple[Rule, ...]
 
-RULES: tuple[Rule, ...] = (
-    Rule(kind="anthropic", heads=("sk-ant-",), rest=rf"{_REST}{{16,}}+"),
-    Rule(kind="openrouter", heads=("sk-or-v1-",), rest=rf"{_REST}{{16,}}+"),
-    Rule(kind="openai", heads=("sk-proj-", "sk-svcacct-", "sk-admin-"), rest=rf"{_REST}{{20,}}+"),
-    Rule(
-        kind="openai",
-        heads=("sk-",),
-        rest=rf"(?=[a-z_-]*+[A-Z0-9]){_REST}{{20,}}+",
-        boundary="word",
-    ),
-    Rule(
-        kind="stripe",
-        heads=("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"),
-        rest="[A-Za-z0-9]{16,}+",
-    ),
-    Rule(
-        kind="github",
-        heads=("ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_"),
-        rest="[A-Za-z0-9_]{30,}+",
-    ),
-    Rule(kind="gitlab", heads=("glpat-", "glrt-", "gldt-"), rest=rf"{_REST}{{16,}}+"),
-    Rule(kind="aws", heads=("AKIA", "ASIA"), rest="[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    Rule(
-        kind="aws",
-        heads=("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey"),
-        label=_ASSIGNED,
-        rest="[A-Za-z0-9/+]{40,}+",
-        boundary="any",
-    ),
-    Rule(kind="google", heads=("AIza",), rest=rf"{_REST}{{35}}"),
-    Rule(kind="google", heads=("GOCSPX-",), rest=rf"{_REST}{{20,}}+"),
-    Rule(kind="google", heads=("ya29.",), rest=r"[A-Za-z0-9._-]{20,}+"),
-    Rule(
-        kind="gcp",
-        heads=("private_key_id",),
-        label=_ASSIGNED,
-        rest="[0-9a-f]{40}(?![0-9a-f])",
-        boundary="any",
-    ),
-    Rule(
-        kind="slack",
-        heads=("xoxa-", "xoxb-", "xoxe-", "xoxe.xox", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"),
-        rest="[A-Za-z0-9-]{10,}+",
-    ),
-    Rule(kind="huggingface", heads=("hf_",), rest="[A-Za-z0-9]{30,}+", boundary="word"),
-    Rule(kind="npm", heads=("npm_",), rest="[A-Za-z0-9]{36,}+", boundary="word"),
-    Rule(kind="pypi", heads=("pypi-",), rest=rf"{_REST}{{50,}}+"),
-    Rule(kind="supabase", heads=("sbp_",), rest="[a-f0-9]{40}(?![a-f0-9])"),
-    Rule(kind="supabase", heads=("sb_secret_",), rest=rf"{_REST}{{20,}}+"),
-    Rule(
-        kind="sendgrid",
-        heads=("SG.",),
-        rest=rf"{_REST}{{16,64}}+\.{_REST}{{16,}}+",
-        boundary="word",
-    ),
-    Rule(kind="age", heads=("AGE-SECRET-KEY-1",), rest="[A-Z0-9]{50,}+"),
-    Rule(kind="groq", heads=("gsk_",), rest="[A-Za-z0-9]{40,}+"),
-    Rule(kind="xai", heads=("xai-",), rest="[A-Za-z0-9]{40,}+"),
-    Rule(kind="nvidia", heads=("nvapi-",), rest=rf"{_REST}{{40,}}+"),
-    Rule(kind="docker", heads=("dckr_pat_",), rest=rf"{_REST}{{20,}}+"),
-    Rule(kind="digitalocean", heads=("dop_v1_", "doo_v1_", "dor_v1_"), rest="[a-f0-9]{64}"),
-    Rule(kind="vault", heads=("hvs.", "hvb."), rest=rf"{_REST}{{24,}}+"),
-    Rule(kind="linear", heads=("lin_api_",), rest="[A-Za-z0-9]{32,}+"),
-    Rule(kind="notion", heads=("ntn_",), rest="[A-Za-z0-9]{40,}+"),
-    Rule(kind="shopify", heads=("shpat_", "shpca_", "shppa_", "shpss_"), rest="[a-fA-F0-9]{32}"),
-    Rule(
-        kind="jwt",
-        heads=("eyJ",),
-        # Signed: three parts. Encrypted: five, the second of which may be empty.
-        rest=rf"{_REST}{{8,}}+\.(?:eyJ{_REST}{{8,}}+\.{_REST}{{8,}}+"
-        rf"|{_REST}*+\.{_REST}{{8,}}+\.{_REST}{{8,}}+\.{_REST}{{8,}}+)",
-        boundary="word",
-    ),
-    Rule(
-        kind="telegram",
-        heads=tuple("0123456789"),
-        rest=rf"[0-9]{{7,9}}+:AA{_REST}{{33}}",
-        sign=":AA",
-    ),
-    Rule(
-        kind="azure",
-        heads=("AccountKey=", "SharedAccessKey=", "accountkey="),
-        label="",
-        rest=r"[A-Za-z0-9+/]{40,}+={0,2}",
-        boundary="any",
-    ),
-    Rule(
-        kind="private-key",
-        heads=("-----BEGIN ",),
-        # Up to its end where there is one, however its lines are broken or marked; else as far
-        # as words of base64 go, where a short one ends its line.
-        rest=r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:(?:[^-]|-(?!----)){0,64000}+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"|(?:(?:\\[nrt]|\s)++(?:(?:Proc-Type|DEK-Info):[^\n\\]{0,200}+|[A-Za-z0-9+/=]{20,}+"
-        r"""|[A-Za-z0-9+/=]++(?=[\r\n\\"']|\Z))?)*+)""",
-        boundary="any",
-    ),
-    Rule(
-        kind="authorization",
-        heads=("Authorization", "authorization", "AUTHORIZATION"),
-        label=_ASSIGNED + r"(?:Basic|basic)\s{1,4}",
-        rest=r"(?:[A-Za-z0-9+/]{4})++(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?(?![A-Za-z0-9+/=])",
-        boundary="any",
-    ),
-    Rule(
-        kind="authorization",
-        heads=("Authorization", "authorization", "AUTHORIZATION"),
-        label=_ASSIGNED + r"(?:[A-Za-z0-9-]{3,20}\s{1,4})?",
-        rest=r"(?=[A-Za-z._~+/-]*+[0-9])[A-Za-z0-9._~+/=-]{16,}+(?![(\[])",
-        boundary="any",
-    ),
-    Rule(
-        kind="api-key",
-        heads=("x-api-key", "X-API-Key", "X-Api-Key", "X-API-KEY"),
-        label=_ASSIGNED,
-        rest=r"(?=[A-Za-z._~+/-]*+[0-9])[A-Za-z0-9._~+/=-]{16,}+",
-        boundary="any",
-    ),
-    Rule(
-        kind="bearer",
-        heads=("Bearer", "bearer", "BEARER"),
-        label=r"\s{1,4}",
-        rest=r"(?=[a-z._~+/-]*+[A-Z0-9])[A-Za-z0-9._~+/=-]{16,}+",
-    ),
-    Rule(
-        kind="assignment",
-        # As in a shell and in `.env` files; names in small letters are mostly those of code.
-        heads=(
-            "PASSWORD=",
-            "PASSWD=",
-            "PASSPHRASE=",
-            "TOKEN=",
-            "SECRET=",
-            "API_KEY=",
-            "APIKEY=",
-            "ACCESS_KEY=",
-            "SECRET_KEY=",
-            "PRIVATE_KEY=",
-        ),
-        label=r"""["']?""",
-        rest=rf"{_NO_PLACEHOLDER}(?![\w.]{{0,200}}+[(\[])[^\s\"'`$(){{}}<>;,&|\\]{{8,1000}}+",
-        boundary="any",
-    ),
-    Rule(
-        kind="url-password",
-        heads=("://",),
-        label="",
-        rest=rf"[^\s/:@]{{0,100}}+:{_NO_PLACEHOLDER}[^\s/:@]{{3,1000}}+(?=@)",
-        boundary="any",
-    ),
-)
 
+def read_rules(data: bytes) -> tuple[Rule, ...]:
+    """Read a file of rules, each with the patterns that it calls put in."""
+    file = msgspec.json.decode(data, type=RuleFile)
+
+    def expand(pattern: str) -> str:
+        for name, shared in file.shared.items():
+            pattern = pattern.replace(f"(?&{name})", shared)
+        return pattern
+
+    return tuple(
+        msgspec.structs.replace(
+            rule, rest=expand(rule.rest), label=None if rule.label is None else expand(rule.label)
+        )
+        for rule in file.rules
+    )
+
+
+RULES = read_rules(read_packaged("secret_rules.json"))
 _HEADS = tuple(dict.fromkeys(head for rule in RULES for head in rule.heads))
 _SHORT_CHARS = 20_000
 """Up to this, to look for each sign takes less time than to compile an expression of all rules."""

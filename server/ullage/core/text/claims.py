@@ -6,44 +6,22 @@ from functools import lru_cache
 
 import msgspec
 
+from ullage.core.text.word_lists import alternatives, word_list
+
 TOKEN = re.compile(r"[0-9A-Za-z_$@][\w$@%/-]*(?:[.:][\w$@%/-]+)*|[^\W\d_]+")
 _CLAIM_TOKEN = re.compile(TOKEN.pattern + r"|[,;!?()。，；！？]|[.](?=\s|\Z)")
 """The same with the marks that end a clause: what a value belongs to does not stand beyond them."""
 DIGIT = re.compile(r"\d")
 MAX_TOKENS = 160
-FILLERS = frozenset(
-    "a an the is are was be to at of on in for from with use using used uses set sets now new old "
-    "should must will shall it this that as and or by run runs running listen listens default "
-    "please let's make not instead actually change changed switch switched its our your my we i "
-    "value number ist sind auf zu von der die das den dem ein eine einen soll muss jetzt bitte "
-    "nutze verwende für mit und oder statt le la les un une de du des à est au sur pour avec el "
-    "los las una es en para con o e il lo di da è per non на в с из и для это быть теперь нужно "
-    "используй должен поменяй измени сделай nimm nehmt setze mach "
-    "take put go went going have has keep only all any more than about up down come comes came "
-    "bind binds live lives stay stays deploy deploys serve serves must when then there here while "
-    "if so but because into over under again still also just each every both yes no okay ok says "
-    "after before stell stelle steht stehen lieber bleibt doch beim bitte".split()
-)
-NO_KEYS = frozenset(
-    "line lines test tests step steps option options item items issue bug commit attempt phase "
-    "part parts files file chapter round passed failed page error errors times case cases day "
-    "days hour hours minute minutes second seconds took last first pr ms s kb mb "
-    "января utc id".split()
-)
-_CJK_VERBS = re.compile(
-    r"改成|改为|改用|换成|使用|现在|必须|应该|请|用|是|为|到|设|的|把|将|を|は|に|が|へ"
-)
+FILLERS = word_list("fillers").words
+NOT_SUBJECTS = word_list("not_subjects").words
+_GLUED_WORDS = re.compile(alternatives("glued_words", has_spaces=False))
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _COUNTED = re.compile(r"\d[\d.,]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """A number with its counter, which grammar may follow without a space: 5000件です."""
 _STEM_CHARS = 4
 """What is compared of a word that may be inflected; chosen."""
-UNITS = frozenset(
-    "ms sec seco minu min hour day days week mont year perc eur usd kb mb gb tb rows seku stun tag "
-    "tage woch mona jahr jour heur sema mois anné segu hora día días dia dias mes mese ano anos "
-    "giorno gior sett anni sett dage dni секу мину час часа часо день дня дней неде меся год года "
-    "лет днів годи".split()
-)
+UNITS = word_list("units").words
 """Beginnings of the words for time, size and money."""
 
 
@@ -73,7 +51,7 @@ def _claims(text: str) -> Iterator[Claim]:
         nouns = list(_nouns(reversed(tokens[max(0, at - 5) : at])))
         if not nouns:
             nouns = list(_nouns(tokens[at + 1 : at + 4]))[:1]
-        if nouns and nouns[0] not in NO_KEYS:
+        if nouns and nouns[0] not in NOT_SUBJECTS:
             unit = "".join(tokens[at + 1 : at + 2])
             unit = unit[:_STEM_CHARS] if unit.isalpha() and unit not in FILLERS else ""
             yield Claim(nouns[0], nouns[1] if len(nouns) > 1 else "", value, unit)
@@ -93,7 +71,7 @@ def _nouns(tokens: Iterable[str]) -> Iterator[str]:
             is_found = True
         elif _HAN.match(token):
             # Chinese puts what it speaks of last: 服务端口 is the service's port.
-            bare = _CJK_VERBS.sub("", token)
+            bare = _GLUED_WORDS.sub("", token)
             if bare:
                 yield bare[-2:]
                 yield bare[:-2]

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
+
+from ullage.core.text.word_lists import list_entries
 
 MAX_SENTENCE_CHARS = 600
 """Longest piece kept verbatim; chosen: longer "sentences" are data without punctuation."""
@@ -12,19 +15,6 @@ _FEW_LINES = 3
 _SENTENCE_END = re.compile(
     # All marks first: an expression that knows how a match begins passes over the rest.
     r"[.!?。！？؟](?:(?<=[.!?])[\"'”’)\]*`]{0,3}\s|(?<=[。！？؟])[”」』）]?)"
-)
-_ABBREVIATIONS = (
-    "e.g.",
-    "i.e.",
-    "z.b.",
-    "etc.",
-    "vs.",
-    "bzw.",
-    "ca.",
-    "approx.",
-    "cf.",
-    "т.е.",
-    "no.",
 )
 _LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|>\s{0,3}|#{1,6}\s{1,4}){1,3}")
 _COMMENT_MARK = re.compile(r"(?:#|//|--|/\*|\*|;|<!--)\s?")
@@ -139,12 +129,18 @@ def looks_like_data(line: str) -> bool:
     return _count_letters(head) < 0.55 * len(head.replace(" ", ""))
 
 
+@cache
+def _abbreviations() -> tuple[str, ...]:
+    # Not when this is imported: a tool call's hook does, and cuts no sentences.
+    return list_entries("abbreviations")
+
+
 def split_sentences(line: str) -> Iterator[str]:
     """Cut one line into sentences of bounded length, each verbatim."""
     start = 0
     for end in _SENTENCE_END.finditer(line):
         sentence = line[start : end.end()].strip()
-        if sentence[-10:].lower().endswith(_ABBREVIATIONS) or sentence[:-1].isdecimal():
+        if sentence[-10:].lower().endswith(_abbreviations()) or sentence[:-1].isdecimal():
             continue
         yield from (sentence,) if len(sentence) <= MAX_SENTENCE_CHARS else _bounded(sentence)
         start = end.end()

@@ -9,32 +9,31 @@ from ullage.core.text.claims import (
     DIGIT,
     FILLERS,
     MAX_TOKENS,
-    NO_KEYS,
+    NOT_SUBJECTS,
     TOKEN,
     Claim,
     claims,
     is_same_kind,
 )
-from ullage.core.text.wording import CHANGES, CHOICES, NO_RULE, Worded, has_marker
+from ullage.core.text.word_lists import alternatives, list_entries, word_list
+from ullage.core.text.wording import CHANGES, CHOICES, COMPLAINTS, Worded, has_marker
 
 _MIN_FRAME = 3
 """Words that two sentences must share to say the same of another value; chosen."""
 _PAIRS = (
     (
-        frozenset("from von vom de da с із з".split()),
+        word_list("from").words,
         (),
         re.compile(
-            r"\b(?:from|von|vom|de|da|с|із|з) (.{1,60}?) "
-            r"(?:to|auf|zu|nach|a|à|para|na|на|до) (.{1,60})",
+            rf"\b(?:{alternatives('from')}) (.{{1,60}}?) (?:{alternatives('to')}) (.{{1,60}})",
             re.IGNORECASE,
         ),
     ),
     (
-        frozenset("replace replaced replacing swap swapped rename renamed ersetze ersetzt".split()),
+        word_list("replace").words,
         (),
         re.compile(
-            r"\b(?:replaced?|replacing|swap(?:ped)?|renamed?|ersetze|ersetzt) (.{1,60}?) "
-            r"(?:with|by|to|for|durch|as) (.{1,60})",
+            rf"\b(?:{alternatives('replace')}) (.{{1,60}}?) (?:{alternatives('by')}) (.{{1,60}})",
             re.IGNORECASE,
         ),
     ),
@@ -43,34 +42,34 @@ _PAIRS = (
         ("->", "→", "=>"),
         re.compile(r"(?<!\S)(\S{1,60}) ?(?:->|→|=>) ?(\S{1,60})"),
     ),
-    (frozenset[str](), ("从",), re.compile(r"从(.{1,30}?)(?:改成|改为|换成|到|改到)(.{1,30})")),
+    (
+        frozenset[str](),
+        list_entries("from", has_spaces=False),
+        re.compile(
+            rf"(?:{alternatives('from', has_spaces=False)})(.{{1,30}}?)"
+            rf"(?:{alternatives('to', has_spaces=False)})(.{{1,30}})"
+        ),
+    ),
 )
 """Words or signs that such a sentence has, and how it names the old value and the new one."""
-_OLD_HEADS = frozenset(
-    "instead rather longer not anstelle anstatt statt nicht lieu vez lugar invece вместо замість "
-    "previously formerly no non".split()
-)
-_NAMING = frozenset[str]().union(_OLD_HEADS, *(heads for heads, _, _ in _PAIRS))
+_OLD_VALUE_HINTS = word_list("old_value_hints").words
+_NAMING = frozenset[str]().union(_OLD_VALUE_HINTS, *(heads for heads, _, _ in _PAIRS))
 _ARROWS = tuple(sign for _, signs, _ in _PAIRS for sign in signs)
 """What a sentence has that names an old value: one of these words or signs."""
-_OLD_ONLY = re.compile(
-    r"(?:\binstead of|\brather than|\bno longer|(?:,|(?<=\d)) not|, nicht|, no|\banstelle von|"
-    r"\banstatt|\bstatt|\bnicht mehr|\bau lieu de|\ben vez de|\ben lugar de|\binvece di|"
-    r"\bem vez de|\bвместо|\bзамість|\bpreviously|\bformerly) (.{1,60})",
+_OLD_VALUE = re.compile(
+    rf"(?:\b(?:{alternatives('old_value_follows')})|(?<=\d) not"
+    rf"|, (?:{alternatives('old_value_follows_comma')})) (.{{1,60}})",
     re.IGNORECASE,
 )
-_CHANGE_STEMS = (
-    "chang switch bump rais lower updat upgrad downgrad renam increas reduc replac swap correct "
-    "adjust shift rotat set mov änder erhöh senk umstell wechs cambi sube subi baj pasa pass "
-    "remplac mud alter aument измен помен замен увелич уменьш зміни замін"
-).split()
-"""Beginnings of the verbs by which somebody changes a value, rather than tells of two."""
-_CHANGE_VERBS = re.compile(rf"\b(?:{'|'.join(_CHANGE_STEMS)})\w{{0,5}}\b|[改换調]", re.IGNORECASE)
-_CHANGE_HEADS = frozenset(stem[:3] for stem in _CHANGE_STEMS)
-_CHANGE_SIGNS = re.compile("[改换調]")
-_EXCHANGES = frozenset("use make take instead actually rather nimm nutze lieber usa mejor".split())
+_CHANGE_STEMS = alternatives("change_stems")
+_CHANGE_SIGNS = alternatives("change_stems", has_spaces=False)
+_CHANGE_VERBS = re.compile(rf"\b(?:{_CHANGE_STEMS})\w{{0,5}}\b|{_CHANGE_SIGNS}", re.IGNORECASE)
+"""The verbs by which somebody changes a value, rather than tells of two."""
+_CHANGE_HEADS = frozenset(stem[:3] for stem in list_entries("change_stems"))
+_CHANGE_FRAGMENTS = re.compile(_CHANGE_SIGNS)
+_EXCHANGES = word_list("exchanges").words
 _COPULA = re.compile(
-    r"\b(?:is|are|be|equals|ist|sind|es|son|est|sont|é|são|è|sono)\b|[=:：为是]|設定|设",
+    rf"\b(?:{alternatives('equals')})\b|[=:：]|{alternatives('equals', has_spaces=False)}"
 )
 
 
@@ -118,12 +117,12 @@ def as_said(text: str, ready: Worded, *, is_user: bool, is_rule: bool, is_choice
 
 def _tells_change(ready: Worded, *, is_user: bool) -> bool:
     """Tell whether a sentence may change a value, rather than report or ask."""
-    if ready.lower.rstrip(" \"')").endswith(("?", "？")) or has_marker(ready, NO_RULE):
+    if ready.lower.rstrip(" \"')").endswith(("?", "？")) or has_marker(ready, COMPLAINTS):
         return False
     if has_marker(ready, CHANGES) or has_marker(ready, CHOICES):
         # "Now" and "new" alone are no change when the agent tells what it did.
         return is_user or _has_change_verb(ready)
-    return is_user and not ready.words.isdisjoint(_OLD_HEADS)
+    return is_user and not ready.words.isdisjoint(_OLD_VALUE_HINTS)
 
 
 def exchanges(ready: Worded) -> bool:
@@ -133,7 +132,9 @@ def exchanges(ready: Worded) -> bool:
 def _has_change_verb(ready: Worded) -> bool:
     # The beginnings of the words spare most searches.
     is_likely = not _CHANGE_HEADS.isdisjoint(word[:3] for word in ready.words)
-    is_likely = is_likely or (ready.is_unspaced and _CHANGE_SIGNS.search(ready.lower) is not None)
+    is_likely = is_likely or (
+        ready.is_unspaced and _CHANGE_FRAGMENTS.search(ready.lower) is not None
+    )
     return is_likely and _CHANGE_VERBS.search(ready.lower) is not None
 
 
@@ -169,10 +170,10 @@ def named_old(text: str, ready: Worded) -> Iterator[str]:
             old, new = _value_in(match[1], is_last=True), _value_in(match[2], is_last=False)
             if old and new and old != new and _is_alike(old, new) and _CHANGE_VERBS.search(head):
                 yield old
-    if ready.words.isdisjoint(_OLD_HEADS):
+    if ready.words.isdisjoint(_OLD_VALUE_HINTS):
         return
     tokens: list[str] = TOKEN.findall(head)
-    for match in _OLD_ONLY.finditer(head):
+    for match in _OLD_VALUE.finditer(head):
         old = _value_in(match[1], is_last=False)
         has_partner = any(token != old and _is_alike(old, token) for token in tokens)
         if old and is_name(old) and has_partner:
@@ -181,7 +182,7 @@ def named_old(text: str, ready: Worded) -> Iterator[str]:
 
 def _value_in(phrase: str, *, is_last: bool) -> str:
     found: list[str] = TOKEN.findall(phrase)
-    tokens = [token for token in found if token.lower() not in FILLERS | NO_KEYS]
+    tokens = [token for token in found if token.lower() not in FILLERS | NOT_SUBJECTS]
     tokens = tokens[-3:] if is_last else tokens[:3]
     for token in tokens:
         if any(char.isdigit() for char in token):

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.text.prose import Piece, is_sentence, pieces
+from ullage.core.text.word_lists import WordList, word_list
 from ullage.core.text.wording import (
     CHOICES,
     DEFERRALS,
@@ -18,7 +19,6 @@ from ullage.core.text.wording import (
     STRONG_RULES,
     TOLD,
     WEAK_RULES,
-    Markers,
     Worded,
     has_marker,
     is_intention,
@@ -30,10 +30,8 @@ Kind: TypeAlias = Literal[
     "rule", "choice", "question", "statement", "open", "done", "finding", "other"
 ]
 
-_PICK_WORDS = frozenset(
-    "use nutze nutzt verwende verwendet utilise utilisez usa usad usen используй используйте "
-    "використовуй gebruik użyj använd".split()
-)
+_PICK_VERBS = word_list("pick_verbs")
+_RULE_HEADINGS = word_list("rule_headings")
 _BULK_PIECES = 25
 """A user's message of more sentences is a pasted document in part; chosen."""
 _BULK_EDGE = 3
@@ -41,14 +39,8 @@ _BULK_EDGE = 3
 _CLEAR = 2
 _STEM_CHARS = 4
 """What is compared of a word that may be inflected; chosen."""
-_EMPTY_STEMS = frozenset(
-    "the and for with all are its into then this that have has was were".split()
-)
-_DOING_STEMS = frozenset(
-    "writ wrot impl crea add adde buil made make upda fix fixe chan done fini comp new now also "
-    "still todo next step rema pend not need schr gebaut erst fert ergä escr hech aña cré ajou "
-    "écri фай напи сдел доба".split()
-)
+_EMPTY_STEMS = word_list("empty_stems").words
+_DOING_STEMS = word_list("doing_stems").words
 """Beginnings of the verbs of doing and of the words around them."""
 _FILE_NAME = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w/])")
 _CODE_SPAN = re.compile(r"`[^`]{1,200}`")
@@ -145,7 +137,8 @@ def _user_kind(piece: Piece, ready: Worded) -> Kind | None:
         return "rule"
     if ready.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
         return "question"
-    if has_marker(ready, CHOICES) or ready.first in _PICK_WORDS or ready.lower.startswith("用"):
+    is_pick = ready.first in _PICK_VERBS.words or ready.lower.startswith(_PICK_VERBS.fragments)
+    if is_pick or has_marker(ready, CHOICES):
         return "choice"
     return "open" if has_marker(ready, DEFERRALS) else "statement"
 
@@ -154,7 +147,7 @@ def _pasted_kind(ready: Worded) -> Kind | None:
     return "rule" if rule_strength(ready) == _CLEAR else None
 
 
-_AGENT_KINDS: tuple[tuple[Markers, Kind], ...] = (
+_AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
     (CHOICES, "choice"),
     (OPEN_POINTS, "open"),
     (DONE, "done"),
@@ -197,9 +190,8 @@ def _list_kind(piece: Piece, ready: Worded, under: Kind | None) -> Kind | None:
 
 
 def _names_rules(ready: Worded) -> bool:
-    named = "rules rule conventions guidelines regeln vorgaben règles reglas regras regole правила"
-    return not ready.words.isdisjoint(named.split()) or any(
-        word in ready.lower for word in ("规则", "要求", "約束", "约束", "ルール", "규칙")
+    return not ready.words.isdisjoint(_RULE_HEADINGS.words) or any(
+        fragment in ready.lower for fragment in _RULE_HEADINGS.fragments
     )
 
 

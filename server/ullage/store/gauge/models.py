@@ -1,11 +1,11 @@
 """The model table that is part of the package."""
 
 from functools import cache
-from importlib import resources
 
 import msgspec
 
 from ullage.core.gauge.window import ModelRow
+from ullage.data.packaged import read_packaged
 
 
 def model_row(model: str | None) -> ModelRow | None:
@@ -19,5 +19,4 @@ def model_row(model: str | None) -> ModelRow | None:
 
 @cache
 def model_table() -> tuple[ModelRow, ...]:
-    data = (resources.files("ullage") / "data" / "models.json").read_bytes()
-    return msgspec.json.decode(data, type=tuple[ModelRow, ...])
+    return msgspec.json.decode(read_packaged("models.json"), type=tuple[ModelRow, ...])

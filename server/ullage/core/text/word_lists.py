@@ -1,0 +1,95 @@
+"""Word lists: what words of many languages say of a sentence, read from `data/words`.
+
+There is one file a language; `data/words/README.md` says what each table is for. All languages
+count at once, as sessions mix them. The lists only sort sentences into sections: a sentence that
+no list has a word of is still kept as something that the user said.
+"""
+
+import re
+from functools import cache
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.data.packaged import read_packaged
+
+LANGUAGES = tuple(
+    "en de fr es pt it nl pl cs ru uk bg sr hr sv da nb fi tr hu ro el id vi tl ar he fa hi"
+    " zh ja ko th".split()
+)
+Table: TypeAlias = Literal[
+    "strong_rules", "weak_rules", "absolutes", "rule_headings", "complaints", "negations",
+    "exclusions", "prohibitions", "reversals", "choices", "pick_verbs", "reasons", "open_points",
+    "deferrals", "done", "findings", "dead_ends", "intentions", "changes", "change_stems",
+    "exchanges", "from", "to", "replace", "by", "old_value_hints", "old_value_follows",
+    "old_value_follows_comma", "equals", "setters", "articles", "fillers", "glued_words",
+    "not_subjects", "units", "empty_stems", "doing_stems", "abbreviations",
+]  # fmt: skip
+
+
+class Language(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The words of one language, in small letters."""
+
+    name: str
+    has_spaces: bool = True
+    """Whether words stand apart; where not, they are looked for as parts of the text."""
+    tables: dict[Table, tuple[str, ...]]
+
+
+class WordList(msgspec.Struct, frozen=True, kw_only=True):
+    """One table, in all languages."""
+
+    words: frozenset[str]
+    phrases: dict[str, tuple[str, ...]]
+    """Phrases by their first word, which spares most searches for them."""
+    heads: frozenset[str]
+    """These first words."""
+    fragments: tuple[str, ...]
+    """For scripts that put no spaces between words."""
+
+
+@cache
+def read_languages() -> tuple[Language, ...]:
+    decoder = msgspec.json.Decoder(Language)
+    return tuple(decoder.decode(read_packaged(f"words/{code}.json")) for code in LANGUAGES)
+
+
+def word_list(table: Table) -> WordList:
+    """Join a table over all languages; what holds a space or a hyphen is a phrase."""
+    words: set[str] = set()
+    phrases: dict[str, tuple[str, ...]] = {}
+    fragments: list[str] = []
+    for language in read_languages():
+        entries = language.tables.get(table, ())
+        if not language.has_spaces:
+            fragments += entries
+            continue
+        for entry in entries:
+            first, *others = entry.replace("-", " ").split()
+            if others:
+                phrases[first] = (*phrases.get(first, ()), entry)
+            else:
+                words.add(entry)
+    return WordList(
+        words=frozenset(words),
+        phrases=phrases,
+        heads=frozenset(phrases),
+        fragments=tuple(fragments),
+    )
+
+
+def list_entries(table: Table, *, has_spaces: bool = True) -> tuple[str, ...]:
+    """List a table over the languages whose words stand apart, or else over the others."""
+    return tuple(
+        entry
+        for language in read_languages()
+        if language.has_spaces == has_spaces
+        for entry in language.tables.get(table, ())
+    )
+
+
+def alternatives(table: Table, *, has_spaces: bool = True) -> str:
+    """Write a table as alternatives of a regular expression, where `*` is any further letters."""
+    entries = dict.fromkeys(list_entries(table, has_spaces=has_spaces))
+    longest_first = sorted(entries, key=len, reverse=True)
+    return "|".join(re.escape(entry).replace(r"\*", r"\w*") for entry in longest_first)

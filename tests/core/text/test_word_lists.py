@@ -1,0 +1,66 @@
+"""The word lists of all languages have the form that `data/words/README.md` asks for."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import ullage.data
+from ullage.core.text.word_lists import (
+    LANGUAGES,
+    Language,
+    Table,
+    alternatives,
+    list_entries,
+    read_languages,
+    word_list,
+)
+
+FOLDER = Path(ullage.data.__file__).parent / "words"
+ALL = pytest.mark.parametrize("language", read_languages(), ids=LANGUAGES)
+
+
+def test_every_file_is_a_language_and_every_language_a_file() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(LANGUAGES)
+    assert len({language.name for language in read_languages()}) == len(LANGUAGES)
+
+
+@ALL
+def test_entries_are_small_letters_and_stand_once(language: Language) -> None:
+    for table, entries in language.tables.items():
+        assert entries, table
+        assert len(set(entries)) == len(entries), table
+        for entry in entries:
+            assert entry == entry.lower(), table
+            assert entry.lstrip() == entry, table
+            assert entry.strip(), table
+            assert entry.rstrip() == entry or table == "intentions", table
+            assert "’" not in entry, "the apostrophe is read as '"
+
+
+@ALL
+def test_only_tables_that_become_patterns_have_a_star(language: Language) -> None:
+    starred = {table for table, entries in language.tables.items() if "*" in "".join(entries)}
+    assert starred <= {"setters", "prohibitions"}
+
+
+def test_every_table_is_used_and_explained() -> None:
+    page = (FOLDER / "README.md").read_text("utf-8")
+    for table in get_args(Table):
+        assert f"`{table}`" in page
+        assert list_entries(table) or list_entries(table, has_spaces=False)
+
+
+def test_a_list_joins_the_languages() -> None:
+    rules = word_list("strong_rules")
+    assert {"never", "niemals", "никогда"} <= rules.words
+    assert "make sure" in rules.phrases["make"]
+    assert "follow-up" in word_list("open_points").phrases["follow"]
+    assert "禁止" in rules.fragments
+    assert rules.heads == rules.phrases.keys()
+
+
+def test_alternatives_are_tried_longest_first() -> None:
+    parts = alternatives("glued_words", has_spaces=False).split("|")
+    assert parts.index("使用") < parts.index("用")
+    assert r"kein\w*" in alternatives("prohibitions").split("|")
