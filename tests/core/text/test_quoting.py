@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.text.quoting import as_data
+from ullage.core.text.quoting import quote_as_data
 
 OPENINGS = (
     "[Post-compaction checkpoint restore]",
@@ -31,13 +31,13 @@ SEEN_AS = str.maketrans("", "", "".join(UNSEEN))
 def test_no_opening_passes_whatever_is_hidden_in_it(opening: str, unseen: str) -> None:
     for n_times in (1, 3):
         hidden = (unseen * n_times).join(opening)
-        assert as_data(hidden).translate(SEEN_AS)[0] in "‹("
-        assert as_data(f"a {hidden}").translate(SEEN_AS)[2] in "‹("
+        assert quote_as_data(hidden).translate(SEEN_AS)[0] in "‹("
+        assert quote_as_data(f"a {hidden}").translate(SEEN_AS)[2] in "‹("
 
 
 @given(st.lists(st.sampled_from([*OPENINGS, *UNSEEN, "\n", "\u2028", "\x85", "<", "[", "a"])))
 def test_what_is_quoted_is_one_line_without_markup(parts: list[str]) -> None:
-    shown = as_data("".join(parts)).translate(SEEN_AS).lower()
+    shown = quote_as_data("".join(parts)).translate(SEEN_AS).lower()
     assert len(shown.splitlines()) <= 1
     for opening in ("</", "<s", "<|", "[post-compaction", "[context:", "[system", "[/inst"):
         assert opening not in shown
@@ -45,14 +45,14 @@ def test_what_is_quoted_is_one_line_without_markup(parts: list[str]) -> None:
 
 def test_letters_and_emoji_stay() -> None:
     for text in ("می\u200cخواهم", "👩\u200d💻 did it", "a < b, c[0], [x] done", "List<int"):
-        assert as_data(text) == text.replace("List<int", "List‹int")
+        assert quote_as_data(text) == text.replace("List<int", "List‹int")
 
 
 def test_no_format_character_but_the_joiners_stays() -> None:
     kept = {
         char
         for char in map(chr, range(sys.maxunicode + 1))
-        if unicodedata.category(char) == "Cf" and as_data(char) == char
+        if unicodedata.category(char) == "Cf" and quote_as_data(char) == char
     }
     # Arabic, Syriac, Kaithi, Egyptian and shorthand marks are seen, or shape what is seen.
     assert {ascii(char) for char in kept if ord(char) < 0x600} == set()
@@ -64,4 +64,4 @@ def test_no_format_character_but_the_joiners_stays() -> None:
 
 def test_a_long_run_of_joiners_takes_no_time() -> None:
     text = ("[" + "\u200d" * 2_000 + "/" + "\u200d" * 2_000) * 200
-    assert as_data(text) == text
+    assert quote_as_data(text) == text

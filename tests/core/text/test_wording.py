@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.core.text.prose import looks_like_data
-from ullage.core.text.wording import worded
+from ullage.core.text.wording import read_wording
 
 _TEXTS = st.text(alphabet=st.sampled_from("aB9_'’-.` \n\t\x1c(é用й")) | st.text()
 
@@ -14,7 +14,7 @@ _TEXTS = st.text(alphabet=st.sampled_from("aB9_'’-.` \n\t\x1c(é用й")) | st.
 @given(_TEXTS)
 def test_words_are_runs_of_letters_and_digits_with_one_apostrophe_within(text: str) -> None:
     found = re.findall(r"[^\W_]+(?:'[^\W_]+)?", text.lower().replace("’", "'"))
-    assert worded(text).words == frozenset(found)
+    assert read_wording(text).words == frozenset(found)
 
 
 def test_letters_of_every_script_make_a_line_prose() -> None:

@@ -34,7 +34,7 @@ from ullage.core.facts.facts import Facts, gather
 from ullage.core.facts.previous_summary import Carried
 from ullage.core.facts.thread import beginning, find_thread
 from ullage.core.text.prose import gist
-from ullage.core.text.wording import DEAD_ENDS, has_marker, worded
+from ullage.core.text.wording import DEAD_ENDS, has_marker, read_wording
 from ullage.core.transcript.context import Context, ContextItem
 
 _MAX_POINTS = 20
@@ -198,6 +198,6 @@ def _lasting(facts: Facts, *, are_dead_ends: bool) -> tuple[str, ...]:
     found = [
         gist(text, 300)
         for text in facts.findings
-        if has_marker(worded(text), DEAD_ENDS) == are_dead_ends
+        if has_marker(read_wording(text), DEAD_ENDS) == are_dead_ends
     ]
     return tuple(found[-_MAX_POINTS:])

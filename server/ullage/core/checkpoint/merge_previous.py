@@ -19,8 +19,8 @@ from ullage.core.facts.previous_summary import SECTIONS, Carried
 from ullage.core.facts.replaced_values import OLD_VALUE
 from ullage.core.facts.thread import Words
 from ullage.core.text.prose import gist
-from ullage.core.text.sentences import Sentence, opened
-from ullage.core.text.wording import reads_as_rule, worded
+from ullage.core.text.sentences import Sentence, find_open_points
+from ullage.core.text.wording import read_wording, reads_as_rule
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.injected import RESTORE_OPENING
 from ullage.core.transcript.message import plain_text
@@ -229,13 +229,18 @@ def left_open(previous: Checkpoint | None, facts: Facts, *, is_idle: bool) -> It
     ]
     sentences = [
         Sentence(
-            text=item, kind="open", n_item=-1, is_user=False, is_bulk=False, ready=worded(item)
+            text=item,
+            kind="open",
+            n_item=-1,
+            is_user=False,
+            is_bulk=False,
+            wording=read_wording(item),
         )
         for item in hidden
     ]
     done = [sentence for sentence in facts.sentences if sentence.kind == "done"]
     changed = {touch.path: touch.n_item for touch in facts.files if touch.is_modified}
-    yield from (sentence.text for sentence in opened([*sentences, *done], changed))
+    yield from (sentence.text for sentence in find_open_points([*sentences, *done], changed))
 
 
 def _command_key(item: str) -> str | None:

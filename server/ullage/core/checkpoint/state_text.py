@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.text.prose import gist
-from ullage.core.text.quoting import as_data
+from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.injected import RESTORE_OPENING
 
 _MAX_POINTS = 20
@@ -18,7 +18,7 @@ _MAX_CHARS = 300
 def state_text(state: WorkingState) -> str:
     """Write what is known, the newest last; empty where nothing is."""
     resources, topic = state.resources, state.thread.topic
-    parts = [f"Working on: {gist(as_data(topic), _MAX_CHARS)}"] if topic else []
+    parts = [f"Working on: {gist(quote_as_data(topic), _MAX_CHARS)}"] if topic else []
     for heading, points in (
         ("Decisions made:", [one.what for one in state.decisions.made]),
         ("Open items:", list(state.open_items.steps)),
@@ -30,5 +30,5 @@ def state_text(state: WorkingState) -> str:
 
 
 def _listed(heading: str, points: Sequence[str]) -> list[str]:
-    lines = [f"- {gist(as_data(point), _MAX_CHARS)}" for point in points[-_MAX_POINTS:]]
+    lines = [f"- {gist(quote_as_data(point), _MAX_CHARS)}" for point in points[-_MAX_POINTS:]]
     return ["\n".join([heading, *lines])] if lines else []

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.text.prose import gist
-from ullage.core.text.quoting import as_data
-from ullage.core.text.wording import rule_strength, worded
+from ullage.core.text.quoting import quote_as_data
+from ullage.core.text.wording import read_wording, rule_strength
 
 _HEAD = (
     "Keep the points below in the summary, word for word and in their own language, with their"
@@ -39,10 +39,13 @@ def steering_text(checkpoint: Checkpoint, *, max_chars: int) -> str:
 
 def _lists(checkpoint: Checkpoint) -> Iterator[tuple[str, list[str]]]:
     """Give what a checkpoint holds, the points that must not go first in each list."""
-    yield "Pinned by the user:", [gist(as_data(pin), _MAX_PIN_CHARS) for pin in checkpoint.pins]
+    yield (
+        "Pinned by the user:",
+        [gist(quote_as_data(pin), _MAX_PIN_CHARS) for pin in checkpoint.pins],
+    )
     settled = [one.what for one in reversed(checkpoint.decisions)]
     # Of what is settled, the user's rules come first, then what was decided last.
-    settled.sort(key=lambda what: -rule_strength(worded(what)))
+    settled.sort(key=lambda what: -rule_strength(read_wording(what)))
     yield "Rules and decisions:", _short(settled)
     yield "Open items:", _short(checkpoint.open_items)
     yield "Next action:", _short([checkpoint.working.next_action])
@@ -52,4 +55,4 @@ def _lists(checkpoint: Checkpoint) -> Iterator[tuple[str, list[str]]]:
 
 
 def _short(points: Sequence[str]) -> list[str]:
-    return [gist(as_data(point), _MAX_POINT_CHARS) for point in points if point]
+    return [gist(quote_as_data(point), _MAX_POINT_CHARS) for point in points if point]

@@ -12,7 +12,7 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.text.prose import gist
-from ullage.core.text.quoting import as_data
+from ullage.core.text.quoting import quote_as_data
 from ullage.core.text.wording import reads_as_rule
 
 _DEATH_SPIRAL = 3
@@ -181,7 +181,7 @@ def _listed(
 
 
 def _line(label: str, text: str, end: str = "", *, worth: float) -> _Point:
-    flat = as_data(text)
+    flat = quote_as_data(text)
     return _Point(
         short=f"{label}{gist(flat, _SHORT_CHARS)}{end}",
         full=f"{label}{gist(flat, _LONG_CHARS)}{end}",

@@ -26,7 +26,7 @@ from ullage.core.facts.captured_messages import (
 )
 from ullage.core.facts.tool_calls import CallFacts, read_call, sorted_json
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, one_line, own_words
+from ullage.core.text.prose import gist, one_line, separate_injected
 from ullage.core.transcript.message import ToolCall
 
 MAX_DECISIONS = 50
@@ -259,7 +259,7 @@ def _clean(name: str, known: Sequence[str]) -> str:
 
 def _hear(event: MessageEvent, at_ms: int, known: Sequence[str]) -> Heard | None:
     is_user = event.role == "user"
-    text = (own_words(event.text)[0] if is_user else event.text).strip()
+    text = (separate_injected(event.text)[0] if is_user else event.text).strip()
     if not text:
         return None
     return heard(is_user=is_user, text=text, masked=mask(text, known), at_ms=at_ms)

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.text.markdown import Part, plain_words, read_parts
-from ullage.core.text.markdown_nesting import nested
+from ullage.core.text.markdown import Part, read_parts, split_plain_words
+from ullage.core.text.markdown_nesting import nest_parts
 from ullage.core.text.word_lists import word_list
 
 MIN_WORDS = 6
@@ -54,11 +54,11 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 
 def statements(text: str) -> tuple[Statement, ...]:
     found: list[Statement] = []
-    for one in nested(text, read_parts(text)):
+    for one in nest_parts(text, read_parts(text)):
         part = one.part
         if part.end - part.start < MIN_CHARS:
             continue
-        words = plain_words(text[part.start : part.end])
+        words = split_plain_words(text[part.start : part.end])
         if len(words) >= MIN_WORDS:
             context = (_all_words(text, one.above), _all_words(text, one.below))
             found.append(Statement(part=part, end=one.end, words=words, context=context))
@@ -68,7 +68,7 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def _all_words(text: str, parts: Iterable[Part]) -> tuple[Words, ...]:
-    return tuple(plain_words(text[part.start : part.end]) for part in parts)
+    return tuple(split_plain_words(text[part.start : part.end]) for part in parts)
 
 
 def find_duplicates(

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.text.prose import gist, own_words
+from ullage.core.text.prose import gist, separate_injected
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Line, Problem
 from ullage.core.transcript.message import ToolCall, plain_text
@@ -169,7 +169,7 @@ def _said(item: ContextItem | None) -> str:
     if item is None:
         return ""
     text = plain_text(item.message)[:READ_CHARS]
-    return own_words(text)[0] or text
+    return separate_injected(text)[0] or text
 
 
 def _short(text: str, clean: Callable[[str], str]) -> str:

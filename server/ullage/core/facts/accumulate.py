@@ -10,10 +10,10 @@ from ullage.core.facts.command_runs import RawRun, read_run
 from ullage.core.facts.previous_summary import OPEN_REQUEST, Carried, read_earlier
 from ullage.core.facts.thread import Words
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.text.prose import gist, own_words, split_sentences
-from ullage.core.text.said import Said, as_said
-from ullage.core.text.sentences import Sentence, agent_sentences, user_sentences
-from ullage.core.text.wording import is_directive, worded
+from ullage.core.text.prose import gist, separate_injected, split_sentences
+from ullage.core.text.said import SentenceClaims, read_sentence_claims
+from ullage.core.text.sentences import Sentence, read_agent_sentences, read_user_sentences
+from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
 
@@ -77,7 +77,9 @@ class Gathering(msgspec.Struct):
     last_answer: str = ""
     results: list[str] = []
     said: list[Words] = []
-    compared: deque[Said] = msgspec.field(default_factory=lambda: deque(maxlen=_MAX_COMPARED))
+    compared: deque[SentenceClaims] = msgspec.field(
+        default_factory=lambda: deque(maxlen=_MAX_COMPARED)
+    )
     """The newest sentences, made ready to be compared for replaced values."""
 
 
@@ -95,9 +97,9 @@ def take_up(seen: Gathering, items: Iterable[ContextItem]) -> None:
         _see_results(seen, item, n_item)
     for sentence in seen.sentences[max(n_before, len(seen.sentences) - _MAX_COMPARED) :]:
         seen.compared.append(
-            as_said(
+            read_sentence_claims(
                 sentence.text,
-                sentence.ready,
+                sentence.wording,
                 is_user=sentence.is_user,
                 is_rule=sentence.kind == "rule",
                 is_choice=sentence.kind in ("rule", "choice"),
@@ -118,7 +120,7 @@ def _recall(seen: Gathering, item: ContextItem, n_item: int) -> None:
             n_item=n_item,
             is_user=is_request,
             is_bulk=False,
-            ready=worded(ask),
+            wording=read_wording(ask),
         )
         if is_request:
             seen.turns.append(OpenTurn([sentence], ask, n_item, item.at_ms))
@@ -128,12 +130,12 @@ def _recall(seen: Gathering, item: ContextItem, n_item: int) -> None:
 
 
 def _hear_user(seen: Gathering, item: ContextItem, n_item: int) -> None:
-    prose, _ = own_words(seen.clean(plain_text(item.message)))
+    prose, _ = separate_injected(seen.clean(plain_text(item.message)))
     prose = prose.strip()
     if not prose:
         return
     seen.said.append(Words(is_user=True, text=prose))
-    sentences = user_sentences(prose, n_item)
+    sentences = read_user_sentences(prose, n_item)
     is_short = len(seen.last_answer) > _LONG_ANSWER_CHARS and len(prose) < _SHORT_REPLY_CHARS
     question = _question_of(seen.last_answer) if len(prose) < 4 * _SHORT_REPLY_CHARS else ""
     is_reply = bool(sentences) and all(s.kind in _REPLY_KINDS for s in sentences)
@@ -175,7 +177,7 @@ def _hear_agent(seen: Gathering, item: ContextItem, n_item: int) -> None:
         return
     if item.category == "assistant":
         seen.said.append(Words(is_user=False, text=text))
-    seen.sentences += [s for s in agent_sentences(text, n_item) if not _is_copied(seen, s)]
+    seen.sentences += [s for s in read_agent_sentences(text, n_item) if not _is_copied(seen, s)]
     seen.last_answer = text
     if seen.turns:
         seen.turns[-1].answer = text

@@ -16,9 +16,9 @@ from ullage.core.facts.replaced_values import (
 )
 from ullage.core.facts.thread import Words
 from ullage.core.text.prose import gist
-from ullage.core.text.said import as_said
-from ullage.core.text.sentences import Sentence, opened, reworded
-from ullage.core.text.wording import worded
+from ullage.core.text.said import read_sentence_claims
+from ullage.core.text.sentences import Sentence, find_open_points, replace_text
+from ullage.core.text.wording import read_wording
 from ullage.core.transcript.context import ContextItem
 
 _MAX_PENDING = 5
@@ -103,7 +103,7 @@ def settle(seen: Gathering, earlier: Carried | None = None) -> Facts:
             _turn(turn, kept.get(turn.n_item, []), outdated, is_last=at == len(seen.turns) - 1)
             for at, turn in enumerate(seen.turns)
         ),
-        open_points=tuple(dict.fromkeys(s.text for s in opened(spoken, changed))),
+        open_points=tuple(dict.fromkeys(s.text for s in find_open_points(spoken, changed))),
         findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
         files=tuple(seen.touches.values()),
         runs=settle_runs(seen.runs, seen.clean),
@@ -163,9 +163,9 @@ def _without_replaced(
         for line in lines
     ]
     said = [
-        as_said(
+        read_sentence_claims(
             line,
-            worded(line),
+            read_wording(line),
             is_user=section == "Constraints",
             is_rule=section == "Constraints",
             is_choice=section == "Decisions",
@@ -192,5 +192,5 @@ def _without_replaced(
             continue
         if n_said in replacing and sentence.kind not in ("rule", "choice"):
             successors.add(len(spoken))
-        spoken.append(sentence if text == sentence.text else reworded(sentence, text))
+        spoken.append(sentence if text == sentence.text else replace_text(sentence, text))
     return resolved, spoken, retired, successors

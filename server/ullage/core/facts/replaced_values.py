@@ -14,13 +14,13 @@ from ullage.core.text.claims import (
     TOKEN,
     UNITS,
     Claim,
-    claims,
+    find_claims,
     is_same_kind,
-    whole_value,
+    value_pattern,
 )
-from ullage.core.text.said import Said, exchanges, is_name, named_old
+from ullage.core.text.said import SentenceClaims, find_old_values, is_exchange, is_name
 from ullage.core.text.word_lists import alternatives
-from ullage.core.text.wording import CHANGES, has_marker, reads_as_rule, worded
+from ullage.core.text.wording import CHANGES, has_marker, read_wording, reads_as_rule
 
 OLD_VALUE = "[old value]"
 _MAX_CLAIM_CHARS = 160
@@ -56,7 +56,7 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
     def pattern(self) -> re.Pattern[str] | None:
         """Match the value in any text; None where it means something else in most."""
         if self.is_distinct:
-            return whole_value(self.value)
+            return value_pattern(self.value)
         if self.has_digit and self.unit:
             return _with_unit(self.value, self.unit)
         return None
@@ -72,7 +72,7 @@ Outdated: TypeAlias = tuple[str, re.Pattern[str]]
 """A replaced value, and the pattern that matches it in any text."""
 
 
-def resolve(said: Sequence[Said]) -> tuple[dict[int, str], list[Retired]]:
+def resolve(said: Sequence[SentenceClaims]) -> tuple[dict[int, str], list[Retired]]:
     """Say what becomes of sentences with replaced values: new text, or "" for none.
 
     With it come the replacements that took effect.
@@ -85,7 +85,7 @@ def resolve(said: Sequence[Said]) -> tuple[dict[int, str], list[Retired]]:
     effective: list[Retired] = []
     for item in _retired_values(said, places):
         holding = places.of(item.value.lower())
-        pattern = whole_value(item.value)
+        pattern = value_pattern(item.value)
         if not any(at < item.n_sentence and pattern.search(said[at].text) for at in holding):
             # Nobody had set this value before: the sentence tells a story, not a change.
             continue
@@ -104,7 +104,7 @@ def retired_patterns(retired: Sequence[Retired]) -> list[re.Pattern[str]]:
 
 def outdated_values(retired: Iterable[Retired]) -> list[Outdated]:
     """Give the replaced values that are masked in texts that are shown as a whole."""
-    found = ((i.value, whole_value(i.value) if i.is_named else i.pattern) for i in retired)
+    found = ((i.value, value_pattern(i.value) if i.is_named else i.pattern) for i in retired)
     return [(value, pattern) for value, pattern in found if pattern is not None]
 
 
@@ -125,7 +125,7 @@ def _masked_value(text: str, pattern: re.Pattern[str]) -> str:
 class _Places:
     """Where each value stands in what was said, found in one reading of all sentences."""
 
-    def __init__(self, said: Sequence[Said]) -> None:
+    def __init__(self, said: Sequence[SentenceClaims]) -> None:
         # No value holds a line break: none is found across two sentences.
         self._all = "\n".join(sentence.lower for sentence in said)
         lengths = (len(sentence.lower) + 1 for sentence in said)
@@ -141,10 +141,10 @@ class _Places:
         return found
 
 
-def _retired_values(said: Sequence[Said], places: _Places) -> list[Retired]:
+def _retired_values(said: Sequence[SentenceClaims], places: _Places) -> list[Retired]:
     """Find the values that a later sentence replaced: the same subject got another one."""
     found: list[Retired] = []
-    current: dict[str, dict[Claim, Said]] = {}
+    current: dict[str, dict[Claim, SentenceClaims]] = {}
     stated: dict[tuple[str, ...], tuple[str, str]] = {}
     for at, sentence in enumerate(said):
         if not sentence.own and not sentence.old:
@@ -167,7 +167,9 @@ def _retired_values(said: Sequence[Said], places: _Places) -> list[Retired]:
     return [item for item in found if not _is_revived(item, said, places)]
 
 
-def _replaced(claim: Claim, sentence: Said, known: Mapping[Claim, Said]) -> list[Claim]:
+def _replaced(
+    claim: Claim, sentence: SentenceClaims, known: Mapping[Claim, SentenceClaims]
+) -> list[Claim]:
     """List the values of one name that a claim takes the place of."""
     is_measure = sentence.is_user and claim.unit in UNITS
     if not sentence.is_change and not is_measure:
@@ -184,17 +186,17 @@ def _replaced(claim: Claim, sentence: Said, known: Mapping[Claim, Said]) -> list
     ]
 
 
-def _are_both_forbidden(earlier: Said, later: Said) -> bool:
+def _are_both_forbidden(earlier: SentenceClaims, later: SentenceClaims) -> bool:
     """Tell whether two sentences each forbid something: the second forbids one thing more.
 
     Unless it begins with a change: "Change that: do not go above 600 MB."
     """
     if not (earlier.is_user and later.is_user):
         return False
-    found = [_FORBIDS.search(sentence.ready.lower) for sentence in (earlier, later)]
+    found = [_FORBIDS.search(sentence.wording.lower) for sentence in (earlier, later)]
     if found[0] is None or found[1] is None:
         return False
-    return not has_marker(worded(later.ready.lower[: found[1].start()]), CHANGES)
+    return not has_marker(read_wording(later.wording.lower[: found[1].start()]), CHANGES)
 
 
 def _is_remeasured(earlier: Claim, later: Claim) -> bool:
@@ -204,18 +206,18 @@ def _is_remeasured(earlier: Claim, later: Claim) -> bool:
 
 
 def _restated(
-    sentence: Said, at: int, stated: dict[tuple[str, ...], tuple[str, str]]
+    sentence: SentenceClaims, at: int, stated: dict[tuple[str, ...], tuple[str, str]]
 ) -> Iterator[Retired]:
     """Find the value of an earlier sentence that says the same but for its value."""
     for frame, value in sentence.frames:
         before, text = stated.get(frame, ("", ""))
         if before and before != value and is_same_kind(before, value):
-            known = next((claim for claim in claims(text) if claim.value == before), None)
+            known = next((claim for claim in find_claims(text) if claim.value == before), None)
             yield _retired(before, known, at, sentence)
         stated[frame] = (value, sentence.text)
 
 
-def _retired(value: str, known: Claim | None, at: int, by: Said) -> Retired:
+def _retired(value: str, known: Claim | None, at: int, by: SentenceClaims) -> Retired:
     return Retired(
         value=value,
         key=known.key if known else "",
@@ -226,10 +228,12 @@ def _retired(value: str, known: Claim | None, at: int, by: Said) -> Retired:
     )
 
 
-def _is_replaced(earlier: Claim, source: Said, later: Claim, sentence: Said) -> bool:
+def _is_replaced(
+    earlier: Claim, source: SentenceClaims, later: Claim, sentence: SentenceClaims
+) -> bool:
     if earlier.value == later.value or not is_same_kind(earlier.value, later.value):
         return False
-    if not later.value[:1].isdigit() and not exchanges(sentence.ready):
+    if not later.value[:1].isdigit() and not is_exchange(sentence.wording):
         # To turn to another ticket now is not to give up the first.
         return False
     # Word order differs between languages: "server port", "порт сервера".
@@ -240,27 +244,27 @@ def _is_replaced(earlier: Claim, source: Said, later: Claim, sentence: Said) -> 
         not earlier.qualifier
         or not later.qualifier
         or earlier.qualifier == later.qualifier
-        or earlier.qualifier in sentence.ready.words
-        or later.qualifier in source.ready.words
+        or earlier.qualifier in sentence.wording.words
+        or later.qualifier in source.wording.words
     )
 
 
-def _is_revived(item: Retired, said: Sequence[Said], places: _Places) -> bool:
+def _is_revived(item: Retired, said: Sequence[SentenceClaims], places: _Places) -> bool:
     """Tell whether the user came back to a value after it had been replaced."""
     if not item.has_digit:
         return False
-    pattern = whole_value(item.value)
+    pattern = value_pattern(item.value)
     value = item.value.lower()
     for at in places.of(value):
         sentence = said[at]
         if at > item.n_sentence and sentence.is_user and pattern.search(sentence.text):
-            named = {old.lower() for old in named_old(sentence.text, sentence.ready)}
+            named = {old.lower() for old in find_old_values(sentence.text, sentence.wording)}
             if value not in named:
                 return True
     return False
 
 
-def _may_change(sentence: Said, item: Retired, at: int) -> bool:
+def _may_change(sentence: SentenceClaims, item: Retired, at: int) -> bool:
     if not item.has_digit and at < item.n_sentence and not is_name(item.value):
         chosen = re.compile(rf"\b{_SETTERS}{re.escape(item.value)}\b", re.IGNORECASE)
         if not chosen.search(sentence.text):
@@ -285,7 +289,7 @@ def _is_claim(text: str, value: str) -> bool:
 def _without(text: str, pattern: re.Pattern[str], item: Retired, at: int) -> str:
     if item.has_digit and not item.is_distinct and at != item.n_sentence:
         # A small number stands for many things: only the claim on the same key goes.
-        known = [claim for claim in claims(text) if claim.value == item.value.lower()]
+        known = [claim for claim in find_claims(text) if claim.value == item.value.lower()]
         is_same = any(claim.key == item.key for claim in known)
         has_unit = bool(item.unit) and any(claim.unit == item.unit for claim in known)
         if not is_same and not has_unit and not item.is_named:

@@ -9,7 +9,7 @@ import msgspec
 
 from ullage.core.memory.flush import Epoch
 from ullage.core.text.prose import gist
-from ullage.core.text.quoting import as_data
+from ullage.core.text.quoting import quote_as_data
 
 Section: TypeAlias = Literal[
     "Task Progress", "Important Decisions", "Issues Found", "User Preferences", "Notes"
@@ -49,7 +49,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 def point(section: Section, text: str, *, is_aside: bool = False) -> Point:
     """Make a point of a text, or a line of a list: one line of data, as agents read the log."""
-    flat = _POINT.sub("", gist(as_data(text), MAX_POINT_CHARS)).strip()
+    flat = _POINT.sub("", gist(quote_as_data(text), MAX_POINT_CHARS)).strip()
     return Point(section=section, text=flat, is_aside=is_aside)
 
 

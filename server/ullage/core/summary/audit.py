@@ -10,9 +10,9 @@ from ullage.core.facts.facts import Facts, gather
 from ullage.core.facts.previous_summary import OMITTED, OPEN_REQUEST, section_lines
 from ullage.core.facts.replaced_values import retired_patterns
 from ullage.core.summary.audit_facts import KINDS, Fact, FactKind, wanted_facts
-from ullage.core.text.identifiers import identifiers
-from ullage.core.text.prose import own_words
-from ullage.core.text.wording import is_directive, worded
+from ullage.core.text.identifiers import find_identifiers
+from ullage.core.text.prose import separate_injected
+from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, Text, Thinking, ToolCall, ToolResult, plain_text
 
@@ -101,7 +101,7 @@ class _Held:
         self.flat = flat(summary)
         self._lines_of: dict[str, list[int]] = {}
         for n_line, line in enumerate(summary.split("\n")):
-            for word in worded(line).words:
+            for word in read_wording(line).words:
                 self._lines_of.setdefault(word, []).append(n_line)
 
     def holds(self, fact: Fact) -> bool:
@@ -117,7 +117,7 @@ class _Held:
 
     def _restates(self, text: str) -> bool:
         """Tell whether one line has most of the words of a point, and all of its figures."""
-        words = {w for w in worded(text).words if len(w) > 3 or any(c.isdigit() for c in w)}
+        words = {w for w in read_wording(text).words if len(w) > 3 or any(c.isdigit() for c in w)}
         if len(words) < _MIN_WORDS:
             return False
         figures = {word for word in words if any(char.isdigit() for char in word)}
@@ -165,7 +165,9 @@ def _path_forms(path: str) -> tuple[str, ...]:
 def _invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     """Give what is exact in the summary and stands nowhere in the messages."""
     told = "\n".join(line for line in summary.split("\n") if OMITTED not in line)
-    named = dict.fromkeys(name for kind, name in identifiers(told) if _is_claim(kind, name, told))
+    named = dict.fromkeys(
+        name for kind, name in find_identifiers(told) if _is_claim(kind, name, told)
+    )
     if not named:
         return
     source = "\n".join(_all_texts(items)).lower()
@@ -235,13 +237,13 @@ def _result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
             if isinstance(block, ToolResult):
                 yield from (part.text for part in block.content if isinstance(part, Text))
         if item.category in ("user", "injected"):
-            yield own_words(plain_text(item.message))[1]
+            yield separate_injected(plain_text(item.message))[1]
 
 
 def _words_of(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iterator[str]:
     for item in items:
         if item.category in categories:
-            yield own_words(plain_text(item.message))[0]
+            yield separate_injected(plain_text(item.message))[0]
 
 
 def _stale(facts: Facts, summary: str) -> Iterator[str]:

@@ -13,9 +13,9 @@ from ullage.core.summary.data_sources import data_sources
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
     DataLine,
-    identifiers,
-    is_secret,
-    ranked_lines,
+    find_identifiers,
+    looks_secret,
+    rank_lines,
 )
 from ullage.core.text.prose import gist, one_line
 from ullage.core.text.wording import is_directive
@@ -100,7 +100,7 @@ def _identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) -> Iter
     seen: set[str] = set()
     for line in _ranked(items, facts):
         text = one_line(" ".join(line.text.split()))
-        for kind, name in identifiers(text):
+        for kind, name in find_identifiers(text):
             if name in seen or not _is_exact(kind, name):
                 continue
             seen.add(name)
@@ -116,10 +116,10 @@ def _ranked(items: Sequence[ContextItem], facts: Facts) -> Iterator[DataLine]:
     ]
     said = "\n".join(text for text, _, _ in spoken)
     old = retired_patterns(facts.retired)
-    for line in ranked_lines([*spoken, *data_sources(items)], said):
+    for line in rank_lines([*spoken, *data_sources(items)], said):
         if line.score < MIN_DATA_SCORE:
             return
-        is_fit = not is_secret(line.text) and not is_directive(line.text)
+        is_fit = not looks_secret(line.text) and not is_directive(line.text)
         if is_fit and not any(pattern.search(line.text) for pattern in old):
             yield line
 

@@ -22,9 +22,9 @@ from ullage.core.summary.sections import (
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
     DataLine,
-    identifiers,
-    is_secret,
-    ranked_lines,
+    find_identifiers,
+    looks_secret,
+    rank_lines,
 )
 from ullage.core.text.prose import gist, one_line
 from ullage.core.text.wording import is_directive
@@ -121,11 +121,11 @@ def _data_lines(
 ) -> Iterator[Line]:
     """Add identifiers that no kept line holds, the best first."""
     spoken = "\n".join(sentence.text for sentence in facts.sentences)
-    shown = {name for line in kept for _, name in identifiers(line.text)}
+    shown = {name for line in kept for _, name in find_identifiers(line.text)}
     shown.update(word for line in kept for word in line.text.split())
     old = retired_patterns(facts.retired)
     prose_room = int(room * _PROSE_SHARE)
-    for at, line in enumerate(ranked_lines(data_sources(items), spoken)):
+    for at, line in enumerate(rank_lines(data_sources(items), spoken)):
         if room < 8 or line.score < MIN_DATA_SCORE:
             return
         is_known = bool(line.names) and all(name in shown for name in line.names)
@@ -143,7 +143,7 @@ def _data_lines(
 
 def _is_unfit(line: DataLine, old: Sequence[re.Pattern[str]]) -> bool:
     """Tell whether a line must not enter: a key, an instruction, or a replaced value."""
-    if is_secret(line.text) or is_directive(line.text):
+    if looks_secret(line.text) or is_directive(line.text):
         return True
     return any(pattern.search(line.text) for pattern in old)
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import one_line, own_words
+from ullage.core.text.prose import one_line, separate_injected
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import (
     Block,
@@ -78,7 +78,7 @@ def _label(piece: Piece) -> str:
 def _pieces(item: ContextItem) -> Iterator[Piece]:
     text = plain_text(item.message)
     if item.category == "user":
-        own, foreign = own_words(text)
+        own, foreign = separate_injected(text)
         yield Piece(origin="user", name="", text=own)
         yield Piece(origin="program", name="", text=foreign)
     elif item.category == "assistant":

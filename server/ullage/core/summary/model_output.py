@@ -12,7 +12,7 @@ import msgspec
 from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.model_input import Piece, fit_text
-from ullage.core.text.identifiers import identifiers
+from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import split_sentences
 from ullage.core.transcript.tokens import Count
 
@@ -77,7 +77,7 @@ def names_in(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(
         name.rpartition("/")[2] or name if kind == "path" else name
         for text in texts
-        for kind, name in identifiers(text)
+        for kind, name in find_identifiers(text)
         if kind != "number"
     )
 

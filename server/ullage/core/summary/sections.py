@@ -8,9 +8,15 @@ import msgspec
 from ullage.core.facts.command_runs import Run, run_key
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.previous_summary import LATEST, OPEN_REQUEST, SECTIONS
-from ullage.core.text.identifiers import identifier_score
+from ullage.core.text.identifiers import score_identifiers
 from ullage.core.text.prose import gist, one_line
-from ullage.core.text.wording import is_intention, novelty, rarity, rule_strength, worded
+from ullage.core.text.wording import (
+    is_intention,
+    read_wording,
+    rule_strength,
+    score_novelty,
+    score_rarity,
+)
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)
@@ -73,12 +79,14 @@ def fact_lines(facts: Facts, focus: str | None) -> list[Line]:
 
 def focused(lines: list[Line], focus: str | None) -> list[Line]:
     """Raise the lines that share words with the focus."""
-    words = {word for word in worded(focus or "").words if len(word) > 2 or not word.isascii()}
+    words = {
+        word for word in read_wording(focus or "").words if len(word) > 2 or not word.isascii()
+    }
     if not words:
         return lines
     return [
         msgspec.structs.replace(line, worth=min(line.worth * _FOCUS_FACTOR, ESSENTIAL - 1))
-        if line.worth < ESSENTIAL and words & worded(line.text).words
+        if line.worth < ESSENTIAL and words & read_wording(line.text).words
         else line
         for line in lines
     ]
@@ -94,11 +102,11 @@ _CARRIED_WORTH = (
 def _word_counts(facts: Facts) -> Counter[str]:
     counts: Counter[str] = Counter()
     for sentence in facts.sentences:
-        counts.update(sentence.ready.words)
+        counts.update(sentence.wording.words)
     for carried in facts.carried:
         for name in ("Goal", "Work completed"):
             for point in carried.lines.get(name, ()):
-                counts.update(worded(point).words)
+                counts.update(read_wording(point).words)
     return counts
 
 
@@ -163,8 +171,8 @@ def _goal_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         worth = 430.0 + _told_worth(sentence.text, counts)
         if sentence.is_bulk:
             is_new = at >= len(facts.sentences) - _MAX_SCORED
-            worth = 40 * identifier_score(sentence.text) if is_new else 0.0
-            worth += 250 * rarity(sentence.ready.words, counts)
+            worth = 40 * score_identifiers(sentence.text) if is_new else 0.0
+            worth += 250 * score_rarity(sentence.wording.words, counts)
             if worth < 2 * _MIN_TOLD_WORTH:
                 continue
         yield Line(section=GOAL, text=sentence.text, worth=worth, order=_FORMER + at)
@@ -172,7 +180,7 @@ def _goal_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 
 def _rule_lines(facts: Facts) -> Iterator[Line]:
     for at, rule in enumerate(facts.rules):
-        worth = 885.0 if rule.is_bulk else 1000.0 if rule_strength(rule.ready) > 1 else 985.0
+        worth = 885.0 if rule.is_bulk else 1000.0 if rule_strength(rule.wording) > 1 else 985.0
         yield Line(section=CONSTRAINTS, text=rule.text, worth=worth, order=at, is_bulk=rule.is_bulk)
 
 
@@ -182,7 +190,7 @@ def _choice_lines(facts: Facts) -> Iterator[Line]:
         if choice.is_guessed:
             continue
         base = 870.0 if choice.is_user else 640.0
-        worth = base + 60 * (at + 1) / n_choices + 30 * identifier_score(choice.text) / 6
+        worth = base + 60 * (at + 1) / n_choices + 30 * score_identifiers(choice.text) / 6
         yield Line(section=DECISIONS, text=gist(choice.text, 420), worth=worth, order=at)
 
 
@@ -207,7 +215,7 @@ def _turn_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 def _told_worth(text: str, counts: Counter[str]) -> float:
     """Say from 0 to 250 how much a text tells that is exact, or said nowhere else."""
     text = text[:_MAX_ASK_CHARS]
-    return 25 * identifier_score(text) + 100 * novelty(worded(text).words, counts)
+    return 25 * score_identifiers(text) + 100 * score_novelty(read_wording(text).words, counts)
 
 
 def _first_telling(answer: str) -> str:
@@ -236,12 +244,12 @@ def _told_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_WORTH:
             continue
-        exact = identifier_score(sentence.text) if at >= n_sentences - _MAX_SCORED else 0.0
+        exact = score_identifiers(sentence.text) if at >= n_sentences - _MAX_SCORED else 0.0
         is_announced = is_intention(sentence.text.lower())
         if len(sentence.text) < 20 or (is_announced and exact < 1) or sentence.text in shown:
             continue
         worth = _KIND_WORTH[sentence.kind] + 60 * exact
-        worth += 120 * rarity(sentence.ready.words, counts)
+        worth += 120 * score_rarity(sentence.wording.words, counts)
         if sentence.n_item in decided and not is_announced:
             worth += 100
         age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)
@@ -263,7 +271,10 @@ def _state_lines(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         yield Line(section=STATE, text=text, worth=840, order=0)
     answer = facts.last_answer
     if answer:
-        is_new = novelty(worded(answer[:_MAX_STATE_CHARS]).words, counts) > _MIN_STATE_NOVELTY
+        is_new = (
+            score_novelty(read_wording(answer[:_MAX_STATE_CHARS]).words, counts)
+            > _MIN_STATE_NOVELTY
+        )
         n_chars = _MAX_STATE_CHARS if is_new else _MAX_DRONE_CHARS
         text = f"last answer: {gist(answer, n_chars)}"
         yield Line(section=STATE, text=text, worth=835, order=1)

@@ -12,7 +12,7 @@ TOKEN = re.compile(r"[0-9A-Za-z_$@][\w$@%/-]*(?:[.:][\w$@%/-]+)*|[^\W\d_]+")
 _CLAIM_TOKEN = re.compile(TOKEN.pattern + r"|[,;!?()。，；！？]|[.](?=\s|\Z)")
 """The same with the marks that end a clause: what a value belongs to does not stand beyond them."""
 DIGIT = re.compile(r"\d")
-MAX_TOKENS = 160
+MAX_CLAIM_TOKENS = 160
 FILLERS = word_list("fillers").words
 NOT_SUBJECTS = word_list("not_subjects").words
 _GLUED_WORDS = re.compile(alternatives("glued_words", has_spaces=False))
@@ -36,13 +36,13 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
 
 
 @lru_cache(maxsize=4096)
-def claims(text: str) -> tuple[Claim, ...]:
+def find_claims(text: str) -> tuple[Claim, ...]:
     """Find the values with a digit in them, each with the noun that it belongs to."""
     return tuple(_claims(text)) if DIGIT.search(text) else ()
 
 
 def _claims(text: str) -> Iterator[Claim]:
-    tokens: list[str] = _CLAIM_TOKEN.findall(text.lower())[:MAX_TOKENS]
+    tokens: list[str] = _CLAIM_TOKEN.findall(text.lower())[:MAX_CLAIM_TOKENS]
     for at, token in enumerate(tokens):
         if not DIGIT.search(token):
             continue
@@ -91,7 +91,7 @@ def is_same_kind(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def whole_value(value: str) -> re.Pattern[str]:
+def value_pattern(value: str) -> re.Pattern[str]:
     """Match a value as a whole, not as a part of a longer number or name."""
     # Chinese puts no space before a value, so its letters are no part of a Latin one.
     before, after = ("[A-Za-z0-9_]" if end.isascii() else r"\w" for end in (value[:1], value[-1:]))

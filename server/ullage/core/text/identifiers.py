@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ullage.core.text.prose import gist, is_sentence
-from ullage.core.text.wording import rarity, worded
+from ullage.core.text.wording import read_wording, score_rarity
 
 MAX_EXCERPT_CHARS = 150
 MIN_DATA_SCORE = 0.55
@@ -99,12 +99,12 @@ class _Candidate(msgspec.Struct, frozen=True, gc=False):
     weight: float
 
 
-def identifiers(text: str) -> list[tuple[str, str]]:
+def find_identifiers(text: str) -> list[tuple[str, str]]:
     """List the identifiers of a text as (kind, name)."""
     return [(match.lastgroup or "", match[0]) for match in _IDENTIFIER.finditer(text)]
 
 
-def identifier_score(text: str) -> float:
+def score_identifiers(text: str) -> float:
     """Say how much exact matter a sentence holds, from 0 to 6."""
     if not _HINT.search(text):
         return 0.0
@@ -114,12 +114,12 @@ def identifier_score(text: str) -> float:
     return min(total + 0.5 * text.count("`"), 6.0)
 
 
-def is_secret(text: str) -> bool:
+def looks_secret(text: str) -> bool:
     """Tell whether a line of data seems to hold a key or a password."""
     return _SECRET.search(text[:2000]) is not None
 
 
-def ranked_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list[DataLine]:
+def rank_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list[DataLine]:
     """Rank the lines of data by what is exact and rare in them, best first.
 
     Sources are (text, number of the item, weight); spoken is what user and agent said, whose
@@ -131,33 +131,33 @@ def ranked_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list
     found: list[tuple[_Candidate, list[tuple[str, str, float]]]] = []
     prose: list[tuple[_Candidate, frozenset[str]]] = []
     for candidate in candidates:
-        named = list(_named(candidate.text)) if _HINT.search(candidate.text) else []
+        named = list(_weigh_identifiers(candidate.text)) if _HINT.search(candidate.text) else []
         if named:
             found.append((candidate, named))
             counts.update({name for _, name, _ in named})
         elif is_sentence(candidate.text):
-            prose.append((candidate, worded(candidate.text).words))
+            prose.append((candidate, read_wording(candidate.text).words))
     lines = [
         DataLine(
             text=_excerpt(candidate.text, named),
             # A small bare number is no reason to show a line.
             names=tuple(dict.fromkeys(name for _, name, weight in named if weight >= 0.5)),
-            score=_score(candidate, named, shapes, counts),
+            score=_score_candidate(candidate, named, shapes, counts),
             n_item=candidate.n_item,
         )
         for candidate, named in found
     ]
-    lines += _rare_prose(prose, spoken)
+    lines += _rank_prose(prose, spoken)
     lines.sort(key=lambda line: (-line.score, -line.n_item))
-    return _favor_spoken(lines[:_MAX_RANKED], spoken)
+    return _raise_spoken(lines[:_MAX_RANKED], spoken)
 
 
-def _rare_prose(prose: list[tuple[_Candidate, frozenset[str]]], spoken: str) -> Iterator[DataLine]:
+def _rank_prose(prose: list[tuple[_Candidate, frozenset[str]]], spoken: str) -> Iterator[DataLine]:
     """Give the sentences without identifiers whose words stand nowhere else."""
     counts = Counter(word for _, words in prose for word in words)
-    counts.update(worded(spoken).words)
+    counts.update(read_wording(spoken).words)
     for candidate, words in prose:
-        rare = rarity(words, counts)
+        rare = score_rarity(words, counts)
         if rare > _MIN_RARITY:
             yield DataLine(
                 text=gist(candidate.text, MAX_EXCERPT_CHARS),
@@ -167,7 +167,7 @@ def _rare_prose(prose: list[tuple[_Candidate, frozenset[str]]], spoken: str) -> 
             )
 
 
-def _favor_spoken(lines: list[DataLine], spoken: str) -> list[DataLine]:
+def _raise_spoken(lines: list[DataLine], spoken: str) -> list[DataLine]:
     words = set(re.findall(r"[\w./:-]{4,80}", spoken))
     raised = [
         msgspec.structs.replace(line, score=line.score * 1.5)
@@ -185,7 +185,7 @@ def _candidates(
     seen: set[str] = set()
     for text, n_item, weight in sources:
         for raw in text.split("\n"):
-            for line in _cut(raw.strip()):
+            for line in _cut_line(raw.strip()):
                 if len(line) < 4 or line in seen:
                     continue
                 seen.add(line)
@@ -201,7 +201,7 @@ def _candidates(
                     yield _Candidate(bare.strip(), form, shape, n_item, weight)
 
 
-def _cut(line: str) -> Iterator[str]:
+def _cut_line(line: str) -> Iterator[str]:
     start = 0
     while len(line) - start > _MAX_LINE_CHARS:
         end = line.rfind(" ", start + 80, start + _MAX_LINE_CHARS)
@@ -217,7 +217,7 @@ def _shape(line: str) -> str:
     return _DIGIT.sub("0", _WORDS.sub("w", body[:100]))
 
 
-def _named(text: str) -> Iterator[tuple[str, str, float]]:
+def _weigh_identifiers(text: str) -> Iterator[tuple[str, str, float]]:
     prefix = _LOG_PREFIX.match(text)
     start = prefix.end() if prefix else 0
     for match in _IDENTIFIER.finditer(text, start):
@@ -231,7 +231,7 @@ def _named(text: str) -> Iterator[tuple[str, str, float]]:
         yield kind, match[0], weight
 
 
-def _score(
+def _score_candidate(
     candidate: _Candidate,
     named: list[tuple[str, str, float]],
     shapes: Counter[str],

@@ -29,7 +29,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     is_item: bool = False
 
 
-class _Open(msgspec.Struct):
+class _OpenPart(msgspec.Struct):
     kind: PartKind
     start: int
     end: int
@@ -40,22 +40,22 @@ class _Open(msgspec.Struct):
 
 def read_parts(text: str) -> tuple[Part, ...]:
     """Read the parts in their order; what stands in comments is none."""
-    return tuple(_parts(_COMMENT.sub(lambda found: _blanked(found[0]), text)))
+    return tuple(_parts(_COMMENT.sub(lambda found: _blank_out(found[0]), text)))
 
 
-def _blanked(comment: str) -> str:
+def _blank_out(comment: str) -> str:
     return re.sub(r"[^\r\n]", " ", comment)
 
 
 def _parts(text: str) -> Iterator[Part]:
-    current: _Open | None = None
+    current: _OpenPart | None = None
     for found in _LINE.finditer(text):
         line = found[0].rstrip("\r\n")
         start, end = found.start(), found.start() + len(line)
         if current is not None and current.kind == "code":
             current.end = end
-            if _closes(line, current.fence):
-                yield _done(current)
+            if _ends_fence(line, current.fence):
+                yield _finish(current)
                 current = None
             continue
         fence = _FENCE.match(line)
@@ -63,10 +63,10 @@ def _parts(text: str) -> Iterator[Part]:
         is_break = fence is not None or heading is not None or not line.strip()
         item = _ITEM.match(line)
         if current is not None and (is_break or item):
-            yield _done(current)
+            yield _finish(current)
             current = None
         if fence is not None:
-            current = _Open(
+            current = _OpenPart(
                 kind="code", start=start, end=end, indent=_indent(line), fence=fence["mark"]
             )
         elif heading is not None:
@@ -74,19 +74,19 @@ def _parts(text: str) -> Iterator[Part]:
         elif current is not None:
             current.end = end
         elif line.strip():
-            current = _Open(
+            current = _OpenPart(
                 kind="text", start=start, end=end, indent=_indent(line), is_item=item is not None
             )
     if current is not None:
-        yield _done(current)
+        yield _finish(current)
 
 
-def _closes(line: str, fence: str) -> bool:
+def _ends_fence(line: str, fence: str) -> bool:
     bare = line.strip()
     return len(bare) >= len(fence) and set(bare) == {fence[0]}
 
 
-def _done(part: _Open) -> Part:
+def _finish(part: _OpenPart) -> Part:
     return Part(
         kind=part.kind,
         start=part.start,
@@ -101,6 +101,6 @@ def _indent(line: str) -> int:
     return len(wide) - len(wide.lstrip())
 
 
-def plain_words(text: str) -> tuple[str, ...]:
+def split_plain_words(text: str) -> tuple[str, ...]:
     """Give what a paragraph or an item says, as words: without marks, case and markup."""
     return tuple(re.findall(r"[\w/.@#$%+-]*\w", _ITEM.sub("", text, count=1).casefold()))

@@ -11,7 +11,7 @@ import msgspec
 from ullage.core.text.markdown import Part
 
 
-class Nested(msgspec.Struct, frozen=True, kw_only=True):
+class NestedPart(msgspec.Struct, frozen=True, kw_only=True):
     """A paragraph or an item, and what it is part of and made of."""
 
     part: Part
@@ -25,12 +25,12 @@ class Nested(msgspec.Struct, frozen=True, kw_only=True):
         return self.below[-1].end if self.below else self.part.end
 
 
-def nested(text: str, parts: Sequence[Part]) -> tuple[Nested, ...]:
+def nest_parts(text: str, parts: Sequence[Part]) -> tuple[NestedPart, ...]:
     above: list[tuple[Part, ...]] = []
     below: list[list[Part]] = [[] for _ in parts]
     open_at: list[int] = []
     for at, part in enumerate(parts):
-        while open_at and not _holds(text, parts[open_at[-1]], part):
+        while open_at and not _contains(text, parts[open_at[-1]], part):
             open_at.pop()
         above.append(tuple(parts[outer] for outer in open_at))
         for outer in open_at:
@@ -38,13 +38,13 @@ def nested(text: str, parts: Sequence[Part]) -> tuple[Nested, ...]:
         if part.kind == "text":
             open_at.append(at)
     return tuple(
-        Nested(part=part, above=above[at], below=tuple(below[at]))
+        NestedPart(part=part, above=above[at], below=tuple(below[at]))
         for at, part in enumerate(parts)
         if part.kind == "text"
     )
 
 
-def _holds(text: str, outer: Part, part: Part) -> bool:
+def _contains(text: str, outer: Part, part: Part) -> bool:
     """Whether a paragraph or an item goes on in a later part, where those between are its own."""
     if part.kind == "heading":
         return False

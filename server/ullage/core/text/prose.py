@@ -58,7 +58,7 @@ _SHELL_PREFIX = "Ran `"
 """How pi shows a command that the user ran, with its output, as a user's message."""
 
 
-class Piece(msgspec.Struct, frozen=True, gc=False):
+class RawSentence(msgspec.Struct, frozen=True, gc=False):
     """A sentence as it stood, without list marks."""
 
     text: str
@@ -67,7 +67,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     is_heading: bool
 
 
-def own_words(text: str) -> tuple[str, str]:
+def separate_injected(text: str) -> tuple[str, str]:
     """Part a user's message into what the user wrote and what a program put into it."""
     if text.startswith(_SHELL_PREFIX) and "\n```" in text:
         return "", text
@@ -93,7 +93,7 @@ def _cut_tag(text: str, tag: str, foreign: list[str]) -> str:
     return "".join(kept)
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def cut_sentences(text: str) -> Iterator[RawSentence]:
     """Cut text into sentences, line by line; fenced and log-like lines count as pasted."""
     lines = text.split("\n")
     is_long = len(lines) > _FEW_LINES
@@ -118,7 +118,7 @@ def pieces(text: str) -> Iterator[Piece]:
             # The program's own message; only what somebody wrote behind it can be language.
             next(sentences, None)
         for sentence in sentences:
-            yield Piece(sentence, is_data, mark is not None, is_heading)
+            yield RawSentence(sentence, is_data, mark is not None, is_heading)
 
 
 def looks_like_data(line: str) -> bool:
@@ -142,13 +142,13 @@ def split_sentences(line: str) -> Iterator[str]:
         sentence = line[start : end.end()].strip()
         if sentence[-10:].lower().endswith(_abbreviations()) or sentence[:-1].isdecimal():
             continue
-        yield from (sentence,) if len(sentence) <= MAX_SENTENCE_CHARS else _bounded(sentence)
+        yield from (sentence,) if len(sentence) <= MAX_SENTENCE_CHARS else _cut_long(sentence)
         start = end.end()
     if rest := line[start:].strip():
-        yield from (rest,) if len(rest) <= MAX_SENTENCE_CHARS else _bounded(rest)
+        yield from (rest,) if len(rest) <= MAX_SENTENCE_CHARS else _cut_long(rest)
 
 
-def _bounded(sentence: str) -> Iterator[str]:
+def _cut_long(sentence: str) -> Iterator[str]:
     start = 0
     while len(sentence) - start > MAX_SENTENCE_CHARS:
         limit = start + MAX_SENTENCE_CHARS

@@ -20,23 +20,23 @@ _UNSEEN = f"[{_JOINERS}]*+"
 _BLANK = rf"[\s{_JOINERS}]*+"
 
 
-def _spelled(word: str) -> str:
+def _letters_apart(word: str) -> str:
     return _UNSEEN.join(re.escape(letter) for letter in word)
 
 
 _MARKUP = re.compile(rf"<(?={_UNSEEN}[A-Za-z/!?|])")
 _HEADINGS = "|".join(
     (
-        _spelled("post-compaction"),
-        rf"{_spelled('context')}{_BLANK}:",
-        *(rf"{_spelled(role)}{_UNSEEN}(?!\w)" for role in ("inst", "sys", "system")),
+        _letters_apart("post-compaction"),
+        rf"{_letters_apart('context')}{_BLANK}:",
+        *(rf"{_letters_apart(role)}{_UNSEEN}(?!\w)" for role in ("inst", "sys", "system")),
     )
 )
 _BRACKET = re.compile(rf"\[(?={_BLANK}(?:/{_BLANK})?(?:{_HEADINGS}))", re.IGNORECASE)
 """What could pass for our own heading, for the line of the gauge, or for a role."""
 
 
-def as_data(text: str) -> str:
+def quote_as_data(text: str) -> str:
     """Bring text onto one line that no reader can take for markup, a heading or a role."""
     text = _INVISIBLE.sub("", one_line(text))
     return _BRACKET.sub("(", _MARKUP.sub("‹", text))

@@ -8,15 +8,15 @@ import msgspec
 from ullage.core.text.claims import (
     DIGIT,
     FILLERS,
-    MAX_TOKENS,
+    MAX_CLAIM_TOKENS,
     NOT_SUBJECTS,
     TOKEN,
     Claim,
-    claims,
+    find_claims,
     is_same_kind,
 )
 from ullage.core.text.word_lists import alternatives, list_entries, word_list
-from ullage.core.text.wording import CHANGES, CHOICES, COMPLAINTS, Worded, has_marker
+from ullage.core.text.wording import CHANGES, CHOICES, COMPLAINTS, Wording, has_marker
 
 _MIN_FRAME = 3
 """Words that two sentences must share to say the same of another value; chosen."""
@@ -73,15 +73,15 @@ _COPULA = re.compile(
 )
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """A sentence as the comparison needs it; `as_said` makes it."""
+class SentenceClaims(msgspec.Struct, frozen=True, kw_only=True):
+    """A sentence as the comparison needs it; `read_sentence_claims` makes it."""
 
     text: str
     lower: str
     is_user: bool
     is_rule: bool
     is_choice: bool
-    ready: Worded
+    wording: Wording
     own: tuple[Claim, ...]
     """The values that it gives; empty where it cannot replace one."""
     old: tuple[str, ...]
@@ -91,51 +91,53 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     """Its words without one of its values, and that value: see `_frames`."""
 
 
-def as_said(text: str, ready: Worded, *, is_user: bool, is_rule: bool, is_choice: bool) -> Said:
+def read_sentence_claims(
+    text: str, wording: Wording, *, is_user: bool, is_rule: bool, is_choice: bool
+) -> SentenceClaims:
     """Read of a sentence alone what it says of values."""
     own: tuple[Claim, ...] = ()
     old: tuple[str, ...] = ()
     is_change = False
     if is_user or is_choice or DIGIT.search(text):
-        own = claims(text)
-        if own or _may_name_old(ready):
-            is_change = _tells_change(ready, is_user=is_user)
-            old = tuple(dict.fromkeys(named_old(text, ready))) if is_change else ()
-    return Said(
+        own = find_claims(text)
+        if own or _may_name_old_value(wording):
+            is_change = _is_change(wording, is_user=is_user)
+            old = tuple(dict.fromkeys(find_old_values(text, wording))) if is_change else ()
+    return SentenceClaims(
         text=text,
         lower=text.lower(),
         is_user=is_user,
         is_rule=is_rule,
         is_choice=is_choice,
-        ready=ready,
+        wording=wording,
         own=own,
         old=old,
         is_change=is_change,
-        frames=tuple(_frames(ready.lower, own)) if is_user and own else (),
+        frames=tuple(_frames(wording.lower, own)) if is_user and own else (),
     )
 
 
-def _tells_change(ready: Worded, *, is_user: bool) -> bool:
+def _is_change(wording: Wording, *, is_user: bool) -> bool:
     """Tell whether a sentence may change a value, rather than report or ask."""
-    if ready.lower.rstrip(" \"')").endswith(("?", "？")) or has_marker(ready, COMPLAINTS):
+    if wording.lower.rstrip(" \"')").endswith(("?", "？")) or has_marker(wording, COMPLAINTS):
         return False
-    if has_marker(ready, CHANGES) or has_marker(ready, CHOICES):
+    if has_marker(wording, CHANGES) or has_marker(wording, CHOICES):
         # "Now" and "new" alone are no change when the agent tells what it did.
-        return is_user or _has_change_verb(ready)
-    return is_user and not ready.words.isdisjoint(_OLD_VALUE_HINTS)
+        return is_user or _has_change_verb(wording)
+    return is_user and not wording.words.isdisjoint(_OLD_VALUE_HINTS)
 
 
-def exchanges(ready: Worded) -> bool:
-    return not ready.words.isdisjoint(_EXCHANGES) or _has_change_verb(ready)
+def is_exchange(wording: Wording) -> bool:
+    return not wording.words.isdisjoint(_EXCHANGES) or _has_change_verb(wording)
 
 
-def _has_change_verb(ready: Worded) -> bool:
+def _has_change_verb(wording: Wording) -> bool:
     # The beginnings of the words spare most searches.
-    is_likely = not _CHANGE_HEADS.isdisjoint(word[:3] for word in ready.words)
+    is_likely = not _CHANGE_HEADS.isdisjoint(word[:3] for word in wording.words)
     is_likely = is_likely or (
-        ready.is_unspaced and _CHANGE_FRAGMENTS.search(ready.lower) is not None
+        wording.is_unspaced and _CHANGE_FRAGMENTS.search(wording.lower) is not None
     )
-    return is_likely and _CHANGE_VERBS.search(ready.lower) is not None
+    return is_likely and _CHANGE_VERBS.search(wording.lower) is not None
 
 
 def _frames(lower: str, own: Sequence[Claim]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -146,7 +148,7 @@ def _frames(lower: str, own: Sequence[Claim]) -> Iterator[tuple[tuple[str, ...],
     copula = _COPULA.search(lower)
     if copula is None or lower.endswith(("?", "？")):
         return
-    tokens: list[str] = TOKEN.findall(lower)[:MAX_TOKENS]
+    tokens: list[str] = TOKEN.findall(lower)[:MAX_CLAIM_TOKENS]
     for value in dict.fromkeys(claim.value for claim in own):
         if tokens.count(value) > 1 or lower.find(value) < copula.end():
             continue
@@ -155,22 +157,22 @@ def _frames(lower: str, own: Sequence[Claim]) -> Iterator[tuple[tuple[str, ...],
             yield frame, value
 
 
-def _may_name_old(ready: Worded) -> bool:
-    return not ready.words.isdisjoint(_NAMING) or any(sign in ready.lower for sign in _ARROWS)
+def _may_name_old_value(wording: Wording) -> bool:
+    return not wording.words.isdisjoint(_NAMING) or any(sign in wording.lower for sign in _ARROWS)
 
 
-def named_old(text: str, ready: Worded) -> Iterator[str]:
+def find_old_values(text: str, wording: Wording) -> Iterator[str]:
     """Find the values that a sentence itself calls old."""
     head = text[:1000]
     for heads, signs, pattern in _PAIRS:
         # Words and signs spare most searches.
-        if ready.words.isdisjoint(heads) and not any(sign in head for sign in signs):
+        if wording.words.isdisjoint(heads) and not any(sign in head for sign in signs):
             continue
         for match in pattern.finditer(head):
             old, new = _value_in(match[1], is_last=True), _value_in(match[2], is_last=False)
             if old and new and old != new and _is_alike(old, new) and _CHANGE_VERBS.search(head):
                 yield old
-    if ready.words.isdisjoint(_OLD_VALUE_HINTS):
+    if wording.words.isdisjoint(_OLD_VALUE_HINTS):
         return
     tokens: list[str] = TOKEN.findall(head)
     for match in _OLD_VALUE.finditer(head):

@@ -7,9 +7,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.text.prose import Piece, is_sentence, pieces
+from ullage.core.text.prose import RawSentence, cut_sentences, is_sentence
 from ullage.core.text.word_lists import WordList, word_list
 from ullage.core.text.wording import (
+    AGENT_MARKERS,
     CHOICES,
     DEFERRALS,
     DONE,
@@ -17,13 +18,12 @@ from ullage.core.text.wording import (
     OPEN_POINTS,
     REASONS,
     STRONG_RULES,
-    TOLD,
     WEAK_RULES,
-    Worded,
+    Wording,
     has_marker,
     is_intention,
+    read_wording,
     rule_strength,
-    worded,
 )
 
 Kind: TypeAlias = Literal[
@@ -57,32 +57,32 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_user: bool
     is_bulk: bool
     """Whether it comes from a paste or from a long document rather than from typing."""
-    ready: Worded
+    wording: Wording
 
 
 @lru_cache(maxsize=MAX_CACHED)
-def user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
+def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what a user wrote; pasted lines count only where they read as a rule."""
     found: list[Sentence] = []
     under: Kind | None = None
-    all_pieces = list(pieces(text))
+    all_pieces = list(cut_sentences(text))
     n_typed = sum(not piece.is_pasted for piece in all_pieces)
     for at, piece in enumerate(all_pieces):
         if piece.is_pasted and not is_sentence(piece.text):
             continue
-        ready = worded(piece.text)
+        wording = read_wording(piece.text)
         is_typed = not piece.is_pasted
         is_bulk = piece.is_pasted or (
             n_typed > _BULK_PIECES and _BULK_EDGE <= at < len(all_pieces) - _BULK_EDGE
         )
-        kind = _pasted_kind(ready) if piece.is_pasted else _user_kind(piece, ready)
+        kind = _pasted_kind(wording) if piece.is_pasted else _user_kind(piece, wording)
         if kind is None:
             continue
-        under = _list_kind(piece, ready, under)
+        under = _list_kind(piece, wording, under)
         if under is not None and piece.is_listed and not piece.is_heading and is_typed:
             kind = under
-        if _continues(found, kind, ready, piece):
-            found[-1] = _joined(found[-1], piece.text)
+        if _gives_reason(found, kind, wording, piece):
+            found[-1] = _append_reason(found[-1], piece.text)
             continue
         found.append(
             Sentence(
@@ -91,30 +91,30 @@ def user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
                 n_item=n_item,
                 is_user=True,
                 is_bulk=is_bulk,
-                ready=ready,
+                wording=wording,
             )
         )
     return tuple(found)
 
 
 @lru_cache(maxsize=MAX_CACHED)
-def agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
+def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what the agent wrote, without its code."""
     found: list[Sentence] = []
     under: Kind | None = None
-    for piece in pieces(text.replace("**", "")):
+    for piece in cut_sentences(text.replace("**", "")):
         if piece.is_pasted:
             continue
         # A word in code says nothing of the sentence: a status called `pending` is not open.
-        ready = worded(_CODE_SPAN.sub("`", piece.text))
-        under = _list_kind(piece, ready, under)
-        kind = _agent_kind(ready)
+        wording = read_wording(_CODE_SPAN.sub("`", piece.text))
+        under = _list_kind(piece, wording, under)
+        kind = _agent_kind(wording)
         if under is not None and piece.is_listed and not piece.is_heading:
             kind = under
         if piece.is_heading and not any(char.isdigit() for char in piece.text):
             continue
-        if _continues(found, kind, ready, piece):
-            found[-1] = _joined(found[-1], piece.text)
+        if _gives_reason(found, kind, wording, piece):
+            found[-1] = _append_reason(found[-1], piece.text)
             continue
         found.append(
             Sentence(
@@ -123,28 +123,28 @@ def agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
                 n_item=n_item,
                 is_user=False,
                 is_bulk=False,
-                ready=ready,
+                wording=wording,
             )
         )
     return tuple(found)
 
 
-def _user_kind(piece: Piece, ready: Worded) -> Kind | None:
-    if not ready.words:
+def _user_kind(piece: RawSentence, wording: Wording) -> Kind | None:
+    if not wording.words:
         return None
-    strength = rule_strength(ready)
+    strength = rule_strength(wording)
     if strength == _CLEAR or (strength and not piece.is_heading):
         return "rule"
-    if ready.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
+    if wording.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
         return "question"
-    is_pick = ready.first in _PICK_VERBS.words or ready.lower.startswith(_PICK_VERBS.fragments)
-    if is_pick or has_marker(ready, CHOICES):
+    is_pick = wording.first in _PICK_VERBS.words or wording.lower.startswith(_PICK_VERBS.fragments)
+    if is_pick or has_marker(wording, CHOICES):
         return "choice"
-    return "open" if has_marker(ready, DEFERRALS) else "statement"
+    return "open" if has_marker(wording, DEFERRALS) else "statement"
 
 
-def _pasted_kind(ready: Worded) -> Kind | None:
-    return "rule" if rule_strength(ready) == _CLEAR else None
+def _pasted_kind(wording: Wording) -> Kind | None:
+    return "rule" if rule_strength(wording) == _CLEAR else None
 
 
 _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
@@ -156,89 +156,95 @@ _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
 """What an agent's words make of a sentence, the first match wins."""
 
 
-def _agent_kind(ready: Worded) -> Kind:
-    lower = ready.lower
+def _agent_kind(wording: Wording) -> Kind:
+    lower = wording.lower
     if is_intention(lower) and not (
-        "because" in ready.words or "instead of" in lower or "rather than" in lower
+        "because" in wording.words or "instead of" in lower or "rather than" in lower
     ):
         return "other"
     if lower.startswith(("[ ]", "[x]")):
         return "done" if lower[1] == "x" else "open"
     if lower.endswith("?"):
         return "question"
-    if not has_marker(ready, TOLD):
+    if not has_marker(wording, AGENT_MARKERS):
         return "other"
     for table, kind in _AGENT_KINDS:
-        if has_marker(ready, table):
+        if has_marker(wording, table):
             return kind
     return "other"
 
 
-def _list_kind(piece: Piece, ready: Worded, under: Kind | None) -> Kind | None:
+def _list_kind(piece: RawSentence, wording: Wording, under: Kind | None) -> Kind | None:
     """Say what the points below a heading are, until a line that is no point."""
     if not piece.is_heading:
         return under if piece.is_listed else None
-    if len(ready.words) > 12:
+    if len(wording.words) > 12:
         return None
-    if has_marker(ready, STRONG_RULES) or has_marker(ready, WEAK_RULES) or _names_rules(ready):
+    if any(has_marker(wording, rules) for rules in (STRONG_RULES, WEAK_RULES)) or _names_rules(
+        wording
+    ):
         return "rule"
-    if has_marker(ready, OPEN_POINTS):
+    if has_marker(wording, OPEN_POINTS):
         return "open"
-    if has_marker(ready, CHOICES) or "decisions" in ready.words:
+    if has_marker(wording, CHOICES) or "decisions" in wording.words:
         return "choice"
-    return "done" if has_marker(ready, DONE) else None
+    return "done" if has_marker(wording, DONE) else None
 
 
-def _names_rules(ready: Worded) -> bool:
-    return not ready.words.isdisjoint(_RULE_HEADINGS.words) or any(
-        fragment in ready.lower for fragment in _RULE_HEADINGS.fragments
+def _names_rules(wording: Wording) -> bool:
+    return not wording.words.isdisjoint(_RULE_HEADINGS.words) or any(
+        fragment in wording.lower for fragment in _RULE_HEADINGS.fragments
     )
 
 
-def _continues(found: Sequence[Sentence], kind: Kind, ready: Worded, piece: Piece) -> bool:
+def _gives_reason(
+    found: Sequence[Sentence], kind: Kind, wording: Wording, piece: RawSentence
+) -> bool:
     """Tell whether a sentence gives the reason of the rule or choice before it."""
     if not found or piece.is_listed or piece.is_pasted:
         return False
     before = found[-1]
     if before.kind not in ("rule", "choice") or kind in ("rule", "question", "choice", "open"):
         return False
-    is_reason = ready.first in REASONS.words or (
-        not ready.lower.isascii() and ready.lower.startswith(REASONS.fragments)
+    is_reason = wording.first in REASONS.words or (
+        not wording.lower.isascii() and wording.lower.startswith(REASONS.fragments)
     )
     return is_reason and len(before.text) + len(piece.text) < 500
 
 
-def _joined(before: Sentence, text: str) -> Sentence:
+def _append_reason(before: Sentence, text: str) -> Sentence:
     separator = "" if before.text.endswith(("。", "！", "？")) else " "
-    return reworded(before, before.text + separator + text)
+    return replace_text(before, before.text + separator + text)
 
 
-def reworded(sentence: Sentence, text: str) -> Sentence:
+def replace_text(sentence: Sentence, text: str) -> Sentence:
     """Give a sentence another text."""
-    return msgspec.structs.replace(sentence, text=text, ready=worded(text))
+    return msgspec.structs.replace(sentence, text=text, wording=read_wording(text))
 
 
-def opened(sentences: Sequence[Sentence], changed: Mapping[str, int]) -> Iterator[Sentence]:
+def find_open_points(
+    sentences: Sequence[Sentence], changed: Mapping[str, int]
+) -> Iterator[Sentence]:
     """Give the open points that no later sentence reports as done, and no later edit did.
 
     `changed` has the paths that were modified, each with the last item that did so.
     """
     if not any(sentence.kind == "open" for sentence in sentences):
         return
-    finished = [(s.n_item, _content(s.ready)) for s in sentences if s.kind == "done"]
+    finished = [(s.n_item, _content_stems(s.wording)) for s in sentences if s.kind == "done"]
     for sentence in sentences:
         if sentence.kind != "open":
             continue
-        words = _content(sentence.ready)
+        words = _content_stems(sentence.wording)
         needed = max(min(2, len(words)), 0.6 * len(words))
         is_told = any(
             n_item > sentence.n_item and len(words & done) >= needed for n_item, done in finished
         )
-        if not is_told and not _is_made(sentence, changed):
+        if not is_told and not _is_edited_later(sentence, changed):
             yield sentence
 
 
-def _is_made(sentence: Sentence, changed: Mapping[str, int]) -> bool:
+def _is_edited_later(sentence: Sentence, changed: Mapping[str, int]) -> bool:
     """Tell whether every file that a point names was modified after it."""
     named = {match[0] for match in _FILE_NAME.finditer(sentence.text)}
     if not named:
@@ -247,12 +253,12 @@ def _is_made(sentence: Sentence, changed: Mapping[str, int]) -> bool:
     return all(name.rsplit("/", 1)[-1] in later for name in named)
 
 
-def _content(ready: Worded) -> frozenset[str]:
+def _content_stems(wording: Wording) -> frozenset[str]:
     """Give the beginnings of a sentence's telling words, alike for `export` and `exported`.
 
     Whether something was written, built or added is told in many verbs: they count only where
     there are hardly other words.
     """
-    stems = frozenset(word[:_STEM_CHARS] for word in ready.words if len(word) > 2) - _EMPTY_STEMS
+    stems = frozenset(word[:_STEM_CHARS] for word in wording.words if len(word) > 2) - _EMPTY_STEMS
     things = stems - _DOING_STEMS
     return things if len(things) > 1 else stems

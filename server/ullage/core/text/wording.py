@@ -20,7 +20,7 @@ _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\ua
 """Thai, Korean, Japanese and Chinese."""
 
 
-class Worded(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A sentence made ready for the questions below."""
 
     lower: str
@@ -32,12 +32,12 @@ class Worded(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether it holds letters of a script whose words the tables have as fragments."""
 
 
-def worded(text: str) -> Worded:
+def read_wording(text: str) -> Wording:
     """Split a sentence into lower-case words."""
     lower = text.lower().replace("’", "'")
-    words = _words(lower)
+    words = _split_words(lower)
     different = frozenset(words)
-    return Worded(
+    return Wording(
         lower=lower,
         words=different,
         marked=different & _MARKED,
@@ -47,7 +47,7 @@ def worded(text: str) -> Worded:
     )
 
 
-def _words(lower: str) -> list[str]:
+def _split_words(lower: str) -> list[str]:
     if not lower.isascii():
         return _WORD.findall(lower)
     words = lower.encode("ascii").translate(_PARTED).decode("ascii").split()
@@ -56,7 +56,7 @@ def _words(lower: str) -> list[str]:
     return [part for word in words for part in (_WORD.findall(word) if "'" in word else (word,))]
 
 
-def novelty(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
+def score_novelty(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
     """Say from 0 to 1 how much of a sentence nobody said more than twice."""
     total = 0.0
     for word in words:
@@ -66,7 +66,7 @@ def novelty(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
     return min(1.0, total / 3)
 
 
-def rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
+def score_rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
     """Say from 0 to 1 how much of a sentence stands nowhere else; drone is near 0."""
     total = 0.0
     for word in words:
@@ -75,7 +75,7 @@ def rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
     return min(1.0, total / 3)
 
 
-def has_marker(sentence: Worded, table: WordList) -> bool:
+def has_marker(sentence: Wording, table: WordList) -> bool:
     """Tell whether a sentence holds one of the table's words, phrases or fragments."""
     words, lower = sentence.marked, sentence.lower
     if not words.isdisjoint(table.words):
@@ -88,7 +88,7 @@ def has_marker(sentence: Worded, table: WordList) -> bool:
     return sentence.is_unspaced and any(fragment in lower for fragment in table.fragments)
 
 
-def union(*tables: WordList) -> WordList:
+def join_lists(*tables: WordList) -> WordList:
     """Join tables into one that is quick to say no: a phrase's first word is enough."""
     words = frozenset(word for table in tables for word in (*table.words, *table.phrases))
     fragments = tuple(fragment for table in tables for fragment in table.fragments)
@@ -98,7 +98,7 @@ def union(*tables: WordList) -> WordList:
 STRONG_RULES = word_list("strong_rules")
 WEAK_RULES = word_list("weak_rules")
 COMPLAINTS = word_list("complaints")
-_ANY_RULE = union(STRONG_RULES, WEAK_RULES)
+_ANY_RULE = join_lists(STRONG_RULES, WEAK_RULES)
 _ABSOLUTES = word_list("absolutes").words
 _NEGATIONS = word_list("negations").words
 CHOICES = word_list("choices")
@@ -109,9 +109,9 @@ DONE = word_list("done")
 FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
 CHANGES = word_list("changes")
-TOLD = union(CHOICES, OPEN_POINTS, DONE, FINDINGS)
+AGENT_MARKERS = join_lists(CHOICES, OPEN_POINTS, DONE, FINDINGS)
 """What an agent's sentence must have to be anything but a remark."""
-_MARKED = union(
+_MARKED = join_lists(
     STRONG_RULES, WEAK_RULES, COMPLAINTS, CHOICES, REASONS, OPEN_POINTS, DEFERRALS, DONE, FINDINGS,
     DEAD_ENDS, CHANGES,
 ).words  # fmt: skip
@@ -133,7 +133,7 @@ _EXCLUDED = re.compile(rf"[,;] ?(?:{alternatives('exclusions')}) \w")
 """How a sentence ends that says what is not wanted."""
 
 
-def rule_strength(sentence: Worded) -> int:
+def rule_strength(sentence: Wording) -> int:
     """Say how much a sentence reads as a rule: 2 clearly, 1 perhaps, 0 not."""
     is_bare = sentence.first not in _NEGATIONS and _EXCLUDED.search(sentence.lower) is None
     if is_bare and not has_marker(sentence, _ANY_RULE):
@@ -150,7 +150,7 @@ def rule_strength(sentence: Worded) -> int:
 
 def reads_as_rule(text: str) -> bool:
     """Tell whether a sentence clearly reads as a rule."""
-    return rule_strength(worded(text)) > 1
+    return rule_strength(read_wording(text)) > 1
 
 
 def is_directive(text: str) -> bool:
@@ -160,7 +160,7 @@ def is_directive(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_directive(lower: str) -> bool:
-    return _TO_AGENT.search(lower) is not None or has_marker(worded(lower), STRONG_RULES)
+    return _TO_AGENT.search(lower) is not None or has_marker(read_wording(lower), STRONG_RULES)
 
 
 def is_intention(lower: str) -> bool:
@@ -168,7 +168,7 @@ def is_intention(lower: str) -> bool:
     return lower.startswith(_INTENTIONS)
 
 
-def _is_prohibition(sentence: Worded) -> bool:
+def _is_prohibition(sentence: Wording) -> bool:
     rest = sentence.lower.lstrip("-*• \"'")
     is_negated = sentence.first in _NEGATIONS
     return (
