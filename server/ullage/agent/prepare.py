@@ -35,8 +35,8 @@ async def prepare(sessions: Sessions, params: Prepare) -> Prepared:
         done = await app.prepare(opened.attached, opened.progress, call)
         opened.progress = done.progress
     actions: list[TakenOrAsked] = [_action(step) for step in done.steps]
-    if done.turn.pruned:
-        pruned = Pruned(n_outputs=len(done.turn.pruned), n_tokens=done.turn.n_freed)
+    if done.turn.prunes:
+        pruned = Pruned(n_outputs=len(done.turn.prunes), n_tokens=done.turn.n_freed)
         actions.insert(0, pruned)
     return Prepared(
         replacements=[

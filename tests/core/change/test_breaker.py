@@ -7,7 +7,7 @@ from ullage.core.change.breaker import (
     RUN_INTERVAL_MS,
     STRIKE_LIFE_MS,
     Breaker,
-    at_epoch,
+    begin_epoch,
     is_tripped,
     put_off,
     record_failure,
@@ -150,9 +150,9 @@ def test_what_was_put_off_in_a_full_window_is_due_again_before_its_end(
 
 def test_a_compaction_by_somebody_else_begins_a_new_epoch() -> None:
     breaker = record_warning(ran(95_000, "full"), n_compactions=1)
-    assert at_epoch(breaker, 1) is breaker
-    assert at_epoch(breaker, 0) is breaker
-    later = at_epoch(breaker, 2)
+    assert begin_epoch(breaker, 1) is breaker
+    assert begin_epoch(breaker, 0) is breaker
+    later = begin_epoch(breaker, 2)
     assert (later.epoch, later.held_layer, later.is_warned) == (2, None, False)
     assert later.strikes_ms == breaker.strikes_ms
     assert later.last_compaction_ms == NOW

@@ -30,7 +30,7 @@ from ullage.app.runtime.session import Attached, Call, Held, Progress, keep, loa
 from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn
-from ullage.core.change.request_plan import Turn, plan_turn
+from ullage.core.change.request_plan import RequestPlan, plan_request
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.gauge.gauge import Gauge, gauge_line
 from ullage.core.gauge.policy import ratio_at
@@ -71,7 +71,7 @@ Step: TypeAlias = Written | Flushed | FlushTurn | Compact | Ask | Warn
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """What was done and is to be done before a request."""
 
-    turn: Turn
+    turn: RequestPlan
     natives: dict[int, JsonObject]
     """Messages with placeholders, by their place."""
     gauge: Gauge
@@ -115,7 +115,7 @@ class _Request:
         self._notes = list(self._held.notes)
         gauge = self._loaded.status.gauge
         state = read_auto_state(attached.key, attached.places)
-        self._turn = plan_turn(
+        self._turn = plan_request(
             self._held.sent.items,
             self._held.progress.pruned,
             _situation(self._held, state),
@@ -127,7 +127,7 @@ class _Request:
         share = None if used is None else used / gauge.window.n_tokens
         self._gauge = msgspec.structs.replace(gauge, used_tokens=used, utilization=share)
         self._progress = msgspec.structs.replace(
-            with_pruned(self._held.progress, self._turn.pruned),
+            with_pruned(self._held.progress, self._turn.prunes),
             last=self._loaded.context,
             used_tokens=used,
             is_restored=False,
@@ -228,7 +228,7 @@ class _Request:
         return Prepared(
             turn=self._turn,
             natives=natives_with_placeholders(
-                self._loaded.context.items, self._turn.pruned, self._attached.shape.prune_message
+                self._loaded.context.items, self._turn.prunes, self._attached.shape.prune_message
             ),
             gauge=self._gauge,
             line=gauge_line(self._gauge, is_checkpoint_saved=is_saved) if is_shown else None,

@@ -12,10 +12,10 @@ from ullage.app.sessions.load import Loaded, measure_reading, read
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
-from ullage.core.change.breaker import Breaker, at_epoch
+from ullage.core.change.breaker import Breaker, begin_epoch
 from ullage.core.change.decision import Step
 from ullage.core.change.prune import PruneItem, pruned
-from ullage.core.change.request_plan import still_pruned, without_unseen
+from ullage.core.change.request_plan import find_prunes_to_repeat, subtract_unreported
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
@@ -190,11 +190,11 @@ def load_call(attached: Attached, progress: Progress, call: Call) -> Held:
         progress = _at_epoch(progress, n_compactions, context)
         context = _context(attached, progress, call)
     answer_id = _last_answer_id(context)
-    pruned_before = still_pruned(context.items, progress.pruned)
+    pruned_before = find_prunes_to_repeat(context.items, progress.pruned)
     unseen = progress.unseen if answer_id == progress.answer_id else ()
-    unseen = still_pruned(context.items, unseen)
+    unseen = find_prunes_to_repeat(context.items, unseen)
     items = pruned(context.items, [item.replacement for item in pruned_before])
-    sent = msgspec.structs.replace(context, items=without_unseen(items, unseen))
+    sent = msgspec.structs.replace(context, items=subtract_unreported(items, unseen))
     progress = msgspec.structs.replace(
         progress,
         is_known=True,
@@ -322,7 +322,7 @@ def _note_epoch(attached: Attached, n_compactions: int, *, is_recorded: bool) ->
     def begun(breaker: Breaker) -> Breaker:
         if is_recorded:
             return msgspec.structs.replace(breaker, epoch=n_compactions)
-        return at_epoch(breaker, n_compactions)
+        return begin_epoch(breaker, n_compactions)
 
     try:
         change_breaker(attached.session, begun, attached.places)

@@ -87,19 +87,19 @@ def record_run(
 
     `n_compactions` are those of the session now, this one included.
     """
-    is_worth = n_before - n_after >= MIN_GAIN_RATIO * n_before
+    is_worthwhile = n_before - n_after >= MIN_GAIN_RATIO * n_before
     is_compaction = layer != "prune"
     strikes = _live_strikes(breaker, now_ms)
     if is_compaction:
-        strikes = () if is_worth else (*strikes, now_ms)
+        strikes = () if is_worthwhile else (*strikes, now_ms)
     return Breaker(
         epoch=n_compactions,
         last_prune_ms=breaker.last_prune_ms if is_compaction else now_ms,
         last_compaction_ms=now_ms if is_compaction else breaker.last_compaction_ms,
         strikes_ms=strikes,
-        held_layer=None if is_worth else layer,
-        held_until_tokens=0 if is_worth else _grown(n_after),
-        is_warned=breaker.is_warned and not (is_compaction and is_worth),
+        held_layer=None if is_worthwhile else layer,
+        held_until_tokens=0 if is_worthwhile else _after_growth(n_after),
+        is_warned=breaker.is_warned and not (is_compaction and is_worthwhile),
     )
 
 
@@ -125,7 +125,7 @@ def put_off(
     It rests until half of what was left of the window is used, where that comes first: a context
     that is nearly full cannot grow by a fifth.
     """
-    until_tokens = _grown(used_tokens)
+    until_tokens = _after_growth(used_tokens)
     if window_tokens is not None and window_tokens > used_tokens:
         until_tokens = min(until_tokens, math.ceil((used_tokens + window_tokens) / 2))
     return msgspec.structs.replace(
@@ -140,7 +140,7 @@ def record_warning(breaker: Breaker, *, n_compactions: int) -> Breaker:
     return msgspec.structs.replace(breaker, epoch=n_compactions, is_warned=True)
 
 
-def at_epoch(breaker: Breaker, n_compactions: int) -> Breaker:
+def begin_epoch(breaker: Breaker, n_compactions: int) -> Breaker:
     """Begin a new epoch where the session was compacted by other means since."""
     if n_compactions <= breaker.epoch:
         return breaker
@@ -153,5 +153,5 @@ def _live_strikes(breaker: Breaker, now_ms: int) -> tuple[int, ...]:
     return tuple(at for at in breaker.strikes_ms if abs(now_ms - at) < STRIKE_LIFE_MS)
 
 
-def _grown(n_tokens: int) -> int:
+def _after_growth(n_tokens: int) -> int:
     return math.ceil(n_tokens * (1 + MIN_GROWTH_RATIO))

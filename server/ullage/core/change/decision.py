@@ -1,15 +1,15 @@
 """The decision: what is done about a context now, from its size, the policy and what was tried.
 
-One pure function for all three triggers. The caller makes what it says, takes the same metric
-again and asks once more with what was tried, until nothing is due. Which layer is due where, and
-what a cascade may do, is in docs/design/layers.md, "The three layers" and "The cascade".
+One pure function for all three triggers. The caller does what it says, measures the context again
+and asks once more with what was tried, until nothing is due. Which layer is due where, and what a
+cascade may do, is in docs/design/layers.md, "The three layers" and "The cascade".
 """
 
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.change.breaker import Breaker, at_epoch, is_tripped, refuse_run
+from ullage.core.change.breaker import Breaker, begin_epoch, is_tripped, refuse_run
 from ullage.core.gauge.policy import LAYERS, Layer, Policy, ratio_at, reserve_at
 from ullage.core.gauge.status import is_death_spiral
 
@@ -52,6 +52,20 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """The strongest layer that the user said yes to in this cascade."""
     is_prune_in_memory: bool = False
     """Whether a prune only changes what is sent, so that it needs neither asking nor waiting."""
+
+    @property
+    def tried_kinds(self) -> frozenset[str]:
+        return frozenset(step.what for step in self.tried)
+
+    def after(self, step: Step, *, tool_tokens: int) -> "Situation":
+        """Give the situation after a step."""
+        used = self.used_tokens
+        return msgspec.structs.replace(
+            self,
+            used_tokens=None if used is None else max(0, used - step.n_freed),
+            tool_tokens=tool_tokens,
+            tried=(*self.tried, step),
+        )
 
 
 class Idle(msgspec.Struct, frozen=True, kw_only=True, tag="idle"):
@@ -103,7 +117,7 @@ Action: TypeAlias = Idle | Prune | Compact | Ask | Warn | Retry | Overflowed
 def decide(situation: Situation, policy: Policy, now_ms: int) -> Action:
     """Decide the next step of a cascade, or that there is none."""
     current = msgspec.structs.replace(
-        situation, breaker=at_epoch(situation.breaker, situation.n_compactions)
+        situation, breaker=begin_epoch(situation.breaker, situation.n_compactions)
     )
     match situation.occasion:
         case "manual":
@@ -129,9 +143,9 @@ def due_layer(situation: Situation, policy: Policy) -> Layer | None:
             return None
         if compaction is None and compaction_due(started, window, policy):
             compaction = "summarize"
-    return (
-        compaction if compaction is not None and _is_stronger(compaction, situation.tried) else None
-    )
+    if compaction is None or not _is_stronger(compaction, situation):
+        return None
+    return compaction
 
 
 def read_only_warning_at(window: int, policy: Policy) -> int:
@@ -155,31 +169,28 @@ def _is_prune_due(situation: Situation, policy: Policy) -> bool:
     return (
         policy.is_prune_enabled
         and situation.tool_tokens > policy.prune_tool_tokens
-        and all(step.what != "prune" for step in situation.tried)
+        and "prune" not in situation.tried_kinds
     )
 
 
-def _is_stronger(layer: Layer, tried: tuple[Step, ...]) -> bool:
+def _is_stronger(layer: Layer, situation: Situation) -> bool:
     """Whether a compaction was not yet tried, nor a stronger one."""
-    done = {step.what for step in tried}
-    return done.isdisjoint(LAYERS[LAYERS.index(layer) :])
+    return situation.tried_kinds.isdisjoint(LAYERS[LAYERS.index(layer) :])
 
 
 def _decide_manual(situation: Situation, policy: Policy) -> Action:
     layer = situation.asked_layer
     if situation.tried:
-        return Idle(reason=_now(situation))
+        return Idle(reason=_describe_usage(situation))
     if layer == "prune" and (situation.is_prune_in_memory or not policy.is_read_only):
         return Prune(reason="you asked for it")
     if policy.is_read_only:
         return Idle(reason="the workspace is read-only, so that nothing can be compacted")
-    return Compact(
-        layer=layer, reason="you asked for it", advice=_advice(situation.n_compactions, policy)
-    )
+    return _compact(layer, "you asked for it", situation, policy)
 
 
 def _decide_threshold(situation: Situation, policy: Policy, now_ms: int) -> Action:
-    used = situation.used_tokens
+    used, usage = situation.used_tokens, _describe_usage(situation)
     if used is None:
         return Idle(reason="how full the window is cannot be told")
     is_auto_on = _is_auto_on(situation, policy)
@@ -187,54 +198,59 @@ def _decide_threshold(situation: Situation, policy: Policy, now_ms: int) -> Acti
         return _decide_read_only(situation, used, policy, is_auto_on=is_auto_on)
     layer = due_layer(situation, policy)
     if layer is None or not is_auto_on:
-        is_off = layer is not None
-        return Idle(reason=_now(situation) + ("; automatic compaction is off" if is_off else ""))
+        return Idle(reason=usage if layer is None else f"{usage}; automatic compaction is off")
     if layer == "prune" and situation.is_prune_in_memory:
-        return Prune(reason=_now(situation))
+        return Prune(reason=usage)
     refusal = _refuse(situation, layer, used, policy, now_ms)
     if refusal is None:
         return _act_or_ask(situation, layer, policy)
-    skipped = (*situation.tried, Step(what="prune"))
-    without = msgspec.structs.replace(situation, tried=skipped)
-    if layer == "prune" and due_layer(without, policy) is not None:
-        # Pruning has to wait, but a compaction is due all the same.
-        return _decide_threshold(without, policy, now_ms)
-    is_grave = layer == "full" or is_tripped(situation.breaker, now_ms)
-    is_told = situation.breaker.is_warned
-    reason = f"{_now(situation)}: {refusal}"
-    if (is_grave or _is_limit_reached(situation, layer, policy)) and not is_told:
+    if layer == "prune":
+        skipped = (*situation.tried, Step(what="prune"))
+        without_prune = msgspec.structs.replace(situation, tried=skipped)
+        if due_layer(without_prune, policy) is not None:
+            # Pruning has to wait, but a compaction is due all the same.
+            return _decide_threshold(without_prune, policy, now_ms)
+    is_grave = (
+        layer == "full"
+        or is_tripped(situation.breaker, now_ms)
+        or _is_limit_reached(situation, layer, policy)
+    )
+    reason = f"{usage}: {refusal}"
+    if is_grave and not situation.breaker.is_warned:
         return Warn(reason=reason)
     return Idle(reason=reason)
 
 
 def _act_or_ask(situation: Situation, layer: Layer, policy: Policy) -> Action:
-    reason, advice = _now(situation), _advice(situation.n_compactions, policy)
-    agreed = situation.confirmed_layer
-    is_agreed = agreed is not None and LAYERS.index(layer) <= LAYERS.index(agreed)
-    if policy.notifies_before_auto and not is_agreed:
-        return Ask(layer=layer, reason=reason, advice=advice)
+    reason = _describe_usage(situation)
+    confirmed = situation.confirmed_layer
+    is_confirmed = confirmed is not None and LAYERS.index(layer) <= LAYERS.index(confirmed)
+    if policy.notifies_before_auto and not is_confirmed:
+        return Ask(layer=layer, reason=reason, advice=_advise(situation, policy))
     if layer == "prune":
         return Prune(reason=reason)
-    return Compact(layer=layer, reason=reason, advice=advice)
+    return _compact(layer, reason, situation, policy)
+
+
+def _compact(layer: Layer, reason: str, situation: Situation, policy: Policy) -> Compact:
+    return Compact(layer=layer, reason=reason, advice=_advise(situation, policy))
 
 
 def _decide_read_only(
     situation: Situation, used: int, policy: Policy, *, is_auto_on: bool
 ) -> Action:
     """Prune in memory before each request, then warn once where that was not enough."""
-    is_prune_tried = any(step.what == "prune" for step in situation.tried)
+    usage = _describe_usage(situation)
     is_prune_on = is_auto_on and policy.is_prune_enabled
-    if is_prune_on and not is_prune_tried and situation.tool_tokens > 0:
-        return Prune(reason=f"{_now(situation)}; the workspace is read-only")
-    if (
-        used >= read_only_warning_at(situation.window_tokens, policy)
-        and not situation.breaker.is_warned
-    ):
+    if is_prune_on and "prune" not in situation.tried_kinds and situation.tool_tokens > 0:
+        return Prune(reason=f"{usage}; the workspace is read-only")
+    is_full = used >= read_only_warning_at(situation.window_tokens, policy)
+    if is_full and not situation.breaker.is_warned:
         return Warn(
-            reason=f"{_now(situation)}, and a read-only workspace cannot be compacted: split the"
-            " task, or raise the context window if the model supports it"
+            reason=f"{usage}, and a read-only workspace cannot be compacted: split the task, or"
+            " raise the context window if the model supports it"
         )
-    return Idle(reason=f"{_now(situation)}; the workspace is read-only")
+    return Idle(reason=f"{usage}; the workspace is read-only")
 
 
 def _decide_overflow(situation: Situation, policy: Policy, now_ms: int) -> Action:
@@ -248,14 +264,13 @@ def _decide_overflow(situation: Situation, policy: Policy, now_ms: int) -> Actio
     """
     last = situation.tried[-1] if situation.tried else None
     if last is not None and _is_worth_retry(last, situation, policy):
-        return Retry(reason=_now(situation))
+        return Retry(reason=_describe_usage(situation))
     refusal = _refuse_overflow(situation, policy, now_ms)
     if refusal is not None:
         return Overflowed(reason=f"the context overflows, {refusal}")
     if _is_prune_due(situation, policy):
         return Prune(reason="the context overflows")
-    advice = _advice(situation.n_compactions, policy)
-    return Compact(layer="full", reason="the context overflows", advice=advice)
+    return _compact("full", "the context overflows", situation, policy)
 
 
 def _is_worth_retry(last: Step, situation: Situation, policy: Policy) -> bool:
@@ -265,8 +280,8 @@ def _is_worth_retry(last: Step, situation: Situation, policy: Policy) -> bool:
     if used is None or started is None:
         return False
     window = situation.window_tokens
-    had_seen_it = started >= ratio_at(window, policy.full_ratio)
-    is_enough = had_seen_it and used < ratio_at(window, policy.prune_ratio)
+    was_full = started >= ratio_at(window, policy.full_ratio)
+    is_enough = was_full and used < ratio_at(window, policy.prune_ratio)
     # In a read-only workspace there is nothing stronger to try.
     return is_enough or (policy.is_read_only and last.n_freed > 0)
 
@@ -274,7 +289,7 @@ def _is_worth_retry(last: Step, situation: Situation, policy: Policy) -> bool:
 def _refuse_overflow(situation: Situation, policy: Policy, now_ms: int) -> str | None:
     if not _is_auto_on(situation, policy):
         return "and automatic compaction is off: run `ullage compact`"
-    if any(step.what in ("summarize", "full") for step in situation.tried):
+    if not situation.tried_kinds.isdisjoint(("summarize", "full")):
         return (
             "and neither a prune nor a compaction makes room: the model's window is smaller than"
             " known, or the last messages alone are too large; start a new session from the"
@@ -315,7 +330,8 @@ def _refuse(
     return refuse_run(situation.breaker, layer, used, now_ms, is_overflow=is_overflow)
 
 
-def _advice(n_compactions: int, policy: Policy) -> str | None:
+def _advise(situation: Situation, policy: Policy) -> str | None:
+    n_compactions = situation.n_compactions
     if is_death_spiral(n_compactions):
         return (
             f"death spiral: {n_compactions} compactions, and each summary is one of summaries;"
@@ -326,7 +342,7 @@ def _advice(n_compactions: int, policy: Policy) -> str | None:
     return None
 
 
-def _now(situation: Situation) -> str:
+def _describe_usage(situation: Situation) -> str:
     used, window = situation.used_tokens, situation.window_tokens
     if used is None:
         return f"of {window:,} tokens an unknown share is used"
