@@ -6,7 +6,7 @@ import pytest
 from ullage.core.facts.pins import Pin
 from ullage.errors import StorageError
 from ullage.store.files.places import Places
-from ullage.store.state.pins import VERSION, change_pins, pins_path, read_pins
+from ullage.store.state.pins import PINS_FILE, change_pins, pins_path, read_pins
 
 PINS = (Pin(text="Never push.\n\tNever."), Pin(text="the plan ☃", entry_id="e1", label="plan"))
 
@@ -44,7 +44,7 @@ def test_a_damaged_file_is_told_of_and_moved_aside_before_it_is_replaced(
 def test_the_file_of_a_newer_version_is_left_alone(places: Places) -> None:
     path = pins_path("s1", places)
     path.parent.mkdir(parents=True)
-    data = msgspec.json.encode({"version": VERSION + 1, "pins": {"a": "b"}})
+    data = msgspec.json.encode({"version": PINS_FILE.version + 1, "pins": {"a": "b"}})
     path.write_bytes(data)
     assert "newer version" in (read_pins(path).problem or "")
     with pytest.raises(StorageError, match="newer version"):

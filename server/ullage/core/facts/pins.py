@@ -18,7 +18,7 @@ MAX_PINNED_CHARS = 24_000
 _SECTION = re.compile(rf"^## {PINNED}\n(?:(?:- | {{2}}).*(?:\n|\Z)|\n(?= {{2}}))*", re.MULTILINE)
 
 
-class Pin(msgspec.Struct, frozen=True, kw_only=True):
+class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     """What survives, word for word; of a message its texts as they were when it was pinned."""
     entry_id: str | None = None

@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.errors import StorageError
 from ullage.store.files.atomic import replace_file, unwritable
+from ullage.store.files.places import Places, session_folder
 
 T = TypeVar("T")
 
@@ -22,6 +23,20 @@ class StateFile(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """Whether a later version of Ullage wrote the file, which is then left alone."""
     is_unread: bool = False
     """Whether the system did not let us read it: it may be whole, and is left alone too."""
+
+
+class SessionFile(msgspec.Struct, Generic[T], frozen=True):
+    """A kind of state file of which each session has one."""
+
+    name: str
+    shape: type[T]
+    version: int = 1
+
+    def path(self, session_key: str, places: Places) -> Path:
+        return session_folder("state", session_key, places) / self.name
+
+    def read(self, session_key: str, places: Places) -> StateFile[T]:
+        return read_state(self.path(session_key, places), self.shape, self.version)
 
 
 class _Version(msgspec.Struct, frozen=True):

@@ -3,10 +3,10 @@
 import os
 
 from ullage.store.files.atomic import replace_file
-from ullage.store.files.places import Places, session_folder
-from ullage.store.state.auto_state import FILE_NAME as AUTO_FILE
+from ullage.store.files.places import Places
+from ullage.store.state.auto_state import AUTO_FILE
 from ullage.store.state.flush_state import carry_written
-from ullage.store.state.pins import FILE_NAME as PINS_FILE
+from ullage.store.state.pins import PINS_FILE
 
 CARRIED = (PINS_FILE, AUTO_FILE)
 """What the user chose for a session, and what is known of its automatic runs."""
@@ -19,12 +19,12 @@ def carry_state(old_key: str, new_key: str, places: Places) -> None:
         StorageError: the state folder does not take it.
     """
     carry_written(old_key, new_key, places)
-    old, new = (session_folder("state", key, places) for key in (old_key, new_key))
-    for name in CARRIED:
-        if os.path.lexists(new / name):
+    for file in CARRIED:
+        path = file.path(new_key, places)
+        if os.path.lexists(path):
             continue
         try:
-            data = (old / name).read_bytes()
+            data = file.path(old_key, places).read_bytes()
         except OSError:
             continue
-        replace_file(new / name, data)
+        replace_file(path, data)

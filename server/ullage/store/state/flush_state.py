@@ -1,18 +1,15 @@
 """When a session's memory was flushed last, and what was written: one small file for each."""
 
 import os
-from pathlib import Path
 
 import msgspec
 
 from ullage.core.memory.flush import Epoch
 from ullage.store.change.session_lock import session_lock
 from ullage.store.files.atomic import make_folder
-from ullage.store.files.places import Places, session_folder
-from ullage.store.files.state_file import StateFile, read_state, replace_state
+from ullage.store.files.places import Places
+from ullage.store.files.state_file import SessionFile, StateFile, replace_state
 
-VERSION = 1
-FILE_NAME = "flush.json"
 MAX_DIGESTS = 1000
 """Points that are remembered as written, the newest; chosen: 13 kB."""
 
@@ -36,13 +33,12 @@ class FlushFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     written_points: tuple[str, ...] = ()
 
 
-def flush_path(session_key: str, places: Places) -> Path:
-    return session_folder("state", session_key, places) / FILE_NAME
+FLUSH_FILE = SessionFile("flush.json", FlushFile)
 
 
 def read_flush_state(session_key: str, places: Places) -> FlushState:
     """Read what is known of a session's flushes; a file that cannot be read counts as none."""
-    return _state_of(_read(session_key, places))
+    return _state_of(FLUSH_FILE.read(session_key, places))
 
 
 def record_flush(
@@ -60,16 +56,16 @@ def record_flush(
         StateUnwritable: the state folder does not take it; the old file is intact.
         StorageError: a newer version wrote the file.
     """
-    path = flush_path(session_key, places)
+    path = FLUSH_FILE.path(session_key, places)
     make_folder(path.parent)
     with session_lock(path, places):
-        known = _read(session_key, places)
+        known = FLUSH_FILE.read(session_key, places)
         before = _state_of(known)
         epoch = epoch or before.epoch
         # A point that was written again moves to the end.
         kept = [digest for digest in before.digests if digest not in digests]
         content = FlushFile(
-            version=VERSION,
+            version=FLUSH_FILE.version,
             memory_flush_compaction_count=None if epoch is None else epoch.n_compactions,
             memory_flush_turn_id=None if epoch is None else epoch.turn_id,
             last_compaction_at=last_compaction_at or before.last_compaction_at,
@@ -87,14 +83,10 @@ def carry_written(old_key: str, new_key: str, places: Places) -> None:
         StorageError: the state folder does not take it.
     """
     state = read_flush_state(old_key, places)
-    if state == FlushState() or os.path.lexists(flush_path(new_key, places)):
+    if state == FlushState() or os.path.lexists(FLUSH_FILE.path(new_key, places)):
         return
     at = state.last_compaction_at
     record_flush(new_key, places, epoch=None, last_compaction_at=at, digests=state.digests)
-
-
-def _read(session_key: str, places: Places) -> StateFile[FlushFile]:
-    return read_state(flush_path(session_key, places), FlushFile, VERSION)
 
 
 def _state_of(known: StateFile[FlushFile]) -> FlushState:

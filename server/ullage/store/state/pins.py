@@ -9,25 +9,20 @@ import msgspec
 from ullage.core.facts.pins import Pin
 from ullage.store.change.session_lock import session_lock
 from ullage.store.files.atomic import make_folder
-from ullage.store.files.places import Places, session_folder
-from ullage.store.files.state_file import read_state, replace_state
+from ullage.store.files.places import Places
+from ullage.store.files.state_file import SessionFile, read_state, replace_state
 
-VERSION = 1
-FILE_NAME = "pins.json"
 Change: TypeAlias = Callable[[tuple[Pin, ...]], tuple[Pin, ...]]
-
-
-class StoredPin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    text: str
-    entry_id: str | None = None
-    label: str | None = None
 
 
 class PinsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The content of `pins.json`."""
 
     version: int
-    pins: tuple[StoredPin, ...]
+    pins: tuple[Pin, ...]
+
+
+PINS_FILE = SessionFile("pins.json", PinsFile)
 
 
 class ReadPins(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,12 +32,12 @@ class ReadPins(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pins_path(session_key: str, places: Places) -> Path:
-    return session_folder("state", session_key, places) / FILE_NAME
+    return PINS_FILE.path(session_key, places)
 
 
 def read_pins(path: Path) -> ReadPins:
     """Read the pins of a session; a file that cannot be read is told of, never an exception."""
-    known = read_state(path, PinsFile, VERSION)
+    known = read_state(path, PinsFile, PINS_FILE.version)
     return ReadPins(pins=_pins_of(known.content), problem=known.problem)
 
 
@@ -59,15 +54,11 @@ def change_pins(path: Path, change: Change, places: Places) -> ReadPins:
     """
     make_folder(path.parent)
     with session_lock(path, places):
-        known = read_state(path, PinsFile, VERSION)
+        known = read_state(path, PinsFile, PINS_FILE.version)
         pins = change(_pins_of(known.content))
-        stored = tuple(
-            StoredPin(text=pin.text, entry_id=pin.entry_id, label=pin.label) for pin in pins
-        )
-        problem = replace_state(path, known, PinsFile(version=VERSION, pins=stored))
+        problem = replace_state(path, known, PinsFile(version=PINS_FILE.version, pins=pins))
     return ReadPins(pins=pins, problem=problem)
 
 
 def _pins_of(content: PinsFile | None) -> tuple[Pin, ...]:
-    stored = () if content is None else content.pins
-    return tuple(Pin(text=pin.text, entry_id=pin.entry_id, label=pin.label) for pin in stored)
+    return () if content is None else content.pins
