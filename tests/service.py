@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from pi_files import Json
-from ullage.agent.handlers import HANDLERS
+from ullage.agent.methods import HANDLERS
 from ullage.agent.protocol import (
     CLOSE,
     COMPACT,
@@ -36,12 +36,11 @@ START_MS = 1_700_000_000_000
 class Service:
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
-        self._answers = {handler.name: handler.answer for handler in HANDLERS}
 
     async def ask(self, method: str, **params: object) -> Any:
         """Send what a runtime would: plain JSON, there and back."""
         sent = msgspec.json.decode(msgspec.json.encode(params))
-        return await self._answers[method](self.sessions, sent)
+        return await HANDLERS[method](self.sessions, sent)
 
     async def open(self, **params: object) -> "RuntimeSession":
         said = {"agent": "pi", "cwd": str(self.sessions.places.cwd), "sessionId": "one", **params}

@@ -8,7 +8,7 @@ import pytest
 from model_server import error_reply, serving
 from pi_files import Json, conversation
 from service import RuntimeSession, Service
-from ullage.agent.wire import RpcError
+from ullage.agent.json_rpc import RpcError
 from ullage.store.files.places import Places
 from ullage.store.state.auto_state import read_auto_state
 

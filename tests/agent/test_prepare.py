@@ -12,8 +12,8 @@ import pytest
 
 from pi_files import Json
 from service import RuntimeSession, Service, kinds, told
+from ullage.agent.json_rpc import RpcError
 from ullage.agent.protocol import AskUser, CompactNow, FlushTurn, MemoryFlushed, Pruned
-from ullage.agent.wire import RpcError
 from ullage.app.memory import flush
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.errors import StorageError

@@ -6,15 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ullage.agent import protocol
-from ullage.agent.handlers import HANDLERS
+from ullage.agent import json_rpc, protocol
+from ullage.agent.methods import HANDLERS
 from ullage.agent.protocol import METHODS, Wire
 
 PAGE = (Path(__file__).parents[2] / "docs/agent-protocol.md").read_text("utf-8")
 
 
 def test_each_method_is_answered() -> None:
-    assert [handler.name for handler in HANDLERS] == [method.name for method in METHODS]
+    assert list(HANDLERS) == [method.name for method in METHODS]
 
 
 def fields_of(struct: type[Wire]) -> set[str]:
@@ -34,7 +34,7 @@ def test_the_page_tells_every_action_event_and_error() -> None:
         for one in getattr(protocol, name).__args__:
             told = one if isinstance(one, str) else one.__struct_config__.tag
             assert f"`{told}`" in PAGE, told
-    source = Path(protocol.__file__).read_text("utf-8")
+    source = Path(json_rpc.__file__).read_text("utf-8")
     for code in re.findall(r"^[A-Z_]+ = (-32\d+)$", source, re.MULTILINE):
         assert f"{code}" in PAGE
 

@@ -19,6 +19,7 @@ _FIELD = re.compile(r'^  "?([\w/]+)"?(\??): (.+);$', re.MULTILINE)
 NOT_CALLED = {"Overflow", "CompactPlan", "Overflowed", "CancelRequest", "Declined", "Closed"}
 """The extensions do not use `context/overflow`, nor look into an empty answer."""
 ONLY_TYPESCRIPT = {"Methods"}
+BASES = (protocol.Wire, protocol.WithMessages)
 
 
 def script() -> str:
@@ -29,7 +30,7 @@ def python_types() -> dict[str, type[protocol.Wire]]:
     found = inspect.getmembers(
         protocol, lambda value: inspect.isclass(value) and issubclass(value, protocol.Wire)
     )
-    return {name: cls for name, cls in found if cls is not protocol.Wire}
+    return {name: cls for name, cls in found if cls not in BASES}
 
 
 def in_typescript(hint: object) -> set[str]:

@@ -16,6 +16,7 @@ from model_server import Asked, ModelServer, Reply, served
 from pi_files import Json
 from running import Place
 from service import Service
+from ullage.agent.json_rpc import RpcError
 from ullage.agent.protocol import (
     CANCEL_REQUEST,
     CLOSE,
@@ -30,7 +31,6 @@ from ullage.agent.protocol import (
     Resume,
 )
 from ullage.agent.server import Server
-from ullage.agent.wire import RpcError
 
 END_S = 2.0
 OPEN_LINE = {

@@ -1,8 +1,8 @@
 """What agent runtimes and `ullage agent` say to each other: JSON-RPC 2.0, one object a line.
 
 `METHODS` is the one declaration: the server dispatches by it, the JSON Schemas are made from it,
-the page `docs/agent-protocol.md` and the client are checked against it. Names go over the wire
-in camelCase; keys that are not known are ignored, so that either side may be newer.
+and `docs/agent-protocol.md` is checked against it. Names go over the wire in camelCase; unknown
+keys are ignored, so that either side may be newer.
 """
 
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
@@ -16,16 +16,6 @@ from ullage.core.transcript.message import JsonObject, MessageFormat
 
 PROTOCOL_VERSION = 1
 """Raised when a field changes its meaning or goes; new fields and methods do not raise it."""
-
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-FAILED = -32000
-"""An error of ours; `data.kind` tells which."""
-CANCELLED = -32800
-"""As in the Language Server Protocol."""
 
 ErrorKind: TypeAlias = Literal[
     "not_open",
@@ -155,17 +145,22 @@ class Usage(Wire, frozen=True, kw_only=True):
     window_tokens: Tokens | None = None
 
 
-class Prepare(Wire, frozen=True, kw_only=True):
-    """Ask, before each request to the model, what is to be done about the context."""
+class WithMessages(Wire, frozen=True, kw_only=True):
+    """Base of the params that hold messages of the context."""
 
     session: str
     messages: Messages
-    """All messages of the context in the runtime's own shape, none of them pruned."""
+    """In the runtime's own shape, none of them pruned."""
     entry_ids: list[str] | None = None
     """The runtime's id of each message, noted in checkpoints; else ids are made of the content."""
     usage: Usage | None = None
     """Without it, what the messages themselves report, else a count of them."""
     compaction_count: NCompactions | None = None
+    """Compactions so far."""
+
+
+class Prepare(WithMessages, frozen=True, kw_only=True):
+    """Ask, before each request to the model, what is to be done about the context."""
 
 
 class Replacement(Wire, frozen=True, kw_only=True):
@@ -277,12 +272,9 @@ class Declined(Wire, frozen=True, kw_only=True):
     """Nothing but that it is noted."""
 
 
-class Compact(Wire, frozen=True, kw_only=True):
+class Compact(WithMessages, frozen=True, kw_only=True):
     """Have a summary written; the runtime applies it. The transcript is not written to."""
 
-    session: str
-    messages: Messages
-    entry_ids: list[str] | None = None
     first_kept_index: int | None = None
     """The messages before it are replaced; it may be their number. Without it and
     `firstKeptEntryId`, a legal cut is chosen by the layer."""
@@ -295,9 +287,6 @@ class Compact(Wire, frozen=True, kw_only=True):
     custom_instructions: str | None = None
     layer: Literal["summarize", "full"] = "summarize"
     reason: Literal["threshold", "manual", "overflow"] = "threshold"
-    usage: Usage | None = None
-    compaction_count: NCompactions | None = None
-    """Compactions before this one."""
 
 
 class Audit(Wire, frozen=True, kw_only=True):
@@ -332,14 +321,8 @@ class Compacted(Wire, frozen=True, kw_only=True):
     audit: Audit
 
 
-class Overflow(Wire, frozen=True, kw_only=True):
+class Overflow(WithMessages, frozen=True, kw_only=True):
     """Ask what to do after the provider refused the context as too large."""
-
-    session: str
-    messages: Messages
-    entry_ids: list[str] | None = None
-    usage: Usage | None = None
-    compaction_count: NCompactions | None = None
 
 
 class CompactPlan(Wire, frozen=True, kw_only=True):

@@ -16,29 +16,24 @@ from typing import BinaryIO, NoReturn, TypeAlias, cast
 
 import msgspec
 
-from ullage.agent.handlers import HANDLERS
-from ullage.agent.protocol import (
-    CANCEL_REQUEST,
+from ullage.agent.json_rpc import (
     CANCELLED,
     INTERNAL_ERROR,
     INVALID_REQUEST,
-    MAX_LINE_BYTES,
     METHOD_NOT_FOUND,
-    CancelRequest,
-    ErrorKind,
-)
-from ullage.agent.sessions import Sessions
-from ullage.agent.wire import (
+    BadLine,
+    Failure,
     Incoming,
     RequestId,
     RpcError,
-    Unusable,
     error_line,
     read_line,
     read_params,
-    refused,
     result_line,
 )
+from ullage.agent.methods import HANDLERS
+from ullage.agent.protocol import CANCEL_REQUEST, MAX_LINE_BYTES, CancelRequest, ErrorKind
+from ullage.agent.sessions import Sessions
 from ullage.core.secrets.scan import mask
 from ullage.errors import InputError, ModelError, Refused, StorageError, UllageError, describe_fault
 from ullage.store.files.places import current_places
@@ -65,7 +60,6 @@ class Server:
     def __init__(self, sessions: Sessions, write: Callable[[bytes], None]) -> None:
         self._sessions = sessions
         self._write = write
-        self._handlers = {handler.name: handler.answer for handler in HANDLERS}
         self._running: dict[RequestId, Work] = {}
         self._tasks: set[Work] = set()
 
@@ -75,12 +69,12 @@ class Server:
             return
         incoming = read_line(line)
         match incoming:
-            case Unusable():
+            case BadLine():
                 self._write(error_line(incoming.id, incoming.error))
             case Incoming(method=method) if method == CANCEL_REQUEST:
                 self._cancel(incoming)
             case Incoming(id=msgspec.UNSET):
-                self._begin(self._notified(incoming))
+                self._begin(self._handle_notification(incoming))
             case Incoming():
                 self._begin_request(incoming, cast(RequestId, incoming.id))
 
@@ -116,21 +110,21 @@ class Server:
 
     async def _answer(self, incoming: Incoming, request_id: RequestId) -> bytes:
         try:
-            answer = self._handlers.get(incoming.method)
-            if answer is None:
+            handle = HANDLERS.get(incoming.method)
+            if handle is None:
                 raise RpcError(METHOD_NOT_FOUND, "no such method: see docs/agent-protocol.md")
-            return result_line(request_id, await answer(self._sessions, incoming.params))
+            return result_line(request_id, await handle(self._sessions, incoming.params))
         except Exception as error:
-            return error_line(request_id, _told(error, incoming.method))
+            return error_line(request_id, _rpc_error_of(error, incoming.method))
 
-    async def _notified(self, incoming: Incoming) -> None:
-        answer = self._handlers.get(incoming.method)
-        if answer is None:
+    async def _handle_notification(self, incoming: Incoming) -> None:
+        handle = HANDLERS.get(incoming.method)
+        if handle is None:
             return
         try:
-            await answer(self._sessions, incoming.params)
+            await handle(self._sessions, incoming.params)
         except Exception as error:
-            log.warning("%s: %s", incoming.method, _told(error, incoming.method))
+            log.warning("%s: %s", incoming.method, _rpc_error_of(error, incoming.method))
 
     def _cancel(self, incoming: Incoming) -> None:
         try:
@@ -211,19 +205,13 @@ def _write(
         put(None)  # the client is gone
 
 
-def _told(error: Exception, method: str) -> RpcError:
+def _rpc_error_of(error: Exception, method: str) -> RpcError:
     """Give what the client is told of an error; faults of ours are logged without content."""
     if isinstance(error, RpcError):
         return error
     if isinstance(error, UllageError):
-        return refused(_kind_of(error), mask(str(error)))
+        kinds: list[ErrorKind] = [kind for shape, kind in _KINDS if isinstance(error, shape)]
+        return Failure(kinds[0] if kinds else "fault", mask(str(error)))
     log.error("fault in %s:\n%s", method, describe_fault(error))
     message = f"a fault of Ullage ({type(error).__name__}): see its log on standard error"
     return RpcError(INTERNAL_ERROR, message, "fault")
-
-
-def _kind_of(error: UllageError) -> ErrorKind:
-    for of, kind in _KINDS:
-        if isinstance(error, of):
-            return kind
-    return "fault"

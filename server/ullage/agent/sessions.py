@@ -1,39 +1,71 @@
-"""The sessions that are open, by their handles: one request at a time in each, in order."""
+"""The open sessions by their handles, and the methods that open, resume and close one."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import logging
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from itertools import count
+from pathlib import Path
 
-from ullage.agent.protocol import Usage
-from ullage.agent.wire import RpcError, refused
-from ullage.app.runtime.session import Attached, Call, Progress
-from ullage.core.transcript.message import JsonObject
+from msgspec.structs import replace
+
+from ullage.agent import protocol
+from ullage.agent.json_rpc import INVALID_PARAMS, Failure, RpcError
+from ullage.app.checkpoint.resume import Resume, resume
+from ullage.app.runtime.progress import Restore, SessionProgress
+from ullage.app.runtime.request import RequestMessages, measure_request
+from ullage.app.runtime.session import (
+    RuntimeAgent,
+    RuntimeInfo,
+    RuntimeSession,
+    open_runtime_session,
+    save_progress,
+)
+from ullage.app.sessions.load import Loaded
+from ullage.core.gauge.policy import ratio_at, reserve_at
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText
 from ullage.store.gauge.tokenizer import count_tokens
 
+log = logging.getLogger(__name__)
+
+AGENTS: dict[str, RuntimeAgent] = {
+    "pi": "openclaw",
+    "openclaw": "openclaw",
+    "claude-code": "claude-code",
+    "codex": "codex",
+}
+"""The agents that we know, whose messages have a shape of their own."""
+
 
 class OpenSession:
-    """A session and what its calls so far left behind, which changes on the event loop only."""
+    """A session and its progress, which changes on the event loop only."""
 
-    def __init__(self, attached: Attached, progress: Progress) -> None:
-        self.attached = attached
+    def __init__(self, runtime: RuntimeSession, progress: SessionProgress) -> None:
+        self.runtime = runtime
         self.progress = progress
         self.is_open = True
         self.lock = asyncio.Lock()
 
+    async def save(self, progress: SessionProgress) -> None:
+        """Take up the progress of a call, and write what must outlive the process."""
+        before, self.progress = self.progress, progress
+        for note in await asyncio.to_thread(save_progress, self.runtime, before, progress):
+            log.warning("%s", note)
+
 
 class Sessions:
+    """The sessions that are open: one request at a time in each, in order."""
+
     def __init__(self, places: Places, count_text: CountText = count_tokens) -> None:
         self.places = places
         self.count_text = count_text
         self._open: dict[str, OpenSession] = {}
         self._numbers = count(1)
 
-    def add(self, attached: Attached, progress: Progress) -> str:
+    def add(self, runtime: RuntimeSession, progress: SessionProgress) -> str:
         handle = f"s{next(self._numbers)}"
-        self._open[handle] = OpenSession(attached, progress)
+        self._open[handle] = OpenSession(runtime, progress)
         return handle
 
     @asynccontextmanager
@@ -43,44 +75,102 @@ class Sessions:
         Raises:
             RpcError: there is no such session any more.
         """
-        found = self._open.get(handle)
-        if found is None:
+        session = self._open.get(handle)
+        if session is None:
             raise _not_open()
-        async with found.lock:
-            if not found.is_open:
+        async with session.lock:
+            if not session.is_open:
                 raise _not_open()
-            yield found
+            yield session
 
     def close(self, handle: str, session: OpenSession) -> None:
         session.is_open = False
         self._open.pop(handle, None)
 
 
-def call_of(
-    messages: list[JsonObject],
-    entry_ids: Sequence[str] | None,
-    usage: Usage | None,
-    n_compactions: int | None,
-) -> Call:
-    """Take the messages of a request together with what is known of them.
+async def open_session(sessions: Sessions, params: protocol.Open) -> protocol.Opened:
+    info = _read_info(params)
 
-    Raises:
-        RpcError: the ids are not one for each message, or the usage is of more messages.
-    """
-    if entry_ids is not None and len(set(entry_ids)) != len(messages):
-        raise refused("bad_messages", "entryIds needs one id for each message, all different")
-    n_reported = None if usage is None else usage.n_messages
-    if n_reported is not None and n_reported > len(messages):
-        raise refused("bad_messages", "usage.nMessages is more than the messages that were sent")
-    return Call(
-        messages=messages,
-        entry_ids=None if entry_ids is None else list(entry_ids),
-        used_tokens=None if usage is None else usage.used_tokens,
-        n_reported=n_reported,
-        window_tokens=None if usage is None else usage.window_tokens,
-        n_compactions=n_compactions,
+    def load() -> tuple[RuntimeSession, SessionProgress, Loaded, Resume | None]:
+        runtime, progress = open_runtime_session(info, sessions.places, sessions.count_text)
+        empty = measure_request(runtime, progress, RequestMessages(messages=[]))
+        return runtime, progress, empty.loaded, _latest_checkpoint(runtime)
+
+    runtime, progress, loaded, checkpoint = await asyncio.to_thread(load)
+    # The first request is likely to need it, and comes only after the user's first words.
+    asyncio.get_running_loop().run_in_executor(None, runtime.count.warm_up)
+    window, policy = loaded.status.gauge.window, loaded.policy
+    return protocol.Opened(
+        session=sessions.add(runtime, progress),
+        version=protocol.PROTOCOL_VERSION,
+        session_key=runtime.key,
+        checkpoint_id=None if checkpoint is None else checkpoint.checkpoint_id,
+        window_tokens=window.n_tokens,
+        window_source=window.source,
+        thresholds=protocol.Thresholds(
+            gauge_tokens=ratio_at(window.n_tokens, policy.gauge_ratio),
+            checkpoint_tokens=ratio_at(window.n_tokens, policy.checkpoint_ratio),
+            prune_tokens=ratio_at(window.n_tokens, policy.prune_ratio),
+            summarize_tokens=ratio_at(window.n_tokens, policy.summarize_ratio),
+            full_tokens=ratio_at(window.n_tokens, policy.full_ratio),
+            reserve_tokens=reserve_at(window.n_tokens, policy),
+        ),
     )
 
 
+async def resume_session(sessions: Sessions, params: protocol.Resume) -> protocol.Resumed:
+    async with sessions.use(params.session) as session:
+        checkpoint = await asyncio.to_thread(_latest_checkpoint, session.runtime)
+        if checkpoint is None:
+            return protocol.Resumed(text=None, checkpoint_id=None, problem=None)
+        await session.save(replace(session.progress, restore=Restore(is_fetched=True)))
+    return protocol.Resumed(
+        text=checkpoint.text, checkpoint_id=checkpoint.checkpoint_id, problem=checkpoint.problem
+    )
+
+
+async def close_session(sessions: Sessions, params: protocol.Close) -> protocol.Closed:
+    async with sessions.use(params.session) as session:
+        sessions.close(params.session, session)
+    return protocol.Closed()
+
+
+def _latest_checkpoint(runtime: RuntimeSession) -> Resume | None:
+    return resume(runtime.key, runtime.config.checkpoint, runtime.places)
+
+
+def _read_info(params: protocol.Open) -> RuntimeInfo:
+    agent = AGENTS.get(params.agent)
+    shape = params.message_format or agent
+    if shape is None:
+        raise _wrong(f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages")
+    session_id = params.session_id or params.session_key
+    if not session_id or not params.agent:
+        raise _wrong("agent, and sessionId or sessionKey: one of them is missing or empty")
+    if "\0" in params.cwd or "\0" in (params.session_file or ""):
+        raise _wrong("cwd and sessionFile: a path has no character 0")
+    cwd = Path(params.cwd)
+    if not cwd.is_absolute():
+        raise _wrong("cwd: give an absolute path")
+    return RuntimeInfo(
+        name=params.agent,
+        agent=agent,
+        shape=shape,
+        cwd=cwd,
+        session_id=session_id,
+        session_key=params.session_key,
+        session_file=Path(params.session_file) if params.session_file else None,
+        model=params.model,
+        window_tokens=params.window_tokens,
+        n_compactions=params.compaction_count,
+        is_read_only=params.is_read_only,
+        can_take_turn=params.can_take_turn,
+    )
+
+
+def _wrong(problem: str) -> RpcError:
+    return RpcError(INVALID_PARAMS, f"wrong params: {problem}")
+
+
 def _not_open() -> RpcError:
-    return refused("not_open", "no session is open by this handle: call context/open first")
+    return Failure("not_open", "no session is open by this handle: call context/open first")

@@ -10,11 +10,11 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
-from ullage.app.change.auto import change_breaker
 from ullage.app.change.prune import natives_with_placeholders
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.resume import resume
@@ -26,7 +26,9 @@ from ullage.app.memory.flush import (
     record_flushed,
     workspace_of,
 )
-from ullage.app.runtime.session import Attached, Call, Held, Progress, keep, load_call, with_pruned
+from ullage.app.runtime.progress import Restore, SessionProgress, add_prunes
+from ullage.app.runtime.request import MeasuredRequest, RequestMessages, measure_request
+from ullage.app.runtime.session import RuntimeSession, notes_of, remember_run, save_progress
 from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Situation, Warn
@@ -39,7 +41,7 @@ from ullage.core.transcript.injected import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import LogRefused, UllageError
 from ullage.store.memory.daily_log import log_to_add_to
-from ullage.store.state.auto_state import AutoState, read_auto_state
+from ullage.store.state.auto_state import read_auto_state
 
 
 class FlushTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,144 +52,117 @@ class FlushTurn(msgspec.Struct, frozen=True, kw_only=True):
     log_path: Path
 
 
-class Restored(msgspec.Struct, frozen=True, kw_only=True):
-    """The agent gets its working state back after a compaction."""
+class AgentText(msgspec.Struct, frozen=True, kw_only=True):
+    """A text for the agent: its working state after a compaction, advice, a warning."""
 
+    kind: Literal["checkpointRestore", "advice", "warning"]
     text: str
 
 
-class Advice(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-
-
-class Warned(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-
-
-Told: TypeAlias = Restored | Advice | Warned
 Step: TypeAlias = Written | Flushed | FlushTurn | Compact | Ask | Warn
 
 
-class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+class PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What was done and is to be done before a request."""
 
-    turn: RequestPlan
+    plan: RequestPlan
     natives: dict[int, JsonObject]
     """Messages with placeholders, by their place."""
     gauge: Gauge
     """After pruning."""
-    line: str | None
+    gauge_line: str | None
     """The gauge for the agent, from 70 % on."""
-    told: tuple[Told, ...]
-    """For the agent, once."""
+    texts: tuple[AgentText, ...]
+    """Given once."""
     steps: tuple[Step, ...]
     """Taken or asked for, in order."""
     notes: tuple[str, ...]
     """What did not work, a line each."""
-    progress: Progress
+    progress: SessionProgress
 
 
-async def prepare(attached: Attached, progress: Progress, call: Call) -> Prepared:
+async def prepare_request(
+    session: RuntimeSession, progress: SessionProgress, messages: RequestMessages
+) -> PreparedRequest:
     """Decide what is done before a request, and do what is ours to do.
 
     What the disk or a model does not allow is noted: the request goes out all the same.
     """
-    request = await asyncio.to_thread(_Request, attached, progress, call)
-    await asyncio.to_thread(request.tell)
-    if not attached.runtime.is_read_only:
-        await asyncio.to_thread(request.save)
-        await request.flush()
+    request = await asyncio.to_thread(_Request, session, progress, messages)
+    await asyncio.to_thread(request.restore_state)
+    if not session.info.is_read_only:
+        await asyncio.to_thread(request.save_state)
+        await request.flush_memory()
     await asyncio.to_thread(request.ask)
-    await asyncio.to_thread(request.keep)
-    return request.prepared()
+    return await asyncio.to_thread(request.finish)
 
 
 class _Request:
     """One request on its way: what was decided, and what was done about it so far."""
 
-    def __init__(self, attached: Attached, progress: Progress, call: Call) -> None:
-        self._attached = attached
+    def __init__(
+        self, session: RuntimeSession, progress: SessionProgress, messages: RequestMessages
+    ) -> None:
+        self._session = session
         self._before = progress
-        self._held = load_call(attached, progress, call)
-        self._loaded = self._held.loaded
-        self._told: list[Told] = []
+        self._measured = measure_request(session, progress, messages)
+        self._loaded = self._measured.loaded
+        self._plan = _plan(session, self._measured)
+        self._notices = self._measured.progress.notices
+        self._texts: list[AgentText] = []
         self._steps: list[Step] = []
-        self._notes = list(self._held.notes)
-        gauge = self._loaded.status.gauge
-        state = read_auto_state(attached.key, attached.places)
-        self._turn = plan_request(
-            self._held.sent.items,
-            self._held.progress.pruned,
-            _situation(self._held, state),
-            self._loaded.policy,
-            self._loaded.count,
-            time.time_ns() // 1_000_000,
-        )
-        used = self._turn.used_tokens
+        self._notes = list(self._measured.notes)
+        gauge, used = self._loaded.status.gauge, self._plan.used_tokens
         share = None if used is None else used / gauge.window.n_tokens
-        self._gauge = msgspec.structs.replace(gauge, used_tokens=used, utilization=share)
-        self._progress = msgspec.structs.replace(
-            with_pruned(self._held.progress, self._turn.prunes),
-            last=self._loaded.context,
-            used_tokens=used,
-            is_restored=False,
-        )
+        self._gauge = replace(gauge, used_tokens=used, utilization=share)
 
-    def tell(self) -> None:
+    def restore_state(self) -> None:
         """Give the agent its working state back after a compaction, once."""
-        if not self._progress.is_restore_due:
+        if not self._measured.progress.restore.is_due:
             return
-        self._set(is_restore_due=False)
-        found = resume(self._attached.key, self._attached.config.checkpoint, self._attached.places)
-        if found is not None:
-            self._told.append(Restored(text=found.text))
-            self._notes += [found.problem] if found.problem else []
+        session = self._session
+        checkpoint = resume(session.key, session.config.checkpoint, session.places)
+        if checkpoint is not None:
+            self._texts.append(AgentText(kind="checkpointRestore", text=checkpoint.text))
+            self._notes += [checkpoint.problem] if checkpoint.problem else []
 
-    def save(self) -> None:
+    def save_state(self) -> None:
         """Capture what is new, and write a checkpoint where the context is full enough."""
-        try:
-            capture(
-                self._attached.key,
+        self._notes += notes_of(
+            lambda: capture(
+                self._session.key,
                 tuple(events_of(self._loaded.context.items, self._new_places())),
-                self._attached.places,
+                self._session.places,
                 known_secrets=self._loaded.known_secrets,
             )
-        except UllageError as error:
-            self._notes.append(str(error))
+        )
         window = self._gauge.window.n_tokens
         at_tokens = ratio_at(window, self._loaded.policy.checkpoint_ratio)
-        used = self._loaded.status.gauge.used_tokens
-        if used is None or used < at_tokens:
-            self._set(checkpoint_tokens=None, is_advised=False)
+        used_before, used = self._loaded.status.gauge.used_tokens, self._plan.used_tokens or 0
+        if used_before is None or used_before < at_tokens:
+            self._notices = replace(self._notices, checkpoint_tokens=None, is_advised=False)
             return
-        self._save_checkpoint(used)
-        is_full = (self._turn.used_tokens or 0) >= at_tokens
-        if (
-            is_full
-            and self._progress.checkpoint_tokens is not None
-            and not self._progress.is_advised
-        ):
-            share = (self._turn.used_tokens or 0) / window
-            self._told.append(Advice(text=advice_text(share)))
-            self._set(is_advised=True)
+        self._save_checkpoint(used_before)
+        is_saved = self._notices.checkpoint_tokens is not None
+        if used >= at_tokens and is_saved and not self._notices.is_advised:
+            self._texts.append(AgentText(kind="advice", text=advice_text(used / window)))
+            self._notices = replace(self._notices, is_advised=True)
 
-    async def flush(self) -> None:
+    async def flush_memory(self) -> None:
         """Have what is worth remembering written, once in an epoch."""
-        attached, loaded = self._attached, self._loaded
-        key, places, config = attached.key, attached.places, attached.config
-        epoch = epoch_of(loaded.context, self._progress.n_compactions)
-        used, at_tokens = (
-            self._turn.used_tokens,
-            flush_at(self._gauge.window.n_tokens, loaded.policy),
-        )
-        if self._progress.is_flush_tried or used is None or used < at_tokens:
+        session, loaded = self._session, self._loaded
+        key, places, config = session.key, session.places, session.config
+        epoch = epoch_of(loaded.context, self._measured.progress.n_compactions)
+        used = self._plan.used_tokens
+        at_tokens = flush_at(self._gauge.window.n_tokens, loaded.policy)
+        if self._notices.is_flush_tried or used is None or used < at_tokens:
             return
         if not is_flush_open(loaded, config, places, key=key, epoch=epoch):
             return
         try:
-            if attached.runtime.can_take_turn:
+            if session.info.can_take_turn:
                 self._steps.append(self._flush_turn())
-                self._set(is_flush_tried=True)
+                self._notices = replace(self._notices, is_flush_tried=True)
                 record_flushed(loaded, key, epoch, places)
                 return
             model = model_use(config.model, loaded, places)
@@ -196,69 +171,81 @@ class _Request:
             self._notes.append(str(error))
             if isinstance(error, LogRefused):
                 # What else fails may go by itself: it is tried again with the next request.
-                self._set(is_flush_tried=True)
+                self._notices = replace(self._notices, is_flush_tried=True)
             return
-        self._set(is_flush_tried=True)
+        self._notices = replace(self._notices, is_flush_tried=True)
         self._steps.append(flushed)
         self._notes += flushed.notes
 
     def ask(self) -> None:
         """Ask the runtime for what is not ours to do."""
-        match self._turn.action:
-            case Compact() | Ask() as action:
-                self._steps.append(action)
-            case Warn() as action:
-                self._steps.append(action)
-                self._remember_warning()
-                if self._loaded.policy.is_read_only:
-                    self._told.append(Warned(text=WARNING_OPENING + action.reason))
-            case _:
-                pass
+        action = self._plan.action
+        if isinstance(action, Compact | Ask | Warn):
+            self._steps.append(action)
+        if isinstance(action, Warn):
+            self._notices = replace(self._notices, is_warned=True)
+            n_compactions = self._measured.progress.n_compactions
+            self._notes += remember_run(
+                self._session,
+                lambda breaker: record_warning(breaker, n_compactions=n_compactions),
+            )
+            if self._loaded.policy.is_read_only:
+                text = WARNING_OPENING + action.reason
+                self._texts.append(AgentText(kind="warning", text=text))
 
-    def keep(self) -> None:
-        """Write what the next process is to know."""
-        self._notes += keep(self._attached, self._before, self._progress)
-
-    def prepared(self) -> Prepared:
-        is_shown = (
-            self._gauge.utilization is not None
-            and self._gauge.utilization >= self._loaded.policy.gauge_ratio
-        )
-        is_saved = self._progress.checkpoint_tokens is not None
-        return Prepared(
-            turn=self._turn,
+    def finish(self) -> PreparedRequest:
+        """Write what the next process is to know, and give what was decided."""
+        progress = self._progress()
+        self._notes += save_progress(self._session, self._before, progress)
+        share = self._gauge.utilization
+        is_shown = share is not None and share >= self._loaded.policy.gauge_ratio
+        is_saved = self._notices.checkpoint_tokens is not None
+        return PreparedRequest(
+            plan=self._plan,
             natives=natives_with_placeholders(
-                self._loaded.context.items, self._turn.prunes, self._attached.shape.prune_message
+                self._loaded.context.items, self._plan.prunes, self._session.shape.prune_message
             ),
             gauge=self._gauge,
-            line=gauge_line(self._gauge, is_checkpoint_saved=is_saved) if is_shown else None,
-            told=tuple(self._told),
+            gauge_line=gauge_line(self._gauge, is_checkpoint_saved=is_saved) if is_shown else None,
+            texts=tuple(self._texts),
             steps=tuple(self._steps),
             notes=tuple(dict.fromkeys(self._notes)),
-            progress=self._progress,
+            progress=progress,
+        )
+
+    def _progress(self) -> SessionProgress:
+        progress = self._measured.progress
+        return replace(
+            progress,
+            seen=replace(
+                progress.seen, last=self._loaded.context, used_tokens=self._plan.used_tokens
+            ),
+            prunes=add_prunes(progress.prunes, self._plan.prunes),
+            notices=self._notices,
+            restore=Restore(),
         )
 
     def _save_checkpoint(self, used: int) -> None:
         """Write a checkpoint unless the context is still much like that of the last one."""
-        settings = self._attached.config.checkpoint
-        if not is_due(self._loaded, self._progress.checkpoint_tokens, settings):
+        settings = self._session.config.checkpoint
+        if not is_due(self._loaded, self._notices.checkpoint_tokens, settings):
             return
         try:
             written = write_checkpoint(
-                self._loaded, settings, self._attached.places, trigger="auto-80pct", channel="agent"
+                self._loaded, settings, self._session.places, trigger="auto-80pct", channel="agent"
             )
         except UllageError as error:
             self._notes.append(str(error))
             return
-        self._set(checkpoint_tokens=used)
+        self._notices = replace(self._notices, checkpoint_tokens=used)
         self._notes += [written.problem] if written.problem else []
         if written.is_new:
             self._steps.append(written)
 
     def _flush_turn(self) -> FlushTurn:
         day = f"{datetime.now().astimezone():%Y-%m-%d}"
-        path = log_to_add_to(workspace_of(self._loaded, self._attached.places), day)
-        settings = self._attached.config.flush
+        path = log_to_add_to(workspace_of(self._loaded, self._session.places), day)
+        settings = self._session.config.flush
         return FlushTurn(
             prompt=flush_prompt(settings, str(path)),
             system_prompt=settings.system_prompt,
@@ -267,42 +254,34 @@ class _Request:
 
     def _new_places(self) -> Iterator[int]:
         """Find the messages since the last request; of the first one, those of its last turn."""
-        items, known = self._loaded.context.items, self._before.last_ids
+        items, last_ids = self._loaded.context.items, self._before.seen.last_ids
         first = 0
-        if not known:
+        if not last_ids:
             asked = (at for at in reversed(range(len(items))) if items[at].category == "user")
             first = next(asked, 0)
-        return (at for at in range(first, len(items)) if items[at].entry_id not in known)
-
-    def _remember_warning(self) -> None:
-        """Remember that the warning was given; for a read-only session, in memory alone."""
-        self._set(is_warned=True)
-        if self._attached.runtime.is_read_only:
-            return
-        n_compactions = self._progress.n_compactions
-        try:
-            change_breaker(
-                self._attached.session,
-                lambda breaker: record_warning(breaker, n_compactions=n_compactions),
-                self._attached.places,
-            )
-        except UllageError as error:
-            self._notes.append(str(error))
-
-    def _set(self, **changes: object) -> None:
-        self._progress = msgspec.structs.replace(self._progress, **changes)
+        return (at for at in range(first, len(items)) if items[at].entry_id not in last_ids)
 
 
-def _situation(held: Held, state: AutoState) -> Situation:
-    gauge, breaker = held.loaded.status.gauge, state.breaker
-    if held.progress.is_warned:
-        breaker = record_warning(breaker, n_compactions=held.progress.n_compactions)
-    return Situation(
+def _plan(session: RuntimeSession, measured: MeasuredRequest) -> RequestPlan:
+    gauge, progress = measured.loaded.status.gauge, measured.progress
+    state = read_auto_state(session.key, session.places)
+    breaker = state.breaker
+    if progress.notices.is_warned:
+        breaker = record_warning(breaker, n_compactions=progress.n_compactions)
+    situation = Situation(
         occasion="threshold",
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
         tool_tokens=0,
-        n_compactions=held.progress.n_compactions,
+        n_compactions=progress.n_compactions,
         breaker=breaker,
         is_auto_on=state.is_on,
+    )
+    return plan_request(
+        measured.sent.items,
+        progress.prunes.items,
+        situation,
+        measured.loaded.policy,
+        measured.loaded.count,
+        time.time_ns() // 1_000_000,
     )

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 on one line: what came in, and what goes out."""
+"""JSON-RPC 2.0 on one line: requests as they came in, answers as they go out."""
 
 import json
 from collections.abc import Mapping
@@ -7,17 +7,19 @@ from typing import Literal, TypeAlias, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ullage.agent.protocol import (
-    FAILED,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorKind,
-    P,
-    Wire,
-)
+from ullage.agent.protocol import ErrorKind, P, Wire
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_any
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+FAILED = -32000
+"""An error of ours; `data.kind` tells which."""
+CANCELLED = -32800
+"""As in the Language Server Protocol."""
 
 RequestId: TypeAlias = int | str | None
 
@@ -32,7 +34,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RpcError(Exception):
-    """An error to answer with; `kind` is given with our own."""
+    """An error to answer with; JSON-RPC's own have no `kind`."""
 
     def __init__(self, code: int, message: str, kind: ErrorKind | None = None) -> None:
         super().__init__(message)
@@ -40,34 +42,37 @@ class RpcError(Exception):
         self.kind: ErrorKind | None = kind
 
 
-def refused(kind: ErrorKind, message: str) -> RpcError:
-    return RpcError(FAILED, message, kind)
+class Failure(RpcError):
+    """An error of ours; `kind` says which."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(FAILED, message, kind)
 
 
-class Unusable(msgspec.Struct, frozen=True, kw_only=True):
-    """A line that is no request, and whom to tell."""
+class BadLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that is no request, and the error to answer with."""
 
     id: RequestId
     error: RpcError
 
 
-def read_line(line: bytes) -> Incoming | Unusable:
+def read_line(line: bytes) -> Incoming | BadLine:
     """Read a line; whatever stands in it, nothing is raised."""
     value = decode_any(line)
     if isinstance(value, msgspec.UnsetType):
-        return Unusable(id=None, error=_unread(line))
+        return BadLine(id=None, error=_parse_error(line))
     if isinstance(value, list):
         message = "batches are not supported: send one request a line"
-        return Unusable(id=None, error=RpcError(INVALID_REQUEST, message))
+        return BadLine(id=None, error=RpcError(INVALID_REQUEST, message))
     try:
         return msgspec.convert(value, Incoming)
     except msgspec.ValidationError as error:
         message = f"not a request of JSON-RPC 2.0: {error}"
-        return Unusable(id=_id_of(value), error=RpcError(INVALID_REQUEST, message))
+        return BadLine(id=_id_of(value), error=RpcError(INVALID_REQUEST, message))
 
 
-def _unread(line: bytes) -> RpcError:
-    """Tell what is wrong with a line that could not be read."""
+def _parse_error(line: bytes) -> RpcError:
+    """Say what is wrong with a line that could not be read."""
     try:
         msgspec.json.decode(line)
     except RecursionError:
@@ -77,14 +82,14 @@ def _unread(line: bytes) -> RpcError:
     return RpcError(PARSE_ERROR, "this line is not JSON: send one JSON object a line")
 
 
-def read_params(params: object, of: type[P]) -> P:
+def read_params(params: object, shape: type[P]) -> P:
     """Read the params of a method.
 
     Raises:
         RpcError: they are not what it takes.
     """
     try:
-        return msgspec.convert({} if params is None else params, of)
+        return msgspec.convert({} if params is None else params, shape)
     except (msgspec.ValidationError, OverflowError) as error:
         raise RpcError(INVALID_PARAMS, f"wrong params: {error}") from None
 
@@ -94,10 +99,10 @@ def result_line(request_id: RequestId, result: Wire) -> bytes:
 
 
 def error_line(request_id: RequestId, error: RpcError) -> bytes:
-    told: JsonObject = {"code": error.code, "message": str(error).replace("\n", " ")}
+    body: JsonObject = {"code": error.code, "message": str(error).replace("\n", " ")}
     if error.kind is not None:
-        told["data"] = {"kind": error.kind}
-    return _line({"jsonrpc": "2.0", "id": request_id, "error": told})
+        body["data"] = {"kind": error.kind}
+    return _line({"jsonrpc": "2.0", "id": request_id, "error": body})
 
 
 def _line(value: Mapping[str, object]) -> bytes:
@@ -109,5 +114,6 @@ def _line(value: Mapping[str, object]) -> bytes:
 
 
 def _id_of(value: object) -> RequestId:
-    found = cast(JsonObject, value).get("id") if isinstance(value, dict) else None
-    return found if isinstance(found, int | str) and not isinstance(found, bool) else None
+    request_id = cast(JsonObject, value).get("id") if isinstance(value, dict) else None
+    is_bool = isinstance(request_id, bool)
+    return request_id if isinstance(request_id, int | str) and not is_bool else None

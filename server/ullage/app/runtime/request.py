@@ -1,0 +1,152 @@
+"""The messages of one request, as a runtime sends them, read and measured."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.app.runtime.progress import (
+    SessionProgress,
+    begin_epoch,
+    count_compactions,
+    is_applied,
+    see_messages,
+)
+from ullage.app.runtime.session import RuntimeSession, remember_run
+from ullage.app.sessions.load import Loaded, measure_reading
+from ullage.app.sessions.secrets import SessionSecrets
+from ullage.core.change import breaker
+from ullage.core.change.prune import pruned
+from ullage.core.change.request_plan import subtract_unreported
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.message import JsonObject
+from ullage.formats.format import Reading
+from ullage.formats.in_memory import Known, context_of_messages
+
+
+class RequestMessages(msgspec.Struct, frozen=True, kw_only=True):
+    """All messages of a request, and what the runtime knows of them."""
+
+    messages: list[JsonObject]
+    entry_ids: list[str] | None = None
+    used_tokens: int | None = None
+    n_reported: int | None = None
+    """How many messages `used_tokens` are of; None: up to the model's last answer."""
+    window_tokens: int | None = None
+    n_compactions: int | None = None
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of a request but for those of the system, for which no summary stands.
+
+    Most runtimes send a system prompt apart. Where it is one of the messages it must outlive every
+    compaction, and with it what the runtime says later in that role: nobody else can know that an
+    instruction of it is over.
+    """
+
+    items: tuple[ContextItem, ...]
+    places: tuple[int, ...]
+    """Where each of them is among all messages."""
+    n_messages: int
+    """All messages, those of the system included."""
+
+    def place_of(self, at: int) -> int:
+        """Give the place among all messages; the end is the end of both."""
+        return self.places[at] if at < len(self.places) else self.n_messages
+
+    def position_of(self, place: int) -> int:
+        """Give the position of the first message at a place among all, or behind it."""
+        return sum(earlier < place for earlier in self.places)
+
+    def system_places(self, end: int) -> tuple[int, ...]:
+        """List the places of the system's messages before a place."""
+        return tuple(sorted(set(range(end)) - set(self.places)))
+
+
+class MeasuredRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of a request, measured."""
+
+    loaded: Loaded
+    sent: Context
+    """With placeholders for what was pruned before."""
+    progress: SessionProgress
+    notes: tuple[str, ...] = ()
+    """What the disk did not take."""
+
+    @property
+    def conversation(self) -> Conversation:
+        return conversation_of(self.loaded.context.items)
+
+
+def measure_request(
+    session: RuntimeSession, progress: SessionProgress, request: RequestMessages
+) -> MeasuredRequest:
+    """Read and measure the messages of a request; a compaction that they show begins an epoch."""
+    context = _read(session, progress, request)
+    n_compactions = count_compactions(progress, context, request.n_compactions)
+    notes: tuple[str, ...] = ()
+    if n_compactions > progress.n_compactions:
+        notes = _begin_breaker_epoch(session, progress, context, n_compactions)
+        progress = begin_epoch(progress, context, n_compactions)
+        context = _read(session, progress, request)
+    progress = see_messages(progress, context)
+    prunes = progress.prunes
+    items = pruned(context.items, [prune.replacement for prune in prunes.items])
+    items = subtract_unreported(items, prunes.unreported)
+    sent = msgspec.structs.replace(context, items=items)
+    loaded = _measure(session, context, sent)
+    return MeasuredRequest(loaded=loaded, sent=sent, progress=progress, notes=notes)
+
+
+def conversation_of(items: Sequence[ContextItem]) -> Conversation:
+    """Leave out the system's messages; what is ours in the system's role is none of them."""
+    places = tuple(at for at, item in enumerate(items) if not _is_of_system(item))
+    return Conversation(
+        items=tuple(items[at] for at in places), places=places, n_messages=len(items)
+    )
+
+
+def _read(session: RuntimeSession, progress: SessionProgress, request: RequestMessages) -> Context:
+    known = Known(
+        header=session.session.header,
+        n_compactions=progress.n_compactions,
+        model=session.info.model,
+        window_tokens=request.window_tokens or session.info.window_tokens,
+        used_tokens=request.used_tokens,
+        n_reported=request.n_reported,
+        kept_ids=progress.seen.kept_ids,
+        n_tokens_after=progress.n_tokens_after,
+    )
+    return context_of_messages(session.shape, request.messages, known, request.entry_ids)
+
+
+def _measure(session: RuntimeSession, context: Context, sent: Context) -> Loaded:
+    loaded = measure_reading(
+        session.session,
+        Reading(context=context, index=EMPTY_INDEX),
+        session.config,
+        session.count,
+        SessionSecrets(session.session.header, session.places),
+        sent,
+    )
+    if not session.info.is_read_only:
+        return loaded
+    policy = msgspec.structs.replace(loaded.policy, is_read_only=True)
+    return msgspec.structs.replace(loaded, policy=policy)
+
+
+def _begin_breaker_epoch(
+    session: RuntimeSession, progress: SessionProgress, context: Context, n_compactions: int
+) -> tuple[str, ...]:
+    """Begin the breaker's epoch too; what it recorded of an automatic run outlives that run."""
+    summary = progress.summary
+    if summary is not None and summary.is_recorded and is_applied(summary, context):
+        return remember_run(
+            session, lambda known: msgspec.structs.replace(known, epoch=n_compactions)
+        )
+    return remember_run(session, lambda known: breaker.begin_epoch(known, n_compactions))
+
+
+def _is_of_system(item: ContextItem) -> bool:
+    is_system = item.category == "system" and item.message.role == "system"
+    return is_system and bool(item.message.blocks)
