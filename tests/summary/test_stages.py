@@ -20,7 +20,7 @@ from model_session import (
     request_for,
     summarize,
 )
-from ullage.core.facts.previous_summary import read_earlier
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.summary.model_output import in_sections
 from ullage.core.summary.prompts import MERGE
 from ullage.errors import BadAnswer, ContextOverflow
@@ -58,7 +58,7 @@ def test_what_fits_is_summarized_in_one_request() -> None:
     made, asked = ask((FINE,))
     assert (made.tier, made.n_parts, made.omitted, made.warnings) == ("full", 1, (), ())
     assert made.text == in_sections(GOOD)
-    assert read_earlier(made.text).is_ours
+    assert read_previous_summary(made.text).is_ours
     assert len(asked) == 1
     assert (made.spent.n_calls, made.spent.n_input_tokens, made.spent.n_output_tokens) == (
         1,

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.app.checkpoint.fact_cache import KeptFacts, kept_facts
-from ullage.core.facts.accumulate import Gathering, take_up
-from ullage.core.facts.facts import Facts, gather, settle
-from ullage.core.facts.previous_summary import SECTIONS, Carried
+from ullage.core.facts.accumulate import FactAccumulator, update
+from ullage.core.facts.facts import Facts, collect_facts, finish
+from ullage.core.facts.previous_summary import SECTIONS, PreviousSummary
 from ullage.core.transcript.context import ContextItem
 
 SECRET = "correct-horse-battery"
@@ -29,7 +29,7 @@ MESSAGES = (
     tool_result("12 passed"),
     summary("## Decisions\n- The limit is 30.\n\n## Next steps\n- Raise the limit."),
 )
-EARLIER = Carried(
+EARLIER = PreviousSummary(
     is_ours=True,
     lines=dict.fromkeys(SECTIONS, ()) | {"Decisions": ("The limit is 20.",)},
 )
@@ -37,7 +37,7 @@ conversations = st.lists(st.sampled_from(MESSAGES), max_size=12).map(numbered)
 
 
 def kept(facts: KeptFacts, items: tuple[ContextItem, ...], *secrets: str) -> Facts:
-    return facts.gather(items, None, secrets)
+    return facts.collect(items, None, secrets)
 
 
 def read_anew(items: tuple[ContextItem, ...]) -> tuple[ContextItem, ...]:
@@ -46,15 +46,15 @@ def read_anew(items: tuple[ContextItem, ...]) -> tuple[ContextItem, ...]:
 
 @given(conversations, st.sets(st.integers(0, 12)), st.sampled_from([None, EARLIER]))
 def test_what_is_gathered_in_parts_is_what_is_gathered_at_once(
-    items: tuple[ContextItem, ...], cuts: set[int], earlier: Carried | None
+    items: tuple[ContextItem, ...], cuts: set[int], earlier: PreviousSummary | None
 ) -> None:
-    seen = Gathering(clean=str)
+    seen = FactAccumulator(clean=str)
     start = 0
     for end in (*sorted(cuts), len(items)):
-        take_up(seen, items[start:end])
+        update(seen, items[start:end])
         start = max(start, end)
         # To settle in between changes nothing of what was seen.
-        assert settle(seen, earlier) == gather(items[:end], earlier)
+        assert finish(seen, earlier) == collect_facts(items[:end], earlier)
 
 
 @given(st.lists(conversations, min_size=1, max_size=4))
@@ -63,7 +63,7 @@ def test_whatever_is_read_next_its_facts_are_its_own(
 ) -> None:
     facts = KeptFacts()
     for items in readings:
-        assert kept(facts, items) == gather(items)
+        assert kept(facts, items) == collect_facts(items)
 
 
 @pytest.mark.parametrize("at", range(3))
@@ -73,7 +73,7 @@ def test_a_message_that_changed_is_read_again(at: int) -> None:
     after = numbered([*before[:at], changed, *before[at + 1 :], MESSAGES[5]])
     facts = KeptFacts()
     kept(facts, before)
-    assert kept(facts, after) == gather(after) != gather(before)
+    assert kept(facts, after) == collect_facts(after) != collect_facts(before)
 
 
 def test_a_message_of_another_time_or_author_is_read_again() -> None:
@@ -82,14 +82,14 @@ def test_a_message_of_another_time_or_author_is_read_again() -> None:
     kept(facts, items)
     for change in ({"at_ms": 7}, {"category": "injected"}):
         changed = (msgspec.structs.replace(items[0], **change), *items[1:])
-        assert kept(facts, changed) == gather(changed) != gather(items)
+        assert kept(facts, changed) == collect_facts(changed) != collect_facts(items)
 
 
 def test_a_session_that_was_shortened_is_read_again() -> None:
     items = numbered(MESSAGES)
     facts = KeptFacts()
     kept(facts, items)
-    assert kept(facts, items[:3]) == gather(items[:3])
+    assert kept(facts, items[:3]) == collect_facts(items[:3])
 
 
 def test_messages_that_were_read_anew_are_known_and_only_new_ones_are_looked_into() -> None:
@@ -97,7 +97,7 @@ def test_messages_that_were_read_anew_are_known_and_only_new_ones_are_looked_int
     facts = KeptFacts()
     first = kept(facts, items[:6])
     again = kept(facts, read_anew(items))
-    assert again == gather(items)
+    assert again == collect_facts(items)
     assert all(one is other for one, other in zip(first.said, again.said, strict=False))
 
 
@@ -115,7 +115,7 @@ def test_after_a_failure_everything_is_read_again() -> None:
     kept(facts, items[:4])
     with pytest.raises(AttributeError):
         kept(facts, (*items[:5], broken))
-    assert kept(facts, items) == gather(items)
+    assert kept(facts, items) == collect_facts(items)
 
 
 def test_each_session_has_facts_of_its_own() -> None:

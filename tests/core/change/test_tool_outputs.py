@@ -6,7 +6,7 @@ import pytest
 
 from factories import assistant, numbered, tool_result
 from ullage.core.change.tool_outputs import Output, duplicates, superseded_reads, tool_outputs
-from ullage.core.facts.tool_calls import file_read
+from ullage.core.facts.tool_calls import read_file_read
 from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import ToolCall
@@ -110,7 +110,7 @@ def test_a_result_without_its_call_is_neither() -> None:
 def test_calls_that_only_show_files(
     tool: str, arguments: dict[str, object], paths: tuple[str, ...], part: str
 ) -> None:
-    found = file_read(ToolCall(call_id="c", name=tool, arguments=json.dumps(arguments)))
+    found = read_file_read(ToolCall(call_id="c", name=tool, arguments=json.dumps(arguments)))
     assert found is not None
     assert (found.paths, found.part) == (paths, part)
 
@@ -134,4 +134,4 @@ def test_calls_that_only_show_files(
 )
 def test_calls_that_do_more_or_nothing(tool: str, arguments: dict[str, object]) -> None:
     call = ToolCall(call_id="c", name=tool, arguments=json.dumps(arguments))
-    assert file_read(call) is None
+    assert read_file_read(call) is None

@@ -10,24 +10,24 @@ from ullage.core.facts.pins import (
     MAX_PINNED_CHARS,
     Pin,
     clean_pin,
-    pin_lines,
-    pinnable_text,
-    pins_to_carry,
+    format_pin,
+    pick_pins,
+    read_pinnable_text,
     refuse_pin,
-    without_pins,
+    remove_pins,
 )
-from ullage.core.facts.previous_summary import read_earlier
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.summary.extract import summarize
 
 
 def test_a_pinned_message_that_stays_in_the_context_needs_no_copy() -> None:
     items = numbered([user("one"), user("two")])
     pins = [Pin(text="one", entry_id="e1"), Pin(text="two", entry_id="e2"), Pin(text="rule")]
-    assert pins_to_carry(pins, ("from the file",), items[1:]) == ("from the file", "one", "rule")
+    assert pick_pins(pins, ("from the file",), items[1:]) == ("from the file", "one", "rule")
 
 
 def test_a_text_that_is_pinned_twice_is_carried_once() -> None:
-    assert pins_to_carry([Pin(text="rule")], ("rule", " "), ()) == ("rule",)
+    assert pick_pins([Pin(text="rule")], ("rule", " "), ()) == ("rule",)
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_a_pin_of_the_largest_size_is_taken() -> None:
 
 def test_a_message_is_pinned_with_its_texts_and_results_but_without_calls() -> None:
     told = assistant("I decided so.", [("c1", "bash", {"command": "ls"})])
-    assert pinnable_text(told) == "I decided so."
-    assert pinnable_text(tool_result("the plan", "c1")) == "the plan"
+    assert read_pinnable_text(told) == "I decided so."
+    assert read_pinnable_text(tool_result("the plan", "c1")) == "the plan"
 
 
 @given(st.lists(st.text(st.characters(), min_size=1, max_size=80), max_size=4))
 def test_the_section_of_the_pins_is_told_from_what_follows(texts: list[str]) -> None:
     pins = [pin for text in texts if (pin := clean_pin(text))]
     rest = summarize(numbered([user("Never push.")]), focus=None, budget_tokens=900, count=len)
-    section = "## Pinned\n" + "".join(pin_lines(pin) + "\n" for pin in pins)
-    assert without_pins(f"{section}\n{rest}").lstrip("\n") == rest
-    assert read_earlier(f"{section}\n{rest}") == read_earlier(rest)
+    section = "## Pinned\n" + "".join(format_pin(pin) + "\n" for pin in pins)
+    assert remove_pins(f"{section}\n{rest}").lstrip("\n") == rest
+    assert read_previous_summary(f"{section}\n{rest}") == read_previous_summary(rest)

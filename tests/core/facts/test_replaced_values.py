@@ -3,7 +3,7 @@
 import pytest
 
 from factories import assistant, numbered, user
-from ullage.core.facts.facts import gather
+from ullage.core.facts.facts import collect_facts
 from ullage.core.summary.extract import summarize
 
 
@@ -12,7 +12,7 @@ def retired(*said: str) -> set[str]:
     items = [
         assistant(text.removeprefix("> ")) if text.startswith("> ") else user(text) for text in said
     ]
-    return {item.value for item in gather(numbered(items)).retired}
+    return {item.value for item in collect_facts(numbered(items)).retired}
 
 
 STORIES = [
@@ -118,4 +118,4 @@ def test_what_else_a_sentence_tells_of_a_retired_value_stays() -> None:
 def test_what_replaces_a_value_is_settled_though_it_reads_as_a_request() -> None:
     said = ("Use port 8080 for the proxy.", "Change the port to 9443.")
     items = [item for text in said for item in (user(text), assistant("Done."))]
-    assert [one.text for one in gather(numbered(items)).choices][-1] == said[1]
+    assert [one.text for one in collect_facts(numbered(items)).choices][-1] == said[1]

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.facts.facts import gather
-from ullage.core.facts.thread import Thread, beginning, find_thread
+from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.thread import Thread, cut_text, find_thread
 from ullage.core.transcript.context import ContextItem
 
 LONG = "x" * 501
 
 
 def thread(*items: ContextItem) -> Thread:
-    return find_thread(gather(numbered(items)).said)
+    return find_thread(collect_facts(numbered(items)).said)
 
 
 def gists(found: Thread) -> list[tuple[str, str]]:
@@ -103,7 +103,7 @@ def test_where_not_all_turning_points_fit_the_last_ones_stay() -> None:
     ],
 )
 def test_what_belongs_to_one_character_is_not_parted(text: str, n_chars: int, cut: str) -> None:
-    assert beginning(text, n_chars) == cut
+    assert cut_text(text, n_chars) == cut
 
 
 @given(

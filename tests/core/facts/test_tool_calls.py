@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ullage.core.facts.tool_calls import read_call, sorted_json
+from ullage.core.facts.tool_calls import read_call, write_sorted_json
 from ullage.core.transcript.message import ToolCall
 
 
@@ -46,7 +46,7 @@ def test_a_files_tool_touches_its_paths(
 
 
 def test_arguments_are_the_same_however_they_are_written() -> None:
-    assert sorted_json('{"b": [1,  2], "a": "x"}') == sorted_json('{"a":"x","b":[1,2]}')
-    assert sorted_json("not JSON") == sorted_json("not JSON")
-    assert sorted_json("[1]") != sorted_json("[2]")
-    assert sorted_json('{"a": "\ud800"}')
+    assert write_sorted_json('{"b": [1,  2], "a": "x"}') == write_sorted_json('{"a":"x","b":[1,2]}')
+    assert write_sorted_json("not JSON") == write_sorted_json("not JSON")
+    assert write_sorted_json("[1]") != write_sorted_json("[2]")
+    assert write_sorted_json('{"a": "\ud800"}')

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
-from ullage.core.facts.previous_summary import read_earlier
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.summary.audit import Audit, audit, flat, holds_whole, tallies
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import Completed, completed
@@ -56,10 +56,8 @@ def test_what_was_put_into_a_models_summary_is_read_back_whole(text: str) -> Non
     long_rule = "Never " + "touch the ledger, the invoices or the payouts " * 12 + "by hand."
     prose = "The work went on. " * 900
     done = complete([user(long_rule), assistant("Understood.")], text + prose)
-    assert (
-        long_rule
-        in read_earlier(f"Compacted:\n<summary>\n{done.text}\n</summary>").lines["Constraints"]
-    )
+    summary = read_previous_summary(f"Compacted:\n<summary>\n{done.text}\n</summary>")
+    assert long_rule in summary.lines["Constraints"]
 
 
 def test_a_complete_summary_is_not_touched() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import FACTS, RULES, SUPERSEDED, coding_session
-from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
+from ullage.core.facts.previous_summary import NONE, SECTIONS, read_previous_summary
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, result_text
@@ -404,7 +404,7 @@ def test_any_messages_give_a_deterministic_summary_within_budget(
 @given(items_of_any_kind)
 def test_what_was_written_is_read_back_line_for_line(items: list[ContextItem]) -> None:
     text = summed(items, 4000)
-    earlier = read_earlier(text)
+    earlier = read_previous_summary(text)
     assert earlier.is_ours
     assert set(earlier.lines) == set(SECTIONS)
     for name in ("Constraints", "Decisions", "Files"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.facts.previous_summary import SECTIONS, read_earlier
+from ullage.core.facts.previous_summary import SECTIONS, read_previous_summary
 from ullage.core.summary.model_output import (
     Material,
     cleaned,
@@ -95,7 +95,7 @@ def test_a_summary_may_be_half_of_what_is_new() -> None:
 
 
 def lines_of(text: str) -> dict[str, tuple[str, ...]]:
-    return read_earlier(text).lines
+    return read_previous_summary(text).lines
 
 
 def test_our_sections_are_kept_whatever_dress_they_come_in() -> None:
@@ -104,7 +104,7 @@ def test_our_sections_are_kept_whatever_dress_they_come_in() -> None:
         "   - Not even once.\n\n## Files\nmodified app.py\n\n## Identifiers\n- (none)\n"
     )
     made = in_sections(text)
-    assert read_earlier(made).is_ours
+    assert read_previous_summary(made).is_ours
     lines = lines_of(made)
     assert lines["Goal"] == ("Fix it",)
     assert lines["Constraints"] == ("Never push.", "Not even once.")
@@ -136,12 +136,12 @@ def test_a_summary_in_our_sections_stays_as_it_is(points: dict[str, list[str]]) 
     )
     once = in_sections(text)
     assert in_sections(once) == once
-    assert read_earlier(once).is_ours
+    assert read_previous_summary(once).is_ours
 
 
 @given(st.text(max_size=300))
 def test_any_text_gets_our_sections(text: str) -> None:
-    assert read_earlier(in_sections(text)).is_ours
+    assert read_previous_summary(in_sections(text)).is_ours
 
 
 def test_parts_are_merged_point_by_point() -> None:

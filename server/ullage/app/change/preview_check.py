@@ -12,7 +12,7 @@ from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
 from ullage.app.summary.pins import carried_pins
 from ullage.core.config.settings import Config
-from ullage.core.facts.facts import Facts, gather
+from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.secrets.masking import mask_items
 from ullage.core.summary.audit import audit
 from ullage.core.summary.preview_check import (
@@ -93,7 +93,7 @@ def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial |
     replaced = mask_items(items[: note.n_replaced], known)
     return CheckMaterial(
         items=replaced,
-        facts=gather(replaced),
+        facts=collect_facts(replaced),
         session=session,
         kept=items[note.n_replaced :],
         budget_tokens=note.budget_tokens,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from threading import Lock
 
-from ullage.core.facts.accumulate import Gathering, take_up
-from ullage.core.facts.facts import Facts, settle
-from ullage.core.facts.previous_summary import Carried
+from ullage.core.facts.accumulate import FactAccumulator, update
+from ullage.core.facts.facts import Facts, finish
+from ullage.core.facts.previous_summary import PreviousSummary
 from ullage.core.secrets.scan import mask_said
 from ullage.core.transcript.context import ContextItem
 
@@ -20,13 +20,16 @@ class KeptFacts:
     def __init__(self) -> None:
         self._items: tuple[ContextItem, ...] = ()
         self._secrets: tuple[str, ...] = ()
-        self._seen: Gathering | None = None
+        self._seen: FactAccumulator | None = None
         self._lock = Lock()
 
-    def gather(
-        self, items: Sequence[ContextItem], earlier: Carried | None, known_secrets: tuple[str, ...]
+    def collect(
+        self,
+        items: Sequence[ContextItem],
+        previous: PreviousSummary | None,
+        known_secrets: tuple[str, ...],
     ) -> Facts:
-        """Collect the facts of messages, as `gather` does, with their secrets masked.
+        """Collect the facts of messages, as `collect_facts` does, with their secrets masked.
 
         Where they begin with the messages of the last call, it goes on from there.
         """
@@ -34,9 +37,9 @@ class KeptFacts:
             # Put back when all went well: half of a message is nothing to go on from.
             seen, self._seen = self._seen, None
             if seen is None or self._secrets != known_secrets or not self._are_followed(items):
-                seen = Gathering(clean=partial(mask_said, known=known_secrets))
-            take_up(seen, items[len(seen.times) :])
-            facts = settle(seen, earlier)
+                seen = FactAccumulator(clean=partial(mask_said, known=known_secrets))
+            update(seen, items[len(seen.times) :])
+            facts = finish(seen, previous)
             self._items, self._secrets, self._seen = tuple(items), known_secrets, seen
             return facts
 

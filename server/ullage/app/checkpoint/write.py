@@ -227,6 +227,6 @@ def _built(
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
         previous=previous,
         state=state,
-        gather=partial(kept_facts(key).gather, known_secrets=loaded.known_secrets),
+        collect_facts=partial(kept_facts(key).collect, known_secrets=loaded.known_secrets),
     )
     return cleaned(checkpoint, loaded.known_secrets)

@@ -9,7 +9,7 @@ from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
-from ullage.core.facts.pins import Pin, clean_pin, pinnable_text, pins_to_carry, refuse_pin
+from ullage.core.facts.pins import Pin, clean_pin, pick_pins, read_pinnable_text, refuse_pin
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
@@ -62,7 +62,7 @@ def pin_entry(
     """
     item = _find(read(session, places).context.items, entry)
     # A message that is pinned is copied into the state folder, where no secret may be.
-    text = mask(clean_pin(pinnable_text(item)), secrets_for(session.header, places))
+    text = mask(clean_pin(read_pinnable_text(item)), secrets_for(session.header, places))
     return _add(session, Pin(text=text, entry_id=item.entry_id, label=label), places)
 
 
@@ -93,7 +93,7 @@ def carried_pins(
     known = read_pins(pins_path(session_key(session), places))
     if known.problem is not None:
         raise PinRefused(f"{known.problem}. Repair or delete the file first")
-    return pins_to_carry(known.pins, configured, kept)
+    return pick_pins(known.pins, configured, kept)
 
 
 def report_pins(session: Session, configured: Sequence[str], places: Places) -> PinsReport:

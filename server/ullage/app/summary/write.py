@@ -8,7 +8,7 @@ import msgspec
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import Selection
 from ullage.core.config.settings import ModelSettings
-from ullage.core.facts.facts import Facts, gather
+from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.gauge.loss import Loss
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
@@ -108,7 +108,7 @@ async def write_summary(
 
 def _material(selection: Selection, loaded: Loaded) -> _Material:
     items = mask_items(selection.replaced, loaded.known_secrets)
-    return _Material(items=items, facts=gather(items))
+    return _Material(items=items, facts=collect_facts(items))
 
 
 async def _asked(

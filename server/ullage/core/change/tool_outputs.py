@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from ullage.core.change.edit import PRUNED_OUTPUT
-from ullage.core.facts.tool_calls import file_read, read_call
+from ullage.core.facts.tool_calls import read_call, read_file_read
 from ullage.core.gauge.policy import PROTECTED_TOOLS, Policy
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
@@ -182,7 +182,7 @@ def superseded_reads(outputs: Sequence[Output]) -> set[int]:
         output = outputs[n]
         if output.call is None or output.result.is_error or is_placeholder(output.result):
             continue
-        read = file_read(output.call)
+        read = read_file_read(output.call)
         text = result_text(output.result)
         if read is None:
             changed |= _changed_paths(output.call)

@@ -30,9 +30,9 @@ from ullage.core.checkpoint.merge_previous import (
 )
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.facts.captured_messages import TOPIC_CHARS
-from ullage.core.facts.facts import Facts, gather
-from ullage.core.facts.previous_summary import Carried
-from ullage.core.facts.thread import beginning, find_thread
+from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.previous_summary import PreviousSummary
+from ullage.core.facts.thread import cut_text, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import DEAD_ENDS, has_marker, read_wording
 from ullage.core.transcript.context import Context, ContextItem
@@ -58,17 +58,17 @@ def build(
     pins: tuple[str, ...] = (),
     previous: Checkpoint | None = None,
     state: WorkingState | None = None,
-    gather: Callable[[Sequence[ContextItem], Carried | None], Facts] = gather,
+    collect_facts: Callable[[Sequence[ContextItem], PreviousSummary | None], Facts] = collect_facts,
 ) -> Checkpoint:
     """Build a checkpoint without a model.
 
     `created_at` is RFC 3339. What `previous` and `state` hold is taken over where the context
-    does not show it any more. `gather` collects the facts of the messages.
+    does not show it any more. `collect_facts` collects the facts of the messages.
     """
     state = WorkingState() if state is None else state
     first_ms = first_visible_ms(context.items)
     hidden = hidden_decisions(previous, state, first_ms)
-    facts = gather(context.items, as_earlier(hidden))
+    facts = collect_facts(context.items, as_earlier(hidden))
     said = facts.said
     if begins_in_summary(context.items):
         said = (*hidden_words(previous, state, facts, first_ms), *said)
@@ -122,7 +122,7 @@ def _working(
     if is_split_turn and facts.last_call is not None:
         last_call = LastToolCall(name=facts.last_call[0], params_summary=facts.last_call[1])
     return Working(
-        topic=beginning(last_user.prose if last_user else earlier_topic, TOPIC_CHARS),
+        topic=cut_text(last_user.prose if last_user else earlier_topic, TOPIC_CHARS),
         status=_status(items, facts),
         interrupted=is_split_turn,
         last_tool_call=last_call,

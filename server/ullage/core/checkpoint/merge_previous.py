@@ -15,9 +15,9 @@ from ullage.core.checkpoint.checkpoint import Checkpoint, Decision, Resources
 from ullage.core.checkpoint.working_state import MAX_DECISIONS, MAX_FILES, MAX_TOOLS, WorkingState
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts
-from ullage.core.facts.previous_summary import SECTIONS, Carried
+from ullage.core.facts.previous_summary import SECTIONS, PreviousSummary
 from ullage.core.facts.replaced_values import OLD_VALUE
-from ullage.core.facts.thread import Words
+from ullage.core.facts.thread import SpokenMessage
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
 from ullage.core.text.wording import read_wording, reads_as_rule
@@ -93,17 +93,17 @@ def hidden_decisions(
     return tuple(found)
 
 
-def as_earlier(hidden: Sequence[Settled]) -> Carried | None:
+def as_earlier(hidden: Sequence[Settled]) -> PreviousSummary | None:
     """Give decisions the form of an earlier summary, which later values replace."""
     if not hidden:
         return None
     lines: dict[str, tuple[str, ...]] = dict.fromkeys(SECTIONS, ())
     lines["Constraints"] = tuple(one.what for one in hidden if one.is_rule)
     lines["Decisions"] = tuple(one.what for one in hidden if not one.is_rule)
-    return Carried(is_ours=True, lines=lines)
+    return PreviousSummary(is_ours=True, lines=lines)
 
 
-def still_settled(hidden: Sequence[Settled], resolved: Carried) -> tuple[Settled, ...]:
+def still_settled(hidden: Sequence[Settled], resolved: PreviousSummary) -> tuple[Settled, ...]:
     """Give the hidden decisions that hold, with their words as they are by now."""
     kept: list[tuple[int, Settled]] = []
     for section, is_rule in (("Constraints", True), ("Decisions", False)):
@@ -190,12 +190,12 @@ def merged_resources(facts: Facts, previous: Checkpoint | None, state: WorkingSt
 
 def hidden_words(
     previous: Checkpoint | None, state: WorkingState, facts: Facts, first_ms: int | None
-) -> tuple[Words, ...]:
+) -> tuple[SpokenMessage, ...]:
     """Give what was said before a context that begins in a summary, in short, oldest first."""
     told = [*previous.thread.key_exchanges] if previous else []
-    words = [Words(is_user=one.role == "user", text=one.gist) for one in told]
+    words = [SpokenMessage(is_user=one.role == "user", text=one.gist) for one in told]
     words += [
-        Words(is_user=one.role == "user", text=one.gist)
+        SpokenMessage(is_user=one.role == "user", text=one.gist)
         for one in state.thread.exchanges
         if first_ms is None or one.at_ms < first_ms
     ]
@@ -204,7 +204,7 @@ def hidden_words(
     return tuple(one for one, _ in itertools.groupby(hidden))
 
 
-def _is_said(words: Words, said: Sequence[Words]) -> bool:
+def _is_said(words: SpokenMessage, said: Sequence[SpokenMessage]) -> bool:
     head = words.text.rstrip("…")
     return any(one.is_user is words.is_user and one.text.startswith(head) for one in said)
 

@@ -24,7 +24,7 @@ from ullage.core.facts.captured_messages import (
     topic_of,
     turns_of,
 )
-from ullage.core.facts.tool_calls import CallFacts, read_call, sorted_json
+from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist, one_line, separate_injected
 from ullage.core.transcript.message import ToolCall
@@ -222,7 +222,7 @@ def add(state: WorkingState, taken: Taken) -> WorkingState:
 def _take_call(event: ToolEvent, at_ms: int, known: Sequence[str]) -> TakenCall:
     facts = read_call(ToolCall(call_id=event.call_id, name=event.name, arguments=event.arguments))
     is_number = len(event.call_id) < _LONG_ID_CHARS
-    arguments = sorted_json(event.arguments) if is_number else ""
+    arguments = write_sorted_json(event.arguments) if is_number else ""
     told = (event.call_id, event.name, arguments) if is_number else (event.call_id,)
     left = [step for step, is_done in facts.plan if not is_done]
     steps = dict.fromkeys(gist(one_line(mask(step, known)), _STEP_CHARS) for step in left)
@@ -244,11 +244,11 @@ def _paths(facts: CallFacts, known: Sequence[str], *, is_modified: bool) -> tupl
 
 def _error(event: ToolEvent, facts: CallFacts, known: Sequence[str]) -> str:
     # The patterns of errors take longer to compile than a hook may need for a call that worked.
-    from ullage.core.facts.command_runs import error_line
+    from ullage.core.facts.command_runs import find_error_line
 
     touched = ", ".join(touch.path for touch in facts.touches)
     done = gist(one_line(mask(facts.command or touched, known)), 120)
-    told = one_line(error_line(mask(event.error[-_MAX_OUTPUT_CHARS:], known)))
+    told = one_line(find_error_line(mask(event.error[-_MAX_OUTPUT_CHARS:], known)))
     head = f"{_clean(event.name, known)} {done}".strip()
     return f"{head}: {told}" if told else head
 

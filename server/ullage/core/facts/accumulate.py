@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.facts.command_runs import RawRun, read_run
-from ullage.core.facts.previous_summary import OPEN_REQUEST, Carried, read_earlier
-from ullage.core.facts.thread import Words
+from ullage.core.facts.command_runs import JudgedRun, read_run
+from ullage.core.facts.previous_summary import OPEN_REQUEST, PreviousSummary, read_previous_summary
+from ullage.core.facts.thread import SpokenMessage
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist, separate_injected, split_sentences
 from ullage.core.text.said import SentenceClaims, read_sentence_claims
@@ -56,19 +56,19 @@ Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
 """A call, the command line that it runs if any, and the paths that it touches."""
 
 
-class Gathering(msgspec.Struct):
+class FactAccumulator(msgspec.Struct):
     """What one pass over the messages has seen so far."""
 
     clean: Callable[[str], str]
     """Every text that is looked into for what it says goes through it first, as a whole: a secret
     that was cut is not told for one any more. Of results that are most of a session only those do
     that are quoted."""
-    carried: list[Carried] = []
+    carried: list[PreviousSummary] = []
     sentences: list[Sentence] = []
     replies: list[Choice] = []
     turns: list[OpenTurn] = []
     touches: dict[str, FileTouch] = {}
-    runs: list[RawRun] = []
+    runs: list[JudgedRun] = []
     tools: dict[str, None] = {}
     plan: tuple[tuple[str, bool], ...] = ()
     calls: dict[str, Call] = {}
@@ -76,14 +76,14 @@ class Gathering(msgspec.Struct):
     times: list[int | None] = []
     last_answer: str = ""
     results: list[str] = []
-    said: list[Words] = []
+    said: list[SpokenMessage] = []
     compared: deque[SentenceClaims] = msgspec.field(
         default_factory=lambda: deque(maxlen=_MAX_COMPARED)
     )
     """The newest sentences, made ready to be compared for replaced values."""
 
 
-def take_up(seen: Gathering, items: Iterable[ContextItem]) -> None:
+def update(seen: FactAccumulator, items: Iterable[ContextItem]) -> None:
     """Go on with the messages that follow those seen so far."""
     n_before = len(seen.sentences)
     for n_item, item in enumerate(items, len(seen.times)):
@@ -107,9 +107,9 @@ def take_up(seen: Gathering, items: Iterable[ContextItem]) -> None:
         )
 
 
-def _recall(seen: Gathering, item: ContextItem, n_item: int) -> None:
+def _recall(seen: FactAccumulator, item: ContextItem, n_item: int) -> None:
     """Take up an earlier summary; what was open in it may be closed by what follows."""
-    earlier = read_earlier(seen.clean(plain_text(item.message)))
+    earlier = read_previous_summary(seen.clean(plain_text(item.message)))
     rest: list[Sentence] = []
     for line in earlier.lines["Remaining"]:
         ask = line.removeprefix(OPEN_REQUEST)
@@ -126,15 +126,17 @@ def _recall(seen: Gathering, item: ContextItem, n_item: int) -> None:
             seen.turns.append(OpenTurn([sentence], ask, n_item, item.at_ms))
         rest.append(sentence)
     seen.sentences += rest
-    seen.carried.append(Carried(is_ours=earlier.is_ours, lines={**earlier.lines, "Remaining": ()}))
+    seen.carried.append(
+        PreviousSummary(is_ours=earlier.is_ours, lines={**earlier.lines, "Remaining": ()})
+    )
 
 
-def _hear_user(seen: Gathering, item: ContextItem, n_item: int) -> None:
+def _hear_user(seen: FactAccumulator, item: ContextItem, n_item: int) -> None:
     prose, _ = separate_injected(seen.clean(plain_text(item.message)))
     prose = prose.strip()
     if not prose:
         return
-    seen.said.append(Words(is_user=True, text=prose))
+    seen.said.append(SpokenMessage(is_user=True, text=prose))
     sentences = read_user_sentences(prose, n_item)
     is_short = len(seen.last_answer) > _LONG_ANSWER_CHARS and len(prose) < _SHORT_REPLY_CHARS
     question = _question_of(seen.last_answer) if len(prose) < 4 * _SHORT_REPLY_CHARS else ""
@@ -166,7 +168,7 @@ def _question_of(answer: str) -> str:
     return gist(list(split_sentences(last.replace("**", "")))[-1], 200)
 
 
-def _hear_agent(seen: Gathering, item: ContextItem, n_item: int) -> None:
+def _hear_agent(seen: FactAccumulator, item: ContextItem, n_item: int) -> None:
     text = seen.clean(plain_text(item.message)).strip()
     is_calling = False
     for block in item.message.blocks:
@@ -176,7 +178,7 @@ def _hear_agent(seen: Gathering, item: ContextItem, n_item: int) -> None:
     if not text:
         return
     if item.category == "assistant":
-        seen.said.append(Words(is_user=False, text=text))
+        seen.said.append(SpokenMessage(is_user=False, text=text))
     seen.sentences += [s for s in read_agent_sentences(text, n_item) if not _is_copied(seen, s)]
     seen.last_answer = text
     if seen.turns:
@@ -184,7 +186,7 @@ def _hear_agent(seen: Gathering, item: ContextItem, n_item: int) -> None:
         seen.turns[-1].is_answered = not is_calling
 
 
-def _is_copied(seen: Gathering, sentence: Sentence) -> bool:
+def _is_copied(seen: FactAccumulator, sentence: Sentence) -> bool:
     """Tell whether the agent only repeats an instruction that a tool's result held."""
     if sentence.kind not in ("choice", "open") or not is_directive(sentence.text):
         return False
@@ -194,7 +196,7 @@ def _is_copied(seen: Gathering, sentence: Sentence) -> bool:
     return is_masked and any(sentence.text in seen.clean(result) for result in seen.results)
 
 
-def _see_call(seen: Gathering, call: ToolCall, n_item: int) -> None:
+def _see_call(seen: FactAccumulator, call: ToolCall, n_item: int) -> None:
     facts = read_call(call)
     seen.tools[seen.clean(call.name)] = None
     if facts.plan:
@@ -209,7 +211,7 @@ def _see_call(seen: Gathering, call: ToolCall, n_item: int) -> None:
     seen.last_call = seen.calls[call.call_id]
 
 
-def _see_results(seen: Gathering, item: ContextItem, n_item: int) -> None:
+def _see_results(seen: FactAccumulator, item: ContextItem, n_item: int) -> None:
     for block in item.message.blocks:
         if not isinstance(block, ToolResult):
             continue

@@ -50,7 +50,7 @@ _LOOKERS = frozenset("cat head tail less grep rg sed awk find ls git echo nl wc"
 _CHANGE_DIR = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s{0,3}")
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
     """One command, or one other tool's failed call."""
 
     command: str
@@ -65,7 +65,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     n_item: int
 
 
-class RawRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class JudgedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A judged result whose outcome is not looked for yet."""
 
     command: str
@@ -76,7 +76,7 @@ class RawRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     n_item: int
 
 
-def read_run(name: str, command: str | None, result: ToolResult, n_item: int) -> RawRun | None:
+def read_run(name: str, command: str | None, result: ToolResult, n_item: int) -> JudgedRun | None:
     """Judge one result; None where there is nothing to tell."""
     is_shell = name.lower() in SHELLS or command is not None
     line = command if command is not None else name
@@ -87,7 +87,7 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
     is_failed = result.is_error or (is_shell and _reads_failed(tail, program))
     if not is_failed and not is_check:
         return None
-    return RawRun(
+    return JudgedRun(
         command=line,
         key=run_key(line, is_check=is_check),
         is_failed=is_failed,
@@ -97,21 +97,21 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
     )
 
 
-def settle_runs(runs: list[RawRun], clean: Callable[[str], str]) -> tuple[Run, ...]:
+def summarize_runs(runs: list[JudgedRun], clean: Callable[[str], str]) -> tuple[CommandRun, ...]:
     """Keep of each command its last failures and its last success, failures marked if answered.
 
     What they answered goes through `clean` before a line of it is quoted.
     """
     last_passed = {run.key: run.n_item for run in runs if not run.is_failed}
     n_kept: Counter[tuple[str, bool]] = Counter()
-    kept: dict[tuple[str, str], Run] = {}
+    kept: dict[tuple[str, str], CommandRun] = {}
     for raw in reversed(runs):
         n_kept[raw.key, raw.is_failed] += 1
         if n_kept[raw.key, raw.is_failed] > (_MAX_FAILURES if raw.is_failed else 1):
             continue
         tail = clean(raw.text)[-_TAIL_CHARS:]
-        outcome = error_line(tail) if raw.is_failed else _success_line(tail)
-        run = Run(
+        outcome = find_error_line(tail) if raw.is_failed else _success_line(tail)
+        run = CommandRun(
             command=gist(_CHANGE_DIR.sub("", raw.command), _MAX_COMMAND_CHARS),
             key=raw.key,
             is_failed=raw.is_failed,
@@ -143,7 +143,7 @@ def _reads_failed(tail: str, program: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def error_line(tail: str) -> str:
+def find_error_line(tail: str) -> str:
     """Find what a failure's output says went wrong; lines that give orders are left out."""
     lines = [line.strip()[:300] for line in tail.split("\n") if line.strip()]
     found = [line for line in lines if _ERROR_LINE.search(line)]

@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from ullage.core.facts.accumulate import Call, Choice, FileTouch, Gathering, OpenTurn, take_up
-from ullage.core.facts.command_runs import Run, settle_runs
-from ullage.core.facts.previous_summary import Carried
+from ullage.core.facts.accumulate import Call, Choice, FactAccumulator, FileTouch, OpenTurn, update
+from ullage.core.facts.command_runs import CommandRun, summarize_runs
+from ullage.core.facts.previous_summary import PreviousSummary
 from ullage.core.facts.replaced_values import (
-    Outdated,
-    Retired,
-    masked,
-    outdated_values,
-    resolve,
+    OldValuePattern,
+    ReplacedValue,
+    mask_old_values,
+    old_value_patterns,
+    resolve_replaced,
 )
-from ullage.core.facts.thread import Words
+from ullage.core.facts.thread import SpokenMessage
 from ullage.core.text.prose import gist
 from ullage.core.text.said import read_sentence_claims
 from ullage.core.text.sentences import Sentence, find_open_points, replace_text
@@ -38,7 +38,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    carried: tuple[Carried, ...]
+    carried: tuple[PreviousSummary, ...]
     rules: tuple[Sentence, ...]
     choices: tuple[Choice, ...]
     sentences: tuple[Sentence, ...]
@@ -47,10 +47,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     open_points: tuple[str, ...]
     findings: tuple[str, ...]
     files: tuple[FileTouch, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[CommandRun, ...]
     tools: tuple[str, ...]
     plan: tuple[tuple[str, bool], ...]
-    retired: tuple[Retired, ...]
+    retired: tuple[ReplacedValue, ...]
     pending_calls: tuple[tuple[str, str], ...]
     """Calls without a result: tool and arguments in short."""
     last_call: tuple[str, str] | None
@@ -58,24 +58,24 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     n_items: int
     times: tuple[int | None, ...]
     """When each item was written."""
-    said: tuple[Words, ...]
+    said: tuple[SpokenMessage, ...]
 
 
-def gather(items: Iterable[ContextItem], earlier: Carried | None = None) -> Facts:
+def collect_facts(items: Iterable[ContextItem], earlier: PreviousSummary | None = None) -> Facts:
     """Collect the facts of the messages in one pass, oldest first."""
-    seen = Gathering(clean=str)
-    take_up(seen, items)
-    return settle(seen, earlier)
+    seen = FactAccumulator(clean=str)
+    update(seen, items)
+    return finish(seen, earlier)
 
 
-def settle(seen: Gathering, earlier: Carried | None = None) -> Facts:
+def finish(seen: FactAccumulator, earlier: PreviousSummary | None = None) -> Facts:
     """Say what holds of all that was seen; the gathering is unchanged and may go on.
 
     What was settled `earlier`, out of sight by now, comes first of what is carried.
     """
     carried = [*((earlier,) if earlier else ()), *seen.carried]
     carried, spoken, retired, successors = _without_replaced(seen, carried)
-    outdated = outdated_values(retired)
+    outdated = old_value_patterns(retired)
     rules = tuple(s for s in spoken if s.is_user and s.kind == "rule")
     choices = [
         Choice(
@@ -106,7 +106,7 @@ def settle(seen: Gathering, earlier: Carried | None = None) -> Facts:
         open_points=tuple(dict.fromkeys(s.text for s in find_open_points(spoken, changed))),
         findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
         files=tuple(seen.touches.values()),
-        runs=settle_runs(seen.runs, seen.clean),
+        runs=summarize_runs(seen.runs, seen.clean),
         tools=tuple(seen.tools),
         plan=seen.plan,
         retired=tuple(retired),
@@ -114,7 +114,7 @@ def settle(seen: Gathering, earlier: Carried | None = None) -> Facts:
             _shown_call(call, seen.clean) for call in list(seen.calls.values())[-_MAX_PENDING:]
         ),
         last_call=_shown_call(seen.last_call, seen.clean) if seen.last_call else None,
-        last_answer=masked(seen.last_answer, outdated),
+        last_answer=mask_old_values(seen.last_answer, outdated),
         n_items=len(seen.times),
         times=tuple(seen.times),
         said=tuple(seen.said),
@@ -129,7 +129,7 @@ def _shown_call(held: Call, clean: Callable[[str], str]) -> tuple[str, str]:
 def _turn(
     turn: OpenTurn,
     kept: Sequence[Sentence],
-    outdated: Sequence[Outdated],
+    outdated: Sequence[OldValuePattern],
     *,
     is_last: bool,
 ) -> Turn:
@@ -139,8 +139,8 @@ def _turn(
     is_plain = any(s.kind not in ("rule", "choice") for s in turn.sentences)
     return Turn(
         ask=" ".join(asked) if is_plain else "",
-        prose=masked(turn.prose, outdated),
-        answer=masked(turn.answer, outdated),
+        prose=mask_old_values(turn.prose, outdated),
+        answer=mask_old_values(turn.answer, outdated),
         # A turn that the user followed up on after some answer does not stay open.
         is_answered=turn.is_answered or (bool(turn.answer) and not is_last),
         n_item=turn.n_item,
@@ -149,8 +149,8 @@ def _turn(
 
 
 def _without_replaced(
-    seen: Gathering, carried: Sequence[Carried]
-) -> tuple[list[Carried], list[Sentence], list[Retired], set[int]]:
+    seen: FactAccumulator, carried: Sequence[PreviousSummary]
+) -> tuple[list[PreviousSummary], list[Sentence], list[ReplacedValue], set[int]]:
     """Drop or mask the values that were replaced since, in all that was said or carried.
 
     The last are the places of the user's sentences that replaced one, rules aside: what holds
@@ -173,15 +173,15 @@ def _without_replaced(
         for _, section, line in told
     ]
     said += seen.compared
-    changed, retired = resolve(said)
-    resolved: list[Carried] = []
+    changed, retired = resolve_replaced(said)
+    resolved: list[PreviousSummary] = []
     for at, earlier in enumerate(carried):
         lines: dict[str, list[str]] = {section: [] for section in earlier.lines}
         for n_said, (owner, section, line) in enumerate(told):
             if owner == at and (text := changed.get(n_said, line)):
                 lines[section].append(text)
         kept = {name: tuple(found) for name, found in lines.items()}
-        resolved.append(Carried(is_ours=earlier.is_ours, lines=kept))
+        resolved.append(PreviousSummary(is_ours=earlier.is_ours, lines=kept))
     n_old = len(seen.sentences) - len(seen.compared)
     spoken = seen.sentences[:n_old]
     successors: set[int] = set()

@@ -26,7 +26,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     label: str | None = None
 
 
-def pinnable_text(item: ContextItem) -> str:
+def read_pinnable_text(item: ContextItem) -> str:
     """Give what is pinned of a message: its texts and those of its results."""
     parts: list[str] = []
     for block in item.message.blocks:
@@ -56,7 +56,7 @@ def refuse_pin(pin: Pin, others: Iterable[Pin]) -> str | None:
     return None
 
 
-def pins_to_carry(
+def pick_pins(
     pins: Iterable[Pin], configured: Iterable[str], kept: Sequence[ContextItem]
 ) -> tuple[str, ...]:
     """Give the texts that a summary has to hold: a pinned message that stays needs no copy."""
@@ -70,11 +70,11 @@ def clean_pin(text: str) -> str:
     return "\n".join(one_line(line).rstrip() for line in text.split("\n")).strip()
 
 
-def pin_lines(pin: str) -> str:
+def format_pin(pin: str) -> str:
     """Write a clean pin as a point of a list, its further lines indented."""
     return "- " + pin.replace("\n", "\n  ")
 
 
-def without_pins(summary: str) -> str:
+def remove_pins(summary: str) -> str:
     """Take the section of the pins away, which the pins themselves bring back."""
     return _SECTION.sub("", summary, count=1)

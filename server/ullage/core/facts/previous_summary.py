@@ -6,7 +6,7 @@ from itertools import islice
 
 import msgspec
 
-from ullage.core.facts.pins import without_pins
+from ullage.core.facts.pins import remove_pins
 from ullage.core.text.prose import gist
 
 SECTIONS = (
@@ -25,7 +25,7 @@ NONE = "(none)"
 FOCUS = "Focus: "
 LATEST = "Latest request: "
 OPEN_REQUEST = "open request: "
-OMITTED = "(left out: "
+LEFT_OUT = "(left out: "
 """How a line begins that says what the budget left out; not carried forward."""
 _MAX_FOREIGN_CHARS = 12_000
 _MAX_FOREIGN_LINES = 120
@@ -54,34 +54,34 @@ _FOREIGN_HEADINGS = (
 
 
 _INSERTED = ("Constraints", "Decisions", "Remaining", "Files", "Identifiers")
-_NOT_CARRIED = {"Goal": (FOCUS,), SECTIONS[-1]: (OMITTED,)}
+_NOT_CARRIED = {"Goal": (FOCUS,), SECTIONS[-1]: (LEFT_OUT,)}
 """How lines begin that are true of one summary alone, by their section."""
 
 
-class Carried(msgspec.Struct, frozen=True, kw_only=True):
+class PreviousSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The lines of an earlier summary, by our sections."""
 
     is_ours: bool
     lines: dict[str, tuple[str, ...]]
 
 
-def read_earlier(text: str) -> Carried:
+def read_previous_summary(text: str) -> PreviousSummary:
     """Read an earlier summary, ours or another's."""
-    text = without_pins(text)
+    text = remove_pins(text)
     start = _FIRST_HEADING.search(text)
     if start is not None and all(f"\n## {name}\n" in text for name in SECTIONS[1:]):
-        return Carried(is_ours=True, lines=_own_lines(text[start.start() :]))
+        return PreviousSummary(is_ours=True, lines=_own_lines(text[start.start() :]))
     inserted, rest = _part_inserted(text)
     lines = _foreign_lines(rest)
-    return Carried(
+    return PreviousSummary(
         is_ours=False,
         lines={name: tuple(dict.fromkeys([*inserted[name], *lines[name]])) for name in SECTIONS},
     )
 
 
-def section_lines(text: str, section: str) -> tuple[str, ...]:
+def read_section(text: str, section: str) -> tuple[str, ...]:
     """Give the lines of a summary that belong to one of our sections, whoever wrote it."""
-    return read_earlier(text).lines[section]
+    return read_previous_summary(text).lines[section]
 
 
 def _own_lines(text: str) -> dict[str, tuple[str, ...]]:

@@ -32,7 +32,7 @@ _FORBIDS = re.compile(
 )
 
 
-class Retired(msgspec.Struct, frozen=True, kw_only=True):
+class ReplacedValue(msgspec.Struct, frozen=True, kw_only=True):
     """A value that does not hold any longer, from a sentence on."""
 
     value: str
@@ -68,11 +68,11 @@ def _with_unit(value: str, unit: str) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(value)}{before}[ -]?{re.escape(unit)}", re.IGNORECASE)
 
 
-Outdated: TypeAlias = tuple[str, re.Pattern[str]]
+OldValuePattern: TypeAlias = tuple[str, re.Pattern[str]]
 """A replaced value, and the pattern that matches it in any text."""
 
 
-def resolve(said: Sequence[SentenceClaims]) -> tuple[dict[int, str], list[Retired]]:
+def resolve_replaced(said: Sequence[SentenceClaims]) -> tuple[dict[int, str], list[ReplacedValue]]:
     """Say what becomes of sentences with replaced values: new text, or "" for none.
 
     With it come the replacements that took effect.
@@ -80,10 +80,10 @@ def resolve(said: Sequence[SentenceClaims]) -> tuple[dict[int, str], list[Retire
     A rule of the user is only changed by the user; a clear rule stays verbatim where it names
     what it forbids.
     """
-    places = _Places(said)
+    places = _ValuePlaces(said)
     changed: dict[int, str] = {}
-    effective: list[Retired] = []
-    for item in _retired_values(said, places):
+    effective: list[ReplacedValue] = []
+    for item in _find_replaced(said, places):
         holding = places.of(item.value.lower())
         pattern = value_pattern(item.value)
         if not any(at < item.n_sentence and pattern.search(said[at].text) for at in holding):
@@ -93,36 +93,36 @@ def resolve(said: Sequence[SentenceClaims]) -> tuple[dict[int, str], list[Retire
         for at in holding:
             text = changed.get(at, said[at].text)
             if text and pattern.search(text) and _may_change(said[at], item, at):
-                changed[at] = _without(text, pattern, item, at)
+                changed[at] = _remove_value(text, pattern, item, at)
     return changed, effective
 
 
-def retired_patterns(retired: Sequence[Retired]) -> list[re.Pattern[str]]:
+def replaced_patterns(retired: Sequence[ReplacedValue]) -> list[re.Pattern[str]]:
     """Give patterns of the replaced values that are distinct enough to be looked for in data."""
     return [pattern for item in retired if (pattern := item.pattern) is not None]
 
 
-def outdated_values(retired: Iterable[Retired]) -> list[Outdated]:
+def old_value_patterns(retired: Iterable[ReplacedValue]) -> list[OldValuePattern]:
     """Give the replaced values that are masked in texts that are shown as a whole."""
     found = ((i.value, value_pattern(i.value) if i.is_named else i.pattern) for i in retired)
     return [(value, pattern) for value, pattern in found if pattern is not None]
 
 
-def masked(text: str, outdated: Iterable[Outdated]) -> str:
+def mask_old_values(text: str, outdated: Iterable[OldValuePattern]) -> str:
     """Mask replaced values in a text that is shown as a whole."""
     for value, pattern in outdated:
         # A plain search spares most patterns.
         if value in text:
-            text = _masked_value(text, pattern)
+            text = _mask_value(text, pattern)
     return text
 
 
 @lru_cache(maxsize=1024)
-def _masked_value(text: str, pattern: re.Pattern[str]) -> str:
+def _mask_value(text: str, pattern: re.Pattern[str]) -> str:
     return pattern.sub(OLD_VALUE, text)
 
 
-class _Places:
+class _ValuePlaces:
     """Where each value stands in what was said, found in one reading of all sentences."""
 
     def __init__(self, said: Sequence[SentenceClaims]) -> None:
@@ -141,9 +141,9 @@ class _Places:
         return found
 
 
-def _retired_values(said: Sequence[SentenceClaims], places: _Places) -> list[Retired]:
+def _find_replaced(said: Sequence[SentenceClaims], places: _ValuePlaces) -> list[ReplacedValue]:
     """Find the values that a later sentence replaced: the same subject got another one."""
-    found: list[Retired] = []
+    found: list[ReplacedValue] = []
     current: dict[str, dict[Claim, SentenceClaims]] = {}
     stated: dict[tuple[str, ...], tuple[str, str]] = {}
     for at, sentence in enumerate(said):
@@ -151,23 +151,23 @@ def _retired_values(said: Sequence[SentenceClaims], places: _Places) -> list[Ret
             continue
         for value in sentence.old:
             known = [claim for claim in sentence.own if claim.value == value.lower()]
-            found.append(_retired(value, known[0] if known else None, at, sentence))
+            found.append(_make_replaced(value, known[0] if known else None, at, sentence))
         lowered = {value.lower() for value in sentence.old}
         for claim in sentence.own:
             if claim.value in lowered:
                 continue
             names = [name for name in (claim.key, claim.qualifier) if name]
             for name in names:
-                for earlier in _replaced(claim, sentence, current.get(name, {})):
-                    found.append(_retired(earlier.value, earlier, at, sentence))
+                for earlier in _list_replaced(claim, sentence, current.get(name, {})):
+                    found.append(_make_replaced(earlier.value, earlier, at, sentence))
                     current[name].pop(earlier)
             for name in names:
                 current.setdefault(name, {})[claim] = sentence
-        found += _restated(sentence, at, stated)
+        found += _find_restated(sentence, at, stated)
     return [item for item in found if not _is_revived(item, said, places)]
 
 
-def _replaced(
+def _list_replaced(
     claim: Claim, sentence: SentenceClaims, known: Mapping[Claim, SentenceClaims]
 ) -> list[Claim]:
     """List the values of one name that a claim takes the place of."""
@@ -205,20 +205,20 @@ def _is_remeasured(earlier: Claim, later: Claim) -> bool:
     return is_same and earlier.unit == later.unit and later.unit in UNITS
 
 
-def _restated(
+def _find_restated(
     sentence: SentenceClaims, at: int, stated: dict[tuple[str, ...], tuple[str, str]]
-) -> Iterator[Retired]:
+) -> Iterator[ReplacedValue]:
     """Find the value of an earlier sentence that says the same but for its value."""
     for frame, value in sentence.frames:
         before, text = stated.get(frame, ("", ""))
         if before and before != value and is_same_kind(before, value):
             known = next((claim for claim in find_claims(text) if claim.value == before), None)
-            yield _retired(before, known, at, sentence)
+            yield _make_replaced(before, known, at, sentence)
         stated[frame] = (value, sentence.text)
 
 
-def _retired(value: str, known: Claim | None, at: int, by: SentenceClaims) -> Retired:
-    return Retired(
+def _make_replaced(value: str, known: Claim | None, at: int, by: SentenceClaims) -> ReplacedValue:
+    return ReplacedValue(
         value=value,
         key=known.key if known else "",
         unit=known.unit if known else "",
@@ -249,7 +249,7 @@ def _is_replaced(
     )
 
 
-def _is_revived(item: Retired, said: Sequence[SentenceClaims], places: _Places) -> bool:
+def _is_revived(item: ReplacedValue, said: Sequence[SentenceClaims], places: _ValuePlaces) -> bool:
     """Tell whether the user came back to a value after it had been replaced."""
     if not item.has_digit:
         return False
@@ -264,7 +264,7 @@ def _is_revived(item: Retired, said: Sequence[SentenceClaims], places: _Places) 
     return False
 
 
-def _may_change(sentence: SentenceClaims, item: Retired, at: int) -> bool:
+def _may_change(sentence: SentenceClaims, item: ReplacedValue, at: int) -> bool:
     if not item.has_digit and at < item.n_sentence and not is_name(item.value):
         chosen = re.compile(rf"\b{_SETTERS}{re.escape(item.value)}\b", re.IGNORECASE)
         if not chosen.search(sentence.text):
@@ -286,7 +286,7 @@ def _is_claim(text: str, value: str) -> bool:
     return n_before > n_after
 
 
-def _without(text: str, pattern: re.Pattern[str], item: Retired, at: int) -> str:
+def _remove_value(text: str, pattern: re.Pattern[str], item: ReplacedValue, at: int) -> str:
     if item.has_digit and not item.is_distinct and at != item.n_sentence:
         # A small number stands for many things: only the claim on the same key goes.
         known = [claim for claim in find_claims(text) if claim.value == item.value.lower()]

@@ -18,7 +18,7 @@ _JOINED = re.compile("[\u0300-\u036f\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\
 """Characters that belong to the one before them."""
 
 
-class Words(msgspec.Struct, frozen=True, gc=False):
+class SpokenMessage(msgspec.Struct, frozen=True, gc=False):
     """A message that the user or the agent wrote."""
 
     is_user: bool
@@ -35,27 +35,27 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     key_exchanges: tuple[Exchange, ...]
 
 
-def find_thread(said: Sequence[Words]) -> Thread:
+def find_thread(said: Sequence[SpokenMessage]) -> Thread:
     """Extract the thread from what user and agent said, by position and length alone."""
     asked = [at for at, one in enumerate(said) if one.is_user]
     if not asked:
         return Thread(summary="", key_exchanges=())
-    summary = beginning(said[asked[0]].text, _SUMMARY_CHARS)
+    summary = cut_text(said[asked[0]].text, _SUMMARY_CHARS)
     if len(asked) > 1:
-        summary += " ... " + beginning(said[asked[-1]].text, _SUMMARY_CHARS)
+        summary += " ... " + cut_text(said[asked[-1]].text, _SUMMARY_CHARS)
     return Thread(
         summary=summary,
         key_exchanges=tuple(
             Exchange(
                 role="user" if said[at].is_user else "agent",
-                gist=beginning(said[at].text, GIST_CHARS),
+                gist=cut_text(said[at].text, GIST_CHARS),
             )
-            for at in _key_places(said, asked)
+            for at in _pick_exchanges(said, asked)
         ),
     )
 
 
-def beginning(text: str, n_chars: int) -> str:
+def cut_text(text: str, n_chars: int) -> str:
     """Cut a text to so many characters, without parting an accent or a joined emoji.
 
     No blank stays at the cut: YAML has no block scalar for it.
@@ -66,8 +66,8 @@ def beginning(text: str, n_chars: int) -> str:
     return text if len(text) <= n_chars else text[: end or n_chars].rstrip()
 
 
-def _key_places(said: Sequence[Words], asked: Sequence[int]) -> list[int]:
-    pairs = [(at, answer) for at in asked if (answer := _answer_of(said, at)) is not None]
+def _pick_exchanges(said: Sequence[SpokenMessage], asked: Sequence[int]) -> list[int]:
+    pairs = [(at, answer) for at in asked if (answer := _find_answer(said, at)) is not None]
     # What was asked last and has no answer yet is no pair, but where the session stands.
     kept = {asked[0], asked[-1], *(at for pair in pairs[-_LAST_PAIRS:] for at in pair)}
     turns = [
@@ -82,7 +82,7 @@ def _key_places(said: Sequence[Words], asked: Sequence[int]) -> list[int]:
     return sorted(kept)
 
 
-def _answer_of(said: Sequence[Words], at: int) -> int | None:
+def _find_answer(said: Sequence[SpokenMessage], at: int) -> int | None:
     """Find the agent's last word before the user spoke again."""
     answer = None
     for n in range(at + 1, len(said)):

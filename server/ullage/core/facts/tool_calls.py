@@ -81,7 +81,7 @@ def _read_call(full_name: str, call_arguments: str) -> CallFacts:
     return CallFacts(touches=tuple(_path_touches(name, arguments)), command=None, plan=())
 
 
-def file_read(call: ToolCall) -> FileRead | None:
+def read_file_read(call: ToolCall) -> FileRead | None:
     """Read which files a call shows; None where it does anything else, or may do."""
     arguments = _decode(call.arguments)
     name = call.name.rsplit("__", 1)[-1].lower()
@@ -97,7 +97,7 @@ def file_read(call: ToolCall) -> FileRead | None:
     return FileRead(paths=paths, part=part)
 
 
-def new_texts(call: ToolCall) -> Iterator[str]:
+def list_new_texts(call: ToolCall) -> Iterator[str]:
     """Give the texts of a call's arguments, without those that an edit takes away."""
     for key, value in _decode(call.arguments).items():
         if key.lower().startswith("old") or key in _PATH_KEYS:
@@ -116,7 +116,7 @@ def new_texts(call: ToolCall) -> Iterator[str]:
                 )
 
 
-def sorted_json(arguments: str) -> str:
+def write_sorted_json(arguments: str) -> str:
     """Write arguments in one way, however an agent spaced and ordered them."""
     decoded = _decode(arguments)
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ullage.core.facts.facts import Facts, gather
+from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.memory.log_text import Point, point
 from ullage.core.summary.sections import DECISIONS, REMAINING, Line, fact_lines
 from ullage.core.text.prose import gist
@@ -21,7 +21,7 @@ def memory_points(items: Sequence[ContextItem]) -> tuple[Point, ...]:
     open items (`core.facts`); of failed commands only the line of the error is told.
     """
     # An earlier summary tells of an epoch that had its own flush.
-    facts = gather([item for item in items if item.category != "summary"])
+    facts = collect_facts([item for item in items if item.category != "summary"])
     lines = fact_lines(facts, None)
     return (
         *_progress(facts, _worthiest(lines, REMAINING)),

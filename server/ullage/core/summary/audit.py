@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.facts import Facts, gather
-from ullage.core.facts.previous_summary import OMITTED, OPEN_REQUEST, section_lines
-from ullage.core.facts.replaced_values import retired_patterns
+from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.previous_summary import LEFT_OUT, OPEN_REQUEST, read_section
+from ullage.core.facts.replaced_values import replaced_patterns
 from ullage.core.summary.audit_facts import KINDS, Fact, FactKind, wanted_facts
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import separate_injected
@@ -71,7 +71,7 @@ def audit(
     how many identifiers are asked for. Facts that were gathered from the items already spare
     gathering them again. Time grows linearly with the text.
     """
-    facts = gather(items) if facts is None else facts
+    facts = collect_facts(items) if facts is None else facts
     wanted = tuple(wanted_facts(items, facts, pins, budget_tokens))
     held = _Held(summary)
     return Audit(
@@ -164,7 +164,7 @@ def _path_forms(path: str) -> tuple[str, ...]:
 
 def _invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     """Give what is exact in the summary and stands nowhere in the messages."""
-    told = "\n".join(line for line in summary.split("\n") if OMITTED not in line)
+    told = "\n".join(line for line in summary.split("\n") if LEFT_OUT not in line)
     named = dict.fromkeys(
         name for kind, name in find_identifiers(told) if _is_claim(kind, name, told)
     )
@@ -217,7 +217,7 @@ def _misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     lines = [
         (line, flat(line.removeprefix(OPEN_REQUEST)))
         for name in _AUTHORITATIVE
-        for line in section_lines(summary, name)
+        for line in read_section(summary, name)
     ]
     lines = [(line, bare) for line, bare in lines if len(bare) >= _MIN_CLAIM_CHARS]
     if not lines:
@@ -247,6 +247,6 @@ def _words_of(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iter
 
 
 def _stale(facts: Facts, summary: str) -> Iterator[str]:
-    patterns = retired_patterns(facts.retired)
+    patterns = replaced_patterns(facts.retired)
     found = (match[0] for pattern in patterns if (match := pattern.search(summary)))
     yield from list(dict.fromkeys(found))[:_MAX_REPORTED]

@@ -8,7 +8,7 @@ import msgspec
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.pins import clean_pin
 from ullage.core.facts.previous_summary import OPEN_REQUEST
-from ullage.core.facts.replaced_values import retired_patterns
+from ullage.core.facts.replaced_values import replaced_patterns
 from ullage.core.summary.data_sources import data_sources
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
@@ -115,7 +115,7 @@ def _ranked(items: Sequence[ContextItem], facts: Facts) -> Iterator[DataLine]:
         for sentence in facts.sentences[-_MAX_SPOKEN:]
     ]
     said = "\n".join(text for text, _, _ in spoken)
-    old = retired_patterns(facts.retired)
+    old = replaced_patterns(facts.retired)
     for line in rank_lines([*spoken, *data_sources(items)], said):
         if line.score < MIN_DATA_SCORE:
             return

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ullage.core.change.tool_outputs import is_placeholder
-from ullage.core.facts.tool_calls import new_texts
+from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text.prose import looks_like_data, separate_injected
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
@@ -18,7 +18,7 @@ def data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float
                     if isinstance(part, Text):
                         yield part.text, n_item, 1.0
             elif isinstance(block, ToolCall):
-                yield "\n".join(new_texts(block)), n_item, 0.8
+                yield "\n".join(list_new_texts(block)), n_item, 0.8
         if item.category in ("user", "assistant", "injected"):
             own, foreign = separate_injected(plain_text(item.message))
             yield foreign, n_item, 1.0

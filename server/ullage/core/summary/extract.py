@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ullage.core.facts.facts import Facts, gather
-from ullage.core.facts.previous_summary import FOCUS, NONE, OMITTED, SECTIONS
-from ullage.core.facts.replaced_values import retired_patterns
+from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.previous_summary import FOCUS, LEFT_OUT, NONE, SECTIONS
+from ullage.core.facts.replaced_values import replaced_patterns
 from ullage.core.summary.data_sources import data_sources
 from ullage.core.summary.sections import (
     CONSTRAINTS,
@@ -55,7 +55,7 @@ def summarize(
     Deterministic; time grows linearly with the text. `count` is called once for each line that
     may enter. Facts that were gathered from the items already spare gathering them again.
     """
-    facts = gather(items) if facts is None else facts
+    facts = collect_facts(items) if facts is None else facts
     lines = fact_lines(facts, focus)
     if focus and focus.strip():
         text = FOCUS + one_line(gist(focus, 200))
@@ -123,7 +123,7 @@ def _data_lines(
     spoken = "\n".join(sentence.text for sentence in facts.sentences)
     shown = {name for line in kept for _, name in find_identifiers(line.text)}
     shown.update(word for line in kept for word in line.text.split())
-    old = retired_patterns(facts.retired)
+    old = replaced_patterns(facts.retired)
     prose_room = int(room * _PROSE_SHARE)
     for at, line in enumerate(rank_lines(data_sources(items), spoken)):
         if room < 8 or line.score < MIN_DATA_SCORE:
@@ -174,7 +174,7 @@ def _note(lines: Sequence[Line], kept: Sequence[Line]) -> str:
         n_left = sum(line.section == section for line in left)
         if n_left:
             told.append(f"{n_left} {what}")
-    return f"- {OMITTED}{', '.join(told)})" if told else ""
+    return f"- {LEFT_OUT}{', '.join(told)})" if told else ""
 
 
 def _fitted(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) -> str:
@@ -193,7 +193,7 @@ def _fitted(lines: list[Line], kept: list[Line], budget_tokens: int, count: Coun
 
 def _cut_short(lines: list[Line], budget_tokens: int, count: Count) -> str:
     """Write what fits of the worthiest lines where not even the headings fit."""
-    note = f"- {OMITTED}the budget of {budget_tokens} tokens is too small for a summary)"
+    note = f"- {LEFT_OUT}the budget of {budget_tokens} tokens is too small for a summary)"
     text = note
     for line in sorted(lines, key=lambda line: -line.worth):
         longer = f"- {line.text}\n{text}"

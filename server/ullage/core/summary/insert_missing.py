@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ullage.core.facts.pins import PINNED, pin_lines
-from ullage.core.facts.previous_summary import NONE, OMITTED, OPEN_REQUEST, SECTIONS
+from ullage.core.facts.pins import PINNED, format_pin
+from ullage.core.facts.previous_summary import LEFT_OUT, NONE, OPEN_REQUEST, SECTIONS
 from ullage.core.summary.audit import Audit, flat
 from ullage.core.summary.audit_facts import KINDS, Fact, FactKind
 from ullage.core.transcript.tokens import Count
@@ -32,7 +32,7 @@ _NOTED_AS: dict[str, FactKind] = {
 }
 """The first word by which the note of what the budget left out calls the kinds."""
 _NOTE = re.compile(
-    rf"^- {re.escape(OMITTED)}((?:\d+ (?:constraints|decisions|open points|files)(?:, )?)+)\)\n",
+    rf"^- {re.escape(LEFT_OUT)}((?:\d+ (?:constraints|decisions|open points|files)(?:, )?)+)\)\n",
     re.MULTILINE,
 )
 _POINT = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
@@ -90,7 +90,7 @@ def section_of(kind: FactKind) -> str:
 
 def fact_line(fact: Fact) -> str:
     """Write a fact as the point that is inserted for it."""
-    return pin_lines(fact.text) if fact.kind == "pin" else f"- {fact.text}"
+    return format_pin(fact.text) if fact.kind == "pin" else f"- {fact.text}"
 
 
 def with_lines(text: str, section: str, lines: Iterable[str]) -> str:
@@ -137,5 +137,5 @@ def _with_true_note(text: str, left_out: set[FactKind]) -> str:
     if note is None:
         return text
     told = [part for part in note[1].split(", ") if _NOTED_AS[part.split(" ")[1]] in left_out]
-    line = f"- {OMITTED}{', '.join(told)})\n" if told else ""
+    line = f"- {LEFT_OUT}{', '.join(told)})\n" if told else ""
     return text[: note.start()] + line + text[note.end() :]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
+from ullage.core.facts.previous_summary import NONE, SECTIONS, read_previous_summary
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.model_input import Piece, fit_text
 from ullage.core.text.identifiers import find_identifiers
@@ -144,7 +144,7 @@ def _is_in_form(text: str) -> bool:
     """
     if _own_points(text) is not None:
         return True
-    return sum(bool(lines) for lines in read_earlier(text).lines.values()) > 1
+    return sum(bool(lines) for lines in read_previous_summary(text).lines.values()) > 1
 
 
 def _says_nothing(text: str) -> bool:
@@ -164,7 +164,7 @@ def in_sections(text: str) -> str:
         return _written(own)
     # A paragraph is taken sentence by sentence, as lines of other summaries are cut short.
     sentences = (part for line in text.split("\n") for part in _sentences(line))
-    return _written(read_earlier("\n".join(sentences)).lines)
+    return _written(read_previous_summary("\n".join(sentences)).lines)
 
 
 def _sentences(line: str) -> Iterable[str]:
@@ -173,7 +173,7 @@ def _sentences(line: str) -> Iterable[str]:
 
 def merged_by_section(texts: Sequence[str]) -> str:
     """Put summaries in our sections together, point by point, none twice."""
-    read = [read_earlier(text).lines for text in texts]
+    read = [read_previous_summary(text).lines for text in texts]
     return _written(
         {
             name: tuple(dict.fromkeys(line for lines in read for line in lines[name]))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.facts.command_runs import Run, run_key
+from ullage.core.facts.command_runs import CommandRun, run_key
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.previous_summary import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.text.identifiers import score_identifiers
@@ -331,7 +331,7 @@ def _run_lines(facts: Facts) -> Iterator[Line]:
         yield Line(section=COMMANDS, text=_run_text(run), worth=worth, order=run.n_item)
 
 
-def _run_text(run: Run) -> str:
+def _run_text(run: CommandRun) -> str:
     outcome = f" → {run.outcome}" if run.outcome else ""
     if run.is_failed:
         later = _PASSED_LATER if run.is_passed_later else ""

@@ -10,7 +10,7 @@ from ullage.app.gauge.inspect import Inspection, inspect
 from ullage.app.gauge.status_text import ago, total_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.prune import ALL_REASONS, plan_prune
-from ullage.core.facts.pins import MAX_PIN_CHARS, pinnable_text
+from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
 from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
@@ -79,7 +79,7 @@ def _pinnable(loaded: Loaded) -> frozenset[str]:
     return frozenset(
         item.entry_id
         for item in loaded.context.items
-        if 0 < len(pinnable_text(item)) <= MAX_PIN_CHARS
+        if 0 < len(read_pinnable_text(item)) <= MAX_PIN_CHARS
     )
 
 
