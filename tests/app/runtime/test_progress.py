@@ -13,7 +13,6 @@ from ullage.app.runtime.progress import (
     SeenMessages,
     SessionProgress,
     WrittenSummary,
-    add_prunes,
     add_summary,
     begin_epoch,
     count_compactions,
@@ -23,8 +22,7 @@ from ullage.app.runtime.progress import (
     state_of,
 )
 from ullage.core.change.decision import Step
-from ullage.core.change.edit import Replacement
-from ullage.core.change.prune import PruneItem
+from ullage.core.change.request_plan import MemoryPrune
 from ullage.core.transcript.context import Compaction, Context
 from ullage.store.state.runtime_state import RuntimeState
 
@@ -41,16 +39,14 @@ NEW = SessionProgress(n_compactions=0)
 TRIED = OverflowAttempts(tried=(Step(what="full"),), answer_ids=frozenset({"e2", "e4"}))
 
 
-def prune(entry_id: str = "e3", n_freed: int = 90) -> PruneItem:
-    return PruneItem(
-        item_id="c1",
-        replacement=Replacement(entry_id=entry_id, what="output", call_id="c1"),
-        tool="",
-        label="",
-        reason="old output",
+def prune(entry_id: str = "e3", *, is_unreported: bool = True) -> MemoryPrune:
+    return MemoryPrune(
+        entry_id=entry_id,
+        what="output",
+        call_id="c1",
         n_tokens=100,
-        n_freed=n_freed,
-        is_chosen=True,
+        n_freed=90,
+        is_unreported=is_unreported,
     )
 
 
@@ -136,18 +132,18 @@ def test_no_state_is_given_back_to_a_new_session_or_one_that_fetched_it(
 
 def test_a_new_answer_has_reported_what_was_pruned_and_ends_an_overflow() -> None:
     before = see_messages(replace(NEW, overflow=TRIED), TALK)
-    pruned = replace(before, prunes=add_prunes(before.prunes, (prune(),)))
+    pruned = replace(before, prunes=replace(before.prunes, items=(prune(),)))
     same = see_messages(pruned, TALK)
-    assert same.prunes == Prunes(items=(prune(),), unreported=(prune(),), answer_id="e4")
+    assert same.prunes == Prunes(items=(prune(),), answer_id="e4")
     assert same.overflow == TRIED
     answered = context_of([*TALK.items, assistant("And b.py.")])
     after = see_messages(same, answered)
-    assert after.prunes == Prunes(items=(prune(),), answer_id="e6")
+    assert after.prunes == Prunes(items=(prune(is_unreported=False),), answer_id="e6")
     assert after.overflow == OverflowAttempts(answer_ids=TRIED.answer_ids)
 
 
 def test_what_is_gone_needs_no_placeholder() -> None:
-    gone = Prunes(items=(prune("e9"), prune()), unreported=(prune("e9"),), answer_id="e4")
+    gone = Prunes(items=(prune("e9"), prune()), answer_id="e4")
     assert see_messages(replace(NEW, prunes=gone), TALK).prunes == Prunes(
         items=(prune(),), answer_id="e4"
     )
@@ -166,22 +162,13 @@ def test_what_outlives_the_process_comes_back() -> None:
     progress = see_messages(NEW, TALK)
     progress = replace(
         add_summary(progress, TALK, WrittenSummary(replaced_id="e1"), 500),
-        prunes=Prunes(items=(prune(), prune("e5")), unreported=(prune("e5"),), answer_id="e4"),
+        prunes=Prunes(items=(prune(is_unreported=False), prune("e5")), answer_id="e4"),
         restore=Restore(is_due=True),
     )
     state = state_of(progress)
     assert state is not None
     again = progress_of(msgspec.json.decode(msgspec.json.encode(state), type=RuntimeState), None)
-    assert again == replace(
-        progress,
-        seen=SeenMessages(is_known=True),
-        prunes=replace(progress.prunes, items=again.prunes.items),
-        overflow=OverflowAttempts(),
-    )
-    assert [item.replacement for item in again.prunes.items] == [
-        prune().replacement,
-        prune("e5").replacement,
-    ]
+    assert again == replace(progress, seen=SeenMessages(is_known=True), overflow=OverflowAttempts())
     assert state_of(NEW) is None
 
 

@@ -1,6 +1,7 @@
 """The small files of a session's state are to the byte those that version 0.1.0 wrote."""
 
 from ullage.core.change.breaker import Breaker
+from ullage.core.change.request_plan import MemoryPrune
 from ullage.core.facts.pins import Pin
 from ullage.store.files.places import Places
 from ullage.store.state.auto_state import AUTO_FILE, AutoState, change_auto_state, read_auto_state
@@ -8,7 +9,6 @@ from ullage.store.state.pins import change_pins, pins_path, read_pins
 from ullage.store.state.runtime_state import (
     RUNTIME_FILE,
     RuntimeState,
-    StoredPrune,
     read_runtime_state,
     write_runtime_state,
 )
@@ -36,8 +36,8 @@ RUNTIME = RuntimeState(
     n_tokens_after=900,
     is_restore_due=True,
     pruned=(
-        StoredPrune(
-            entry_id="e3", what="output", call_id="c1", n_tokens=100, n_freed=90, is_unseen=True
+        MemoryPrune(
+            entry_id="e3", what="output", call_id="c1", n_tokens=100, n_freed=90, is_unreported=True
         ),
     ),
     answer_id="e4",

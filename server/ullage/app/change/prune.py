@@ -174,16 +174,6 @@ def with_placeholders(
     return tuple(msgspec.structs.replace(item, native=pruned[id(item.native)]) for item in items)
 
 
-def natives_with_placeholders(
-    items: Sequence[ContextItem], pruned: Iterable[PruneItem], prune_message: PruneMessage
-) -> dict[int, JsonObject]:
-    """Give the agent's own messages that change by a prune, by their place."""
-    changed = with_placeholders(items, [one.replacement for one in pruned], prune_message)
-    return {
-        at: item.native for at, item in enumerate(changed) if item.native is not items[at].native
-    }
-
-
 def prune(pruning: Pruning, config: Config, places: Places) -> Made:
     """Make a planned prune.
 

@@ -224,7 +224,7 @@ def _count_left(measured: MeasuredRequest, summary: Summarized | Unneeded, n_bef
     n_back = sum(
         prune.n_freed
         for prune in measured.progress.prunes.items
-        if prune.replacement.entry_id not in replaced_ids
+        if prune.entry_id not in replaced_ids
     )
     return max(0, n_before - n_replaced) + n_back + summary.summary.n_tokens
 

@@ -9,21 +9,26 @@ import time
 from typing import TypeAlias, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
-from ullage.app.change.prune import natives_with_placeholders
 from ullage.app.runtime.progress import (
     OverflowAttempts,
     SessionProgress,
-    add_prunes,
     answer_ids_of,
 )
-from ullage.app.runtime.request import MeasuredRequest, RequestMessages, measure_request
+from ullage.app.runtime.request import (
+    MeasuredRequest,
+    RequestMessages,
+    measure_request,
+    put_placeholders,
+)
 from ullage.app.runtime.session import RuntimeSession
 from ullage.app.sessions.load import with_items
 from ullage.core.change import decision
 from ullage.core.change.compaction import Selection, hidden_tokens, select
 from ullage.core.change.decision import Situation, Step, decide
-from ullage.core.change.prune import PruneItem, PrunePlan, plan_prune, plan_rescue, pruned
+from ullage.core.change.prune import PrunePlan, plan_prune, plan_rescue, pruned
+from ullage.core.change.request_plan import MemoryPrune, take_prunes
 from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import JsonObject
@@ -107,7 +112,7 @@ class _RefusedRequest:
         self.measured = measured
         self.loaded = measured.loaded
         self._items: tuple[ContextItem, ...] = measured.sent.items
-        self._prunes: tuple[PruneItem, ...] = measured.progress.prunes.items
+        self._prunes: tuple[MemoryPrune, ...] = measured.progress.prunes.items
 
     @property
     def tool_tokens(self) -> int:
@@ -133,14 +138,13 @@ class _RefusedRequest:
         return CompactFirst(selection=selection, first_kept=place, reason=reason), 0
 
     def natives(self, session: RuntimeSession) -> dict[int, JsonObject]:
-        items = self.loaded.context.items
-        return natives_with_placeholders(items, self._prunes, session.shape.prune_message)
+        return put_placeholders(session, self.measured, self._prunes)
 
     def progress(self, tried: tuple[Step, ...]) -> SessionProgress:
         before = self.measured.progress
-        return msgspec.structs.replace(
+        return replace(
             before,
-            prunes=add_prunes(before.prunes, self._prunes),
+            prunes=replace(before.prunes, items=self._prunes),
             overflow=OverflowAttempts(tried=tried, answer_ids=answer_ids_of(self.loaded.context)),
         )
 
@@ -153,5 +157,5 @@ class _RefusedRequest:
 
     def _apply(self, plan: PrunePlan) -> int:
         self._items = pruned(self._items, plan.replacements)
-        self._prunes = (*self._prunes, *(item for item in plan.items if item.is_chosen))
+        self._prunes += take_prunes(plan)
         return plan.n_freed

@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from ullage.app.change.prune import natives_with_placeholders
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
@@ -26,8 +25,13 @@ from ullage.app.memory.flush import (
     record_flushed,
     workspace_of,
 )
-from ullage.app.runtime.progress import Restore, SessionProgress, add_prunes
-from ullage.app.runtime.request import MeasuredRequest, RequestMessages, measure_request
+from ullage.app.runtime.progress import Restore, SessionProgress
+from ullage.app.runtime.request import (
+    MeasuredRequest,
+    RequestMessages,
+    measure_request,
+    put_placeholders,
+)
 from ullage.app.runtime.session import RuntimeSession, notes_of, remember_run, save_progress
 from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_warning
@@ -202,9 +206,7 @@ class _Request:
         is_saved = self._notices.checkpoint_tokens is not None
         return PreparedRequest(
             plan=self._plan,
-            natives=natives_with_placeholders(
-                self._loaded.context.items, self._plan.prunes, self._session.shape.prune_message
-            ),
+            natives=put_placeholders(self._session, self._measured, self._plan.prunes),
             gauge=self._gauge,
             gauge_line=gauge_line(self._gauge, is_checkpoint_saved=is_saved) if is_shown else None,
             texts=tuple(self._texts),
@@ -220,7 +222,7 @@ class _Request:
             seen=replace(
                 progress.seen, last=self._loaded.context, used_tokens=self._plan.used_tokens
             ),
-            prunes=add_prunes(progress.prunes, self._plan.prunes),
+            prunes=replace(progress.prunes, items=self._plan.prunes),
             notices=self._notices,
             restore=Restore(),
         )

@@ -4,13 +4,12 @@ One value, made anew by each call: every part has its transitions below it.
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from ullage.core.change.decision import Step
-from ullage.core.change.edit import Replacement
-from ullage.core.change.prune import PruneItem
-from ullage.core.change.request_plan import find_prunes_to_repeat
+from ullage.core.change.request_plan import MemoryPrune, find_prunes_to_repeat
 from ullage.core.transcript.context import Context
-from ullage.store.state.runtime_state import RuntimeState, StoredPrune
+from ullage.store.state.runtime_state import RuntimeState
 
 
 class SeenMessages(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,11 +45,9 @@ class WrittenSummary(msgspec.Struct, frozen=True, kw_only=True):
 class Prunes(msgspec.Struct, frozen=True, kw_only=True):
     """What placeholders stood for in the last request."""
 
-    items: tuple[PruneItem, ...] = ()
-    unreported: tuple[PruneItem, ...] = ()
-    """Those since the model's last answer: what it reported counts them in full."""
+    items: tuple[MemoryPrune, ...] = ()
     answer_id: str | None = None
-    """That answer."""
+    """The model's last answer then."""
 
 
 class OverflowAttempts(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,18 +142,12 @@ def see_messages(progress: SessionProgress, context: Context) -> SessionProgress
     overflow = progress.overflow
     if answer_ids_of(context) - overflow.answer_ids:
         overflow = OverflowAttempts(answer_ids=overflow.answer_ids)
-    return msgspec.structs.replace(
+    return replace(
         progress,
-        seen=msgspec.structs.replace(progress.seen, is_known=True, summary_id=_summary_id(context)),
+        seen=replace(progress.seen, is_known=True, summary_id=_summary_id(context)),
         prunes=_repeat_prunes(progress.prunes, context),
         overflow=overflow,
     )
-
-
-def add_prunes(prunes: Prunes, items: tuple[PruneItem, ...]) -> Prunes:
-    """Take note of all that is pruned now, what was pruned before first."""
-    unreported = (*prunes.unreported, *items[len(prunes.items) :])
-    return msgspec.structs.replace(prunes, items=items, unreported=unreported)
 
 
 def add_summary(
@@ -164,15 +155,13 @@ def add_summary(
 ) -> SessionProgress:
     """Wait for the runtime to apply a summary, after which the working state is due again."""
     seen, overflow = progress.seen, progress.overflow
-    return msgspec.structs.replace(
+    return replace(
         progress,
         n_tokens_after=n_tokens_after,
-        seen=msgspec.structs.replace(seen, last=seen.last or context),
+        seen=replace(seen, last=seen.last or context),
         summary=summary,
-        overflow=msgspec.structs.replace(
-            overflow, answer_ids=overflow.answer_ids | answer_ids_of(context)
-        ),
-        restore=msgspec.structs.replace(progress.restore, is_fetched=False),
+        overflow=replace(overflow, answer_ids=overflow.answer_ids | answer_ids_of(context)),
+        restore=replace(progress.restore, is_fetched=False),
     )
 
 
@@ -181,25 +170,15 @@ def state_of(progress: SessionProgress) -> RuntimeState | None:
     if not progress.seen.is_known:
         return None
     prunes = progress.prunes
-    unreported = {prune.replacement for prune in prunes.unreported}
+    is_reported = not any(prune.is_unreported for prune in prunes.items)
     return RuntimeState(
         n_compactions=progress.n_compactions,
         summary_id=progress.seen.summary_id,
         replaced_id=None if progress.summary is None else progress.summary.replaced_id,
         n_tokens_after=progress.n_tokens_after,
         is_restore_due=progress.restore.is_due,
-        pruned=tuple(
-            StoredPrune(
-                entry_id=prune.replacement.entry_id,
-                what=prune.replacement.what,
-                call_id=prune.replacement.call_id,
-                n_tokens=prune.n_tokens,
-                n_freed=prune.n_freed,
-                is_unseen=prune.replacement in unreported,
-            )
-            for prune in prunes.items
-        ),
-        answer_id=prunes.answer_id if prunes.unreported else None,
+        pruned=prunes.items,
+        answer_id=None if is_reported else prunes.answer_id,
     )
 
 
@@ -214,17 +193,12 @@ def progress_of(state: RuntimeState, by_runtime: int | None) -> SessionProgress:
         was_applied = by_runtime > n_compactions and replaced_id is not None
         restore = Restore(is_due=was_applied or state.is_restore_due)
         return SessionProgress(n_compactions=by_runtime, restore=restore)
-    items = [(_prune_of(stored), stored.is_unseen) for stored in state.pruned]
     return SessionProgress(
         n_compactions=n_compactions,
         n_tokens_after=state.n_tokens_after,
         seen=SeenMessages(is_known=True, summary_id=state.summary_id),
         summary=None if replaced_id is None else WrittenSummary(replaced_id=replaced_id),
-        prunes=Prunes(
-            items=tuple(item for item, _ in items),
-            unreported=tuple(item for item, is_unseen in items if is_unseen),
-            answer_id=state.answer_id,
-        ),
+        prunes=Prunes(items=state.pruned, answer_id=state.answer_id),
         restore=Restore(is_due=state.is_restore_due),
     )
 
@@ -233,26 +207,11 @@ def _repeat_prunes(prunes: Prunes, context: Context) -> Prunes:
     """Prune again what is there in full again; a new answer has reported what was pruned."""
     answers = (item for item in reversed(context.items) if item.category == "assistant")
     answer_id = next((item.entry_id for item in answers), None)
-    unreported = prunes.unreported if answer_id == prunes.answer_id else ()
-    return Prunes(
-        items=find_prunes_to_repeat(context.items, prunes.items),
-        unreported=find_prunes_to_repeat(context.items, unreported),
-        answer_id=answer_id,
-    )
+    items = find_prunes_to_repeat(context.items, prunes.items)
+    if answer_id != prunes.answer_id:
+        items = tuple(replace(item, is_unreported=False) for item in items)
+    return Prunes(items=items, answer_id=answer_id)
 
 
 def _summary_id(context: Context) -> str | None:
     return None if context.boundary is None else context.boundary.entry_id
-
-
-def _prune_of(stored: StoredPrune) -> PruneItem:
-    return PruneItem(
-        item_id=stored.call_id or stored.entry_id,
-        replacement=Replacement(entry_id=stored.entry_id, what=stored.what, call_id=stored.call_id),
-        tool="",
-        label="",
-        reason="old output",
-        n_tokens=stored.n_tokens,
-        n_freed=stored.n_freed,
-        is_chosen=True,
-    )

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
+from ullage.app.change.prune import with_placeholders
 from ullage.app.runtime.progress import (
     SessionProgress,
     begin_epoch,
@@ -16,7 +18,7 @@ from ullage.app.sessions.load import Loaded, measure_reading
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.core.change import breaker
 from ullage.core.change.prune import pruned
-from ullage.core.change.request_plan import subtract_unreported
+from ullage.core.change.request_plan import MemoryPrune, subtract_unreported
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject
@@ -90,12 +92,22 @@ def measure_request(
         progress = begin_epoch(progress, context, n_compactions)
         context = _read(session, progress, request)
     progress = see_messages(progress, context)
-    prunes = progress.prunes
-    items = pruned(context.items, [prune.replacement for prune in prunes.items])
-    items = subtract_unreported(items, prunes.unreported)
-    sent = msgspec.structs.replace(context, items=items)
+    prunes = progress.prunes.items
+    items = subtract_unreported(pruned(context.items, prunes), prunes)
+    sent = replace(context, items=items)
     loaded = _measure(session, context, sent)
     return MeasuredRequest(loaded=loaded, sent=sent, progress=progress, notes=notes)
+
+
+def put_placeholders(
+    session: RuntimeSession, measured: MeasuredRequest, prunes: Sequence[MemoryPrune]
+) -> dict[int, JsonObject]:
+    """Give the runtime's own messages that change by a prune, by their place."""
+    items = measured.loaded.context.items
+    changed = with_placeholders(items, prunes, session.shape.prune_message)
+    return {
+        at: item.native for at, item in enumerate(changed) if item.native is not items[at].native
+    }
 
 
 def conversation_of(items: Sequence[ContextItem]) -> Conversation:
@@ -131,8 +143,8 @@ def _measure(session: RuntimeSession, context: Context, sent: Context) -> Loaded
     )
     if not session.info.is_read_only:
         return loaded
-    policy = msgspec.structs.replace(loaded.policy, is_read_only=True)
-    return msgspec.structs.replace(loaded, policy=policy)
+    policy = replace(loaded.policy, is_read_only=True)
+    return replace(loaded, policy=policy)
 
 
 def _begin_breaker_epoch(
@@ -141,9 +153,7 @@ def _begin_breaker_epoch(
     """Begin the breaker's epoch too; what it recorded of an automatic run outlives that run."""
     summary = progress.summary
     if summary is not None and summary.is_recorded and is_applied(summary, context):
-        return remember_run(
-            session, lambda known: msgspec.structs.replace(known, epoch=n_compactions)
-        )
+        return remember_run(session, lambda known: replace(known, epoch=n_compactions))
     return remember_run(session, lambda known: breaker.begin_epoch(known, n_compactions))
 
 

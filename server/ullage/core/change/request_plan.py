@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.change.decision import Action, Prune, Situation, Step, decide
-from ullage.core.change.prune import PruneItem, plan_prune, plan_rounds, pruned
+from ullage.core.change.edit import Replacement
+from ullage.core.change.prune import PrunePlan, plan_prune, plan_rounds, pruned
 from ullage.core.change.tool_outputs import is_placeholder, tool_output_tokens
 from ullage.core.gauge.gauge import tells_usage
 from ullage.core.gauge.policy import Policy
@@ -20,10 +21,19 @@ from ullage.core.transcript.message import ToolResult
 from ullage.core.transcript.tokens import Count
 
 
+class MemoryPrune(Replacement, frozen=True, kw_only=True):
+    """What a placeholder stands for in requests, and not in the messages that the runtime holds."""
+
+    n_tokens: int
+    n_freed: int
+    is_unreported: bool = msgspec.field(name="is_unseen")
+    """Whether it is pruned since the model's last answer: the usage reported then has all of it."""
+
+
 class RequestPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What was decided for one request."""
 
-    prunes: tuple[PruneItem, ...]
+    prunes: tuple[MemoryPrune, ...]
     """All that placeholders stand for in this request, what was pruned before included."""
     used_tokens: int | None
     """After pruning."""
@@ -36,10 +46,10 @@ class RequestPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_prunes_to_repeat(
-    items: Sequence[ContextItem], prunes: Sequence[PruneItem]
-) -> tuple[PruneItem, ...]:
+    items: Sequence[ContextItem], prunes: Sequence[MemoryPrune]
+) -> tuple[MemoryPrune, ...]:
     """List what was pruned for an earlier request and is there in full again."""
-    entry_ids = {prune.replacement.entry_id for prune in prunes}
+    entry_ids = {prune.entry_id for prune in prunes}
     there: set[tuple[str, str | None]] = set()
     for item in items:
         if item.entry_id in entry_ids:
@@ -49,28 +59,23 @@ def find_prunes_to_repeat(
                 for block in item.message.blocks
                 if isinstance(block, ToolResult) and not is_placeholder(block)
             )
-    return tuple(
-        prune
-        for prune in prunes
-        if (prune.replacement.entry_id, prune.replacement.call_id) in there
-    )
+    return tuple(prune for prune in prunes if (prune.entry_id, prune.call_id) in there)
 
 
 def subtract_unreported(
-    items: Sequence[ContextItem], unreported: Sequence[PruneItem]
+    items: Sequence[ContextItem], prunes: Sequence[MemoryPrune]
 ) -> tuple[ContextItem, ...]:
     """Take what was pruned since the model's last answer from the usage that was reported.
 
     Without a report all is counted as it is sent.
     """
+    unreported = [prune for prune in prunes if prune.is_unreported]
     last = next((at for at in reversed(range(len(items))) if tells_usage(items[at])), None)
     usage = None if last is None else items[last].message.usage
     if last is None or usage is None or not unreported:
         return tuple(items)
     reported_ids = {item.entry_id for item in items[: last + 1]}
-    n_freed = sum(
-        prune.n_freed for prune in unreported if prune.replacement.entry_id in reported_ids
-    )
+    n_freed = sum(prune.n_freed for prune in unreported if prune.entry_id in reported_ids)
     usage = msgspec.structs.replace(usage, n_total=max(0, usage.n_total - n_freed))
     message = msgspec.structs.replace(items[last].message, usage=usage)
     corrected = msgspec.structs.replace(items[last], message=message)
@@ -79,7 +84,7 @@ def subtract_unreported(
 
 def plan_request(
     items: Sequence[ContextItem],
-    earlier: tuple[PruneItem, ...],
+    earlier: tuple[MemoryPrune, ...],
     situation: Situation,
     policy: Policy,
     count: Count,
@@ -100,7 +105,23 @@ def plan_request(
     while isinstance(action := decide(situation, policy, now_ms), Prune):
         plan = (plan_rounds if policy.is_read_only else plan_prune)(items, policy, count)
         items = pruned(items, plan.replacements)
-        prunes = (*prunes, *(item for item in plan.items if item.is_chosen))
+        prunes += take_prunes(plan)
         step = Step(what="prune", n_freed=plan.n_freed)
         situation = situation.after(step, tool_tokens=tool_output_tokens(items, count))
     return RequestPlan(prunes=prunes, used_tokens=situation.used_tokens, action=action)
+
+
+def take_prunes(plan: PrunePlan) -> tuple[MemoryPrune, ...]:
+    """Give what a plan prunes, of which no usage was reported yet."""
+    return tuple(
+        MemoryPrune(
+            entry_id=item.replacement.entry_id,
+            what=item.replacement.what,
+            call_id=item.replacement.call_id,
+            n_tokens=item.n_tokens,
+            n_freed=item.n_freed,
+            is_unreported=True,
+        )
+        for item in plan.items
+        if item.is_chosen
+    )

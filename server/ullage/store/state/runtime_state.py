@@ -1,23 +1,10 @@
 """What is kept of a session whose runtime holds its messages, so that a restart changes nothing."""
 
-from typing import Literal
-
 import msgspec
 
+from ullage.core.change.request_plan import MemoryPrune
 from ullage.store.files.places import Places
 from ullage.store.files.state_file import SessionFile, replace_state
-
-
-class StoredPrune(msgspec.Struct, frozen=True, kw_only=True):
-    """What was pruned, without its label, which is words of the transcript."""
-
-    entry_id: str
-    what: Literal["output", "images"]
-    call_id: str | None
-    n_tokens: int
-    n_freed: int
-    is_unseen: bool
-    """Whether the model has not answered since."""
 
 
 class RuntimeState(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,9 +18,9 @@ class RuntimeState(msgspec.Struct, frozen=True, kw_only=True):
     """The first message for which a summary stands that was answered and not yet seen applied."""
     n_tokens_after: int | None
     is_restore_due: bool
-    pruned: tuple[StoredPrune, ...]
+    pruned: tuple[MemoryPrune, ...]
     answer_id: str | None
-    """The model's last answer before the unseen prunes; None without any."""
+    """The model's last answer before the unreported ones of these; None without any."""
 
 
 RUNTIME_FILE = SessionFile("held.json", RuntimeState)
