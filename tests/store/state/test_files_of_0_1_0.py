@@ -3,8 +3,10 @@
 from ullage.core.change.breaker import Breaker
 from ullage.core.change.request_plan import MemoryPrune
 from ullage.core.facts.pins import Pin
+from ullage.core.memory.flush import Epoch
 from ullage.store.files.places import Places
 from ullage.store.state.auto_state import AUTO_FILE, AutoState, change_auto_state, read_auto_state
+from ullage.store.state.flush_state import FLUSH_FILE, read_flush_state, record_flush
 from ullage.store.state.pins import change_pins, pins_path, read_pins
 from ullage.store.state.runtime_state import (
     RUNTIME_FILE,
@@ -28,6 +30,10 @@ PINS = (Pin(text="Never push."), Pin(text="the plan", entry_id="e1", label="plan
 PINS_BYTES = (
     b'{"version":1,"pins":[{"text":"Never push."},'
     b'{"text":"the plan","entry_id":"e1","label":"plan"}]}\n'
+)
+FLUSH_BYTES = (
+    b'{"version":1,"memoryFlushCompactionCount":3,"memoryFlushTurnId":"t",'
+    b'"lastCompactionAt":null,"writtenPoints":["one"]}\n'
 )
 RUNTIME = RuntimeState(
     n_compactions=1,
@@ -60,6 +66,14 @@ def test_pins(places: Places) -> None:
     change_pins(path, lambda _: PINS, places)
     assert path.read_bytes() == PINS_BYTES
     assert read_pins(path).pins == PINS
+
+
+def test_what_was_flushed(places: Places) -> None:
+    epoch = Epoch(n_compactions=3, turn_id="t")
+    record_flush(KEY, places, epoch=epoch, digests=("one",))
+    assert FLUSH_FILE.path(KEY, places).read_bytes() == FLUSH_BYTES
+    state = read_flush_state(KEY, places)
+    assert (state.epoch, state.digests) == (epoch, ("one",))
 
 
 def test_a_session_that_its_runtime_holds(places: Places) -> None:

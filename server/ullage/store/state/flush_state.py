@@ -8,37 +8,38 @@ from ullage.core.memory.flush import Epoch
 from ullage.store.change.session_lock import session_lock
 from ullage.store.files.atomic import make_folder
 from ullage.store.files.places import Places
-from ullage.store.files.state_file import SessionFile, StateFile, replace_state
+from ullage.store.files.state_file import SessionFile, replace_state
 
 MAX_DIGESTS = 1000
 """Points that are remembered as written, the newest; chosen: 13 kB."""
 
 
-class FlushState(msgspec.Struct, frozen=True, kw_only=True):
-    epoch: Epoch | None = None
-    """That of the last flush before a compaction; None: never."""
-    last_compaction_at: str | None = None
-    """RFC 3339, as it was known then."""
-    digests: tuple[str, ...] = ()
-    """Of the points that were written, oldest first."""
-
-
-class FlushFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class FlushState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The content of `flush.json`, named as in docs/design/memory.md, "Epochs"."""
 
-    version: int
-    memory_flush_compaction_count: int | None
+    version: int = 1
+    memory_flush_compaction_count: int | None = None
     memory_flush_turn_id: str | None = None
-    last_compaction_at: str | None
-    written_points: tuple[str, ...] = ()
+    last_compaction_at: str | None = None
+    """RFC 3339, as it was known then."""
+    digests: tuple[str, ...] = msgspec.field(name="writtenPoints", default=())
+    """Of the points that were written, oldest first."""
+
+    @property
+    def epoch(self) -> Epoch | None:
+        """That of the last flush before a compaction; None: never."""
+        n_compactions = self.memory_flush_compaction_count
+        if n_compactions is None:
+            return None
+        return Epoch(n_compactions=n_compactions, turn_id=self.memory_flush_turn_id)
 
 
-FLUSH_FILE = SessionFile("flush.json", FlushFile)
+FLUSH_FILE = SessionFile("flush.json", FlushState)
 
 
 def read_flush_state(session_key: str, places: Places) -> FlushState:
     """Read what is known of a session's flushes; a file that cannot be read counts as none."""
-    return _state_of(FLUSH_FILE.read(session_key, places))
+    return FLUSH_FILE.read(session_key, places).content or FlushState()
 
 
 def record_flush(
@@ -60,18 +61,17 @@ def record_flush(
     make_folder(path.parent)
     with session_lock(path, places):
         known = FLUSH_FILE.read(session_key, places)
-        before = _state_of(known)
+        before = known.content or FlushState()
         epoch = epoch or before.epoch
         # A point that was written again moves to the end.
         kept = [digest for digest in before.digests if digest not in digests]
-        content = FlushFile(
-            version=FLUSH_FILE.version,
+        state = FlushState(
             memory_flush_compaction_count=None if epoch is None else epoch.n_compactions,
             memory_flush_turn_id=None if epoch is None else epoch.turn_id,
             last_compaction_at=last_compaction_at or before.last_compaction_at,
-            written_points=(*kept, *digests)[-MAX_DIGESTS:],
+            digests=(*kept, *digests)[-MAX_DIGESTS:],
         )
-        replace_state(path, known, content)
+        replace_state(path, known, state)
 
 
 def carry_written(old_key: str, new_key: str, places: Places) -> None:
@@ -87,18 +87,3 @@ def carry_written(old_key: str, new_key: str, places: Places) -> None:
         return
     at = state.last_compaction_at
     record_flush(new_key, places, epoch=None, last_compaction_at=at, digests=state.digests)
-
-
-def _state_of(known: StateFile[FlushFile]) -> FlushState:
-    content = known.content
-    if content is None:
-        return FlushState()
-    n_compactions = content.memory_flush_compaction_count
-    turn_id = content.memory_flush_turn_id
-    return FlushState(
-        epoch=None
-        if n_compactions is None
-        else Epoch(n_compactions=n_compactions, turn_id=turn_id),
-        last_compaction_at=content.last_compaction_at,
-        digests=content.written_points,
-    )
