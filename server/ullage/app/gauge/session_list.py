@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.app.sessions.find import subagent_sessions, workspace_sessions
 from ullage.app.sessions.load import load
+from ullage.app.sessions.open import is_running
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
@@ -14,7 +15,6 @@ from ullage.core.gauge.status import rfc3339
 from ullage.core.transcript.entries import Agent
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
-from ullage.store.files.processes import running_sessions
 
 SHORT_ID_CHARS = 13
 """Enough to tell sessions apart and to name one by, few enough for 80 columns (chosen)."""
@@ -67,12 +67,6 @@ def sessions_text(report: SessionsReport) -> str:
             _line(child, f"└ {child.session_id[:SHORT_ID_CHARS]}") for child in session.subagents
         ]
     return "\n".join(lines)
-
-
-def is_running(session: Session, places: Places) -> bool:
-    """Tell whether the agent itself says that it has a session open."""
-    ids = running_sessions(session.format.live_folders(places.env, places.home))
-    return session.header.session_id in ids
 
 
 def _line(one: SessionReport, name: str) -> str:

@@ -5,6 +5,8 @@ from pathlib import Path
 from ullage.app.sessions.session import Session
 from ullage.errors import NotATranscript
 from ullage.formats.registry import recognize
+from ullage.store.files.places import Places
+from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.open import open_lines
 from ullage.store.transcript.reader import Source
 
@@ -41,3 +43,9 @@ def recognize_session(lines: Source) -> Session:
     return Session(
         transcript_format=transcript_format, header=header.named(lines.path.stem), lines=lines
     )
+
+
+def is_running(session: Session, places: Places) -> bool:
+    """Tell whether the agent itself says that it has a session open."""
+    ids = running_sessions(session.format.live_folders(places.env, places.home))
+    return session.header.session_id in ids

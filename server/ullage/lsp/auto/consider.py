@@ -20,8 +20,8 @@ from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 from ullage.app.change.auto import make_due, plan_auto, remember_idle, sole_run
 from ullage.app.change.make import can_change
 from ullage.app.change.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
-from ullage.app.gauge.session_list import is_running
 from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.open import is_running
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.keys import READ_ONLY
