@@ -13,9 +13,8 @@ from hook_inputs import claude, codex, copilot, data, tool_call
 from pi_files import Json
 from running import Place
 from secret_samples import SAMPLES
-from ullage.agent.hook_answer import STEERING_CHARS, answer
+from ullage.agent.hook_answer import MAX_CONTEXT_CHARS, STEERING_CHARS, answer
 from ullage.agent.hook_event import InstalledAgent, parse_event
-from ullage.agent.hook_output import MAX_CONTEXT_CHARS
 from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable

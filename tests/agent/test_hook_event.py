@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from hook_inputs import SESSION_ID, claude, codex, copilot, data, tool_call
 from pi_files import Json
 from ullage.agent.hook_event import (
-    CompactionAhead,
-    GoesOn,
+    CompactionDue,
     HookEvent,
     InstalledAgent,
-    Prompted,
+    PromptSent,
+    SessionResumed,
     ToolUsed,
     parse_event,
 )
@@ -122,11 +122,11 @@ def kind_of(event: HookEvent | None) -> str | None:
     match event:
         case None:
             return None
-        case CompactionAhead():
+        case CompactionDue():
             return "ahead"
-        case GoesOn():
+        case SessionResumed():
             return "compacted" if event.is_compacted else "resumed"
-        case Prompted():
+        case PromptSent():
             return "prompted"
         case ToolUsed():
             return "tool"

@@ -53,13 +53,13 @@ def _answer_to_input(agent: Literal["claude-code", "codex"]) -> bytes:
     limit = _end_after(INPUT_TIME_LIMIT_S)
     data = _read_whole(stream.buffer)
     limit.cancel()
-    from ullage.agent.hook_event import CompactionAhead, parse_event
+    from ullage.agent.hook_event import CompactionDue, parse_event
 
     event = parse_event(data, agent)
     if event is None:
         return b""
-    is_long = isinstance(event, CompactionAhead)
-    limit = _end_after(COMPACTION_TIME_LIMIT_S if is_long else TIME_LIMIT_S)
+    is_compaction = isinstance(event, CompactionDue)
+    limit = _end_after(COMPACTION_TIME_LIMIT_S if is_compaction else TIME_LIMIT_S)
     from ullage.agent.hook_answer import answer
 
     output = answer(event)

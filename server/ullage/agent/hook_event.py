@@ -1,4 +1,4 @@
-"""What an agent tells a hook on standard input: bytes in, an event out.
+"""What an agent writes to a hook's standard input: bytes in, an event out.
 
 Three programs run the same command. Claude Code and Codex write snake_case. VS Code's Copilot
 reads Claude Code's settings and runs the hooks that it finds there with input of its own:
@@ -11,7 +11,7 @@ import msgspec
 
 HookAgent: TypeAlias = Literal["claude-code", "codex", "copilot"]
 InstalledAgent: TypeAlias = Literal["claude-code", "codex"]
-"""Those that a hook is registered for; Copilot is told by its input."""
+"""Those that a hook is registered for; Copilot is known by its input."""
 
 MAX_ERROR_CHARS = 2000
 """What is kept of a tool's error; whoever stores it cuts again (chosen)."""
@@ -32,20 +32,20 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.agent}:{self.session_id}"
 
 
-class CompactionAhead(msgspec.Struct, frozen=True, kw_only=True):
+class CompactionDue(msgspec.Struct, frozen=True, kw_only=True):
     """The agent is about to compact; it may yet decide not to."""
 
     origin: Origin
 
 
-class GoesOn(msgspec.Struct, frozen=True, kw_only=True):
-    """A session was just compacted, or is resumed."""
+class SessionResumed(msgspec.Struct, frozen=True, kw_only=True):
+    """A session goes on: it was just compacted, or was opened again."""
 
     origin: Origin
     is_compacted: bool
 
 
-class Prompted(msgspec.Struct, frozen=True, kw_only=True):
+class PromptSent(msgspec.Struct, frozen=True, kw_only=True):
     """The user sent a message."""
 
     origin: Origin
@@ -64,7 +64,7 @@ class ToolUsed(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
-HookEvent: TypeAlias = CompactionAhead | GoesOn | Prompted | ToolUsed
+HookEvent: TypeAlias = CompactionDue | SessionResumed | PromptSent | ToolUsed
 
 
 class _Input(msgspec.Struct, kw_only=True):
@@ -88,7 +88,7 @@ class _Input(msgspec.Struct, kw_only=True):
 
 
 class _Response(msgspec.Struct, kw_only=True):
-    """How a tool's answer tells of its failure: in MCP's camelCase, and the agents' own."""
+    """How a tool's answer says that it failed: in MCP's camelCase, and the agents' own."""
 
     is_error: bool | None = None
     is_error_in_camel: bool | None = msgspec.field(name="isError", default=None)
@@ -102,64 +102,64 @@ _decode_response = msgspec.json.Decoder(_Response).decode
 def parse_event(data: bytes, registered_for: InstalledAgent) -> HookEvent | None:
     """Read what stands on standard input; None for what is no event that we act on.
 
-    What a subagent does is told with an `agent_id` and is no event of the session; an
-    `agent_type` alone is the main thread of a session that was begun as an agent.
+    What a subagent does comes with an `agent_id` and is no event of the session; an `agent_type`
+    alone is the main thread of a session that was begun as an agent.
     """
     try:
-        told = _decode(data)
+        fields = _decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    origin = _origin(told, registered_for)
-    if origin is None or told.agent_id:
+    origin = _origin(fields, registered_for)
+    if origin is None or fields.agent_id:
         return None
-    match told.hook_event_name or told.hook_event_name_in_camel:
+    match fields.hook_event_name or fields.hook_event_name_in_camel:
         case "PreCompact":
-            return CompactionAhead(origin=origin)
+            return CompactionDue(origin=origin)
         case "SessionStart":
             # A new session and a cleared one begin without a past, a fork with all of its origin's.
-            is_compacted = told.source == "compact"
-            if not is_compacted and told.source != "resume":
+            is_compacted = fields.source == "compact"
+            if not is_compacted and fields.source != "resume":
                 return None
-            return GoesOn(origin=origin, is_compacted=is_compacted)
+            return SessionResumed(origin=origin, is_compacted=is_compacted)
         case "UserPromptSubmit":
-            return Prompted(origin=origin, prompt=told.prompt or "")
+            return PromptSent(origin=origin, prompt=fields.prompt or "")
         case "PostToolUse" | "PostToolUseFailure" as name:
-            return _tool_used(told, origin, has_failed=name == "PostToolUseFailure")
+            return _tool_used(fields, origin, has_failed=name == "PostToolUseFailure")
         case _:
             return None
 
 
-def _origin(told: _Input, registered_for: InstalledAgent) -> Origin | None:
-    session_id = told.session_id or told.session_id_in_camel
+def _origin(fields: _Input, registered_for: InstalledAgent) -> Origin | None:
+    session_id = fields.session_id or fields.session_id_in_camel
     if not session_id or len(session_id) > _MAX_ID_CHARS:
         return None
     is_copilot = registered_for == "claude-code" and bool(
-        told.session_id_in_camel or told.hook_event_name_in_camel or bytes(told.timestamp)
+        fields.session_id_in_camel or fields.hook_event_name_in_camel or bytes(fields.timestamp)
     )
     return Origin(
         agent="copilot" if is_copilot else registered_for,
         session_id=session_id,
-        transcript=told.transcript_path or None,
-        cwd=told.cwd or None,
+        transcript=fields.transcript_path or None,
+        cwd=fields.cwd or None,
     )
 
 
-def _tool_used(told: _Input, origin: Origin, *, has_failed: bool) -> ToolUsed | None:
-    if not told.tool_name:
+def _tool_used(fields: _Input, origin: Origin, *, has_failed: bool) -> ToolUsed | None:
+    if not fields.tool_name:
         return None
-    error = told.error or ""
+    error = fields.error or ""
     try:
-        response = _decode_response(bytes(told.tool_response) or b"{}")
+        response = _decode_response(bytes(fields.tool_response) or b"{}")
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        # Text, or a shape in which nothing tells of a failure.
+        # Text, or a shape that says nothing of a failure.
         response = _Response()
     if response.is_error or response.is_error_in_camel:
         has_failed, error = True, error or response.error or ""
     return ToolUsed(
         origin=origin,
-        call_id=told.tool_use_id or "",
-        name=told.tool_name,
-        arguments=bytes(told.tool_input).decode("utf-8", "replace") or "{}",
+        call_id=fields.tool_use_id or "",
+        name=fields.tool_name,
+        arguments=bytes(fields.tool_input).decode("utf-8", "replace") or "{}",
         is_error=has_failed,
         error=error[:MAX_ERROR_CHARS] if has_failed else "",
     )

@@ -1,7 +1,7 @@
-"""A session as its agent names it while it runs: read at once, measured without a tokenizer.
+"""A session as its agent names it while it runs, read and measured quickly.
 
-Hooks stand in the way of the agent's work. So only the format that is asked for is imported,
-what is not counted yet is estimated, and estimates are not kept.
+Hooks hold up the agent's work. So only the format that is asked for is imported, what is not
+counted yet is estimated without a tokenizer, and estimates are not kept.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.sessions.load import Loaded, gauge_of, measure_reading
+from ullage.app.sessions.load import Loaded, gauge_of, measure_reading, read
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import CheckpointSettings, Config
@@ -20,14 +20,13 @@ from ullage.formats.format import Format, Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import TokenCounts
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING
-from ullage.store.transcript.index import read_index, write_index
 from ullage.store.transcript.reader import FileLines
 
 LiveAgent: TypeAlias = Literal["claude-code", "codex"]
 
 
-class Live(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that was read, and what of it is known without the secrets it holds."""
+class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that was read and measured, without its secrets being looked for."""
 
     session: Session
     reading: Reading
@@ -35,9 +34,9 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     count: TokenCounts
 
 
-def read_live(
+def read_live_session(
     agent: LiveAgent, session_id: str, path: Path, config: Config, places: Places
-) -> Live:
+) -> LiveSession:
     """Read the transcript that an agent names, and measure it.
 
     In read-only mode nothing is kept of where its parts are.
@@ -47,33 +46,33 @@ def read_live(
         NotATranscript: it is not this agent's, or of another session.
     """
     lines = FileLines(path)
-    known_format = _format_of(agent)
-    header = known_format.read_header(lines)
+    agent_format = _format_of(agent)
+    header = agent_format.read_header(lines)
     if header is None:
         raise NotATranscript(f"{path.name} is not a transcript of {agent}: update Ullage")
-    session = Session(transcript_format=known_format, header=header.named(path.stem), lines=lines)
+    session = Session(transcript_format=agent_format, header=header.named(path.stem), lines=lines)
     if session.header.session_id != session_id:
         raise NotATranscript(f"{path.name} is of another session than {agent} says")
-    known = read_index(lines, places)
-    reading = known_format.read_context(lines, session.header, known)
-    if not config.policy.is_read_only:
-        write_index(lines, reading.index, known, places)
+    keeps_caches = places.keeps_caches and not config.policy.is_read_only
+    reading = read(session, msgspec.structs.replace(places, keeps_caches=keeps_caches))
     count = TokenCounts(
         DEFAULT_ENCODING, places.state_folder, lambda text, _: estimate_tokens(text), is_kept=False
     )
     gauge = gauge_of(reading.context, config, count)
     count.save()
-    return Live(session=session, reading=reading, gauge=gauge, count=count)
+    return LiveSession(session=session, reading=reading, gauge=gauge, count=count)
 
 
-def load_live(live: Live, config: Config, places: Places) -> Loaded:
-    """Make of it what everything is made from that leaves a transcript, secrets masked."""
+def load_fully(live: LiveSession, config: Config, places: Places) -> Loaded:
+    """Load what a checkpoint is made from, with the secrets that must be masked."""
     secrets = SessionSecrets(live.session.header, places)
     return measure_reading(live.session, live.reading, config, live.count, secrets)
 
 
-def is_saved(session_key: str, live: Live, settings: CheckpointSettings, places: Places) -> bool:
-    """Whether a checkpoint of this context, nearly as full as it is now, is there.
+def has_checkpoint(
+    session_key: str, live: LiveSession, settings: CheckpointSettings, places: Places
+) -> bool:
+    """Whether there is a checkpoint of this context, nearly as full as it is now.
 
     It says before one is built what `write_checkpoint` says after, for each prompt above 80 %.
     """
@@ -90,7 +89,7 @@ def is_saved(session_key: str, live: Live, settings: CheckpointSettings, places:
     )
 
 
-def holds_text(live: Live, text: str) -> bool:
+def contains_text(live: LiveSession, text: str) -> bool:
     """Whether a text was written to the transcript since the last compaction, in whatever entry.
 
     All agents escape JSON alike: no more than they must.
