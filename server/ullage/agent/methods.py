@@ -34,8 +34,6 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import CONTEXT_OVERFLOW, Ask, Compact, Warn
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event, ToolEvent
-from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.loss import Loss
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import compact_json
 
@@ -58,13 +56,20 @@ async def prepare(sessions: Sessions, params: protocol.Prepare) -> protocol.Prep
     async with sessions.use(params.session) as session:
         done = await prepare_request(session.runtime, session.progress, messages)
         session.progress = done.progress
+    gauge = done.gauge
     actions = [_action_of(step) for step in done.steps]
     if done.plan.prunes:
         n_outputs = len(done.plan.prunes)
         actions.insert(0, protocol.Pruned(n_outputs=n_outputs, n_tokens=done.plan.n_freed))
     return protocol.Prepared(
         replacements=_replacements_of(done.natives),
-        gauge=_gauge_of(done.gauge),
+        gauge=protocol.GaugeReport(
+            used_tokens=gauge.used_tokens,
+            window_tokens=gauge.window.n_tokens,
+            source=gauge.used_source,
+            window_source=gauge.window.source,
+            ratio=None if gauge.utilization is None else round(gauge.utilization, 6),
+        ),
         gauge_line=done.gauge_line,
         system_events=[protocol.SystemEvent(kind=told.kind, text=told.text) for told in done.texts],
         actions=actions,
@@ -196,16 +201,6 @@ def _events_of(
     ]
 
 
-def _gauge_of(gauge: Gauge) -> protocol.GaugeReport:
-    return protocol.GaugeReport(
-        used_tokens=gauge.used_tokens,
-        window_tokens=gauge.window.n_tokens,
-        source=gauge.used_source,
-        window_source=gauge.window.source,
-        ratio=None if gauge.utilization is None else round(gauge.utilization, 6),
-    )
-
-
 def _action_of(step: Step) -> protocol.TakenOrAsked:
     match step:
         case Written():
@@ -249,8 +244,9 @@ def _first_kept_of(params: protocol.Compact) -> int | None:
 
 def _compacted_of(done: SummaryToApply, entry_ids: list[str] | None) -> protocol.Compacted:
     kept_ids = (entry_ids or [])[done.first_kept :]
+    loss, ratio = done.summary.loss, done.summary.loss.compression_ratio
     return protocol.Compacted(
-        summary=done.summary,
+        summary=done.summary.text,
         summary_message=done.message,
         first_kept_index=done.first_kept,
         standing_indexes=list(done.system_places),
@@ -258,21 +254,16 @@ def _compacted_of(done: SummaryToApply, entry_ids: list[str] | None) -> protocol
         details=done.details,
         tokens_before=done.n_tokens_before,
         tokens_after=done.n_tokens_after,
-        author=done.author,
+        author=done.summary.author,
         checkpoint_id=done.checkpoint_id,
         notes=list(done.notes),
-        audit=_audit_of(done.loss),
-    )
-
-
-def _audit_of(loss: Loss) -> protocol.Audit:
-    ratio = loss.compression_ratio
-    return protocol.Audit(
-        facts_found=loss.n_found,
-        facts_kept=loss.n_kept,
-        facts_inserted=loss.n_inserted,
-        facts_lost=loss.n_lost,
-        compression_ratio=None if ratio is None else round(ratio, 2),
+        audit=protocol.Audit(
+            facts_found=loss.n_found,
+            facts_kept=loss.n_kept,
+            facts_inserted=loss.n_inserted,
+            facts_lost=loss.n_lost,
+            compression_ratio=None if ratio is None else round(ratio, 2),
+        ),
     )
 
 

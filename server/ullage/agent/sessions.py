@@ -44,7 +44,6 @@ class OpenSession:
     def __init__(self, runtime: RuntimeSession, progress: SessionProgress) -> None:
         self.runtime = runtime
         self.progress = progress
-        self.is_open = True
         self.lock = asyncio.Lock()
 
     async def save(self, progress: SessionProgress) -> None:
@@ -75,16 +74,15 @@ class Sessions:
         Raises:
             RpcError: there is no such session any more.
         """
-        session = self._open.get(handle)
-        if session is None:
-            raise _not_open()
-        async with session.lock:
-            if not session.is_open:
-                raise _not_open()
-            yield session
+        if handle in self._open:
+            session = self._open[handle]
+            async with session.lock:
+                if handle in self._open:
+                    yield session
+                    return
+        raise Failure("not_open", "no session is open by this handle: call context/open first")
 
-    def close(self, handle: str, session: OpenSession) -> None:
-        session.is_open = False
+    def close(self, handle: str) -> None:
         self._open.pop(handle, None)
 
 
@@ -130,8 +128,8 @@ async def resume_session(sessions: Sessions, params: protocol.Resume) -> protoco
 
 
 async def close_session(sessions: Sessions, params: protocol.Close) -> protocol.Closed:
-    async with sessions.use(params.session) as session:
-        sessions.close(params.session, session)
+    async with sessions.use(params.session):
+        sessions.close(params.session)
     return protocol.Closed()
 
 
@@ -170,7 +168,3 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
 
 def _wrong(problem: str) -> RpcError:
     return RpcError(INVALID_PARAMS, f"wrong params: {problem}")
-
-
-def _not_open() -> RpcError:
-    return Failure("not_open", "no session is open by this handle: call context/open first")

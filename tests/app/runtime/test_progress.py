@@ -8,11 +8,11 @@ from factories import assistant, context_of, summary, tool_result, user
 from ullage.app.runtime.progress import (
     Notices,
     OverflowAttempts,
+    PendingSummary,
     Prunes,
     Restore,
     SeenMessages,
     SessionProgress,
-    WrittenSummary,
     add_summary,
     begin_epoch,
     count_compactions,
@@ -87,7 +87,7 @@ def test_compactions_are_counted_by_the_runtime_else_by_what_is_seen(
 
 
 def test_a_summary_is_applied_when_its_words_are_there_or_what_it_replaces_is_gone() -> None:
-    written = WrittenSummary(replaced_id="e1", text=" We looked at files.\n")
+    written = PendingSummary(replaced_id="e1", text=" We looked at files.\n")
     assert not is_applied(None, compacted())
     assert not is_applied(written, TALK)
     assert is_applied(written, compacted())
@@ -114,7 +114,7 @@ def test_an_epoch_ends_all_but_an_overflow() -> None:
 
 
 def test_what_a_summary_leaves_is_known_where_it_is_ours() -> None:
-    written = WrittenSummary(replaced_id="e1", text="We looked at files.")
+    written = PendingSummary(replaced_id="e1", text="We looked at files.")
     progress = add_summary(NEW, TALK, written, 500)
     assert begin_epoch(progress, compacted(), 1).n_tokens_after == 500
     assert begin_epoch(progress, compacted("In other words."), 1).n_tokens_after is None
@@ -150,9 +150,9 @@ def test_what_is_gone_needs_no_placeholder() -> None:
 
 
 def test_a_written_summary_makes_the_state_due_again() -> None:
-    written = WrittenSummary(replaced_id="e1")
+    written = PendingSummary(replaced_id="e1")
     progress = add_summary(replace(NEW, restore=Restore(is_fetched=True)), TALK, written, 500)
-    assert progress.summary == written
+    assert progress.pending == written
     assert progress.seen.last == TALK
     assert progress.overflow.answer_ids == {"e2", "e4"}
     assert not progress.restore.is_fetched
@@ -161,7 +161,7 @@ def test_a_written_summary_makes_the_state_due_again() -> None:
 def test_what_outlives_the_process_comes_back() -> None:
     progress = see_messages(NEW, TALK)
     progress = replace(
-        add_summary(progress, TALK, WrittenSummary(replaced_id="e1"), 500),
+        add_summary(progress, TALK, PendingSummary(replaced_id="e1"), 500),
         prunes=Prunes(items=(prune(is_unreported=False), prune("e5")), answer_id="e4"),
         restore=Restore(is_due=True),
     )

@@ -11,14 +11,13 @@ import msgspec
 
 from ullage.app.change.compact import Request, Summarized, details_of, plan_summary
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.runtime.progress import SessionProgress, WrittenSummary, add_summary, ids_of
+from ullage.app.runtime.progress import PendingSummary, SessionProgress, add_summary, ids_of
 from ullage.app.runtime.request import MeasuredRequest, RequestMessages, measure_request
 from ullage.app.runtime.session import RuntimeSession, remember_run, save_progress
 from ullage.app.sessions.load import Loaded, with_items
-from ullage.app.summary.write import model_use
+from ullage.app.summary.write import WrittenSummary, model_use
 from ullage.core.change.breaker import record_run
 from ullage.core.change.compaction import Unneeded
-from ullage.core.gauge.loss import Loss
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import UllageError
@@ -38,17 +37,15 @@ class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
 class SummaryToApply(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction as the runtime is to apply it."""
 
-    summary: str
+    summary: WrittenSummary
     message: JsonObject
-    """In the runtime's own shape."""
+    """That holds it, in the runtime's own shape."""
     first_kept: int
     system_places: tuple[int, ...]
     """The system's messages before the first kept one: they stay, before the summary."""
     details: JsonObject
     n_tokens_before: int
     n_tokens_after: int
-    author: str
-    loss: Loss
     checkpoint_id: str | None
     notes: tuple[str, ...]
 
@@ -85,16 +82,16 @@ async def write_summary(
         await asyncio.to_thread(save_progress, session, progress, measured.progress)
         return summarized, measured.progress
     summary, conversation = summarized.summary, measured.conversation
-    written = WrittenSummary(
+    pending = PendingSummary(
         replaced_id=summarized.selection.replaced[n_added].entry_id,
         text=summary.text,
         is_recorded=wanted.request.trigger == "auto",
     )
-    after = add_summary(measured.progress, measured.loaded.context, written, planned.n_after)
+    after = add_summary(measured.progress, measured.loaded.context, pending, planned.n_after)
     notes = await asyncio.to_thread(save_progress, session, progress, after)
-    place = first_kept or conversation.place_of(summarized.selection.cut.first_kept)
+    place = first_kept or conversation.places[summarized.selection.cut.first_kept]
     done = SummaryToApply(
-        summary=summary.text,
+        summary=summary,
         message=session.shape.summary_message(
             summary.text, n_tokens_before=planned.n_before, at_ms=_now_ms()
         ),
@@ -103,8 +100,6 @@ async def write_summary(
         details=details_of(summarized, planned.n_before, planned.n_after),
         n_tokens_before=planned.n_before,
         n_tokens_after=planned.n_after,
-        author=summary.author,
-        loss=summary.loss,
         checkpoint_id=planned.checkpoint_id,
         notes=(*planned.notes, *notes, *summary.warnings),
     )

@@ -21,19 +21,19 @@ from ullage.app.runtime.request import (
     RequestMessages,
     measure_request,
     put_placeholders,
+    situation_of,
 )
 from ullage.app.runtime.session import RuntimeSession
 from ullage.app.sessions.load import with_items
 from ullage.core.change import decision
 from ullage.core.change.compaction import Selection, hidden_tokens, select
-from ullage.core.change.decision import Situation, Step, decide
+from ullage.core.change.decision import Step, decide
 from ullage.core.change.prune import PrunePlan, plan_prune, plan_rescue, pruned
 from ullage.core.change.request_plan import MemoryPrune, take_prunes
 from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items
-from ullage.store.state.auto_state import read_auto_state
 
 
 class CompactFirst(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +66,8 @@ def advise_on_overflow(
 ) -> tuple[OverflowAdvice, SessionProgress]:
     """Decide what frees room; an overflow is over once the model has answered again."""
     refused = _RefusedRequest(measure_request(session, progress, request))
-    policy, situation = refused.loaded.policy, _situation(session, refused.measured)
+    policy = refused.loaded.policy
+    situation = situation_of(session, refused.measured, "overflow")
     advice: OverflowAdvice | None = None
     while advice is None:
         action = decide(situation, policy, time.time_ns() // 1_000_000)
@@ -86,23 +87,6 @@ def advise_on_overflow(
                 assert_never(action)
         situation = situation.after(step, tool_tokens=refused.tool_tokens)
     return advice, refused.progress(situation.tried)
-
-
-def _situation(session: RuntimeSession, measured: MeasuredRequest) -> Situation:
-    gauge = measured.loaded.status.gauge
-    state = read_auto_state(session.key, session.places)
-    return Situation(
-        occasion="overflow",
-        used_tokens=gauge.used_tokens,
-        window_tokens=gauge.window.n_tokens,
-        tool_tokens=tool_output_tokens(measured.sent.items, measured.loaded.count),
-        n_compactions=measured.progress.n_compactions,
-        breaker=state.breaker,
-        started_tokens=gauge.used_tokens,
-        tried=measured.progress.overflow.tried,
-        is_auto_on=state.is_on,
-        is_prune_in_memory=True,
-    )
 
 
 class _RefusedRequest:
@@ -134,7 +118,7 @@ class _RefusedRequest:
         if not is_enough and (n_freed := self._rescue()) > 0:
             return None, n_freed
         # What the runtime makes of it is not known here; one compaction is tried.
-        place = conversation.place_of(selection.cut.first_kept)
+        place = conversation.places[selection.cut.first_kept]
         return CompactFirst(selection=selection, first_kept=place, reason=reason), 0
 
     def natives(self, session: RuntimeSession) -> dict[int, JsonObject]:

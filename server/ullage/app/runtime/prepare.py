@@ -27,15 +27,15 @@ from ullage.app.memory.flush import (
 )
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import (
-    MeasuredRequest,
     RequestMessages,
     measure_request,
     put_placeholders,
+    situation_of,
 )
 from ullage.app.runtime.session import RuntimeSession, notes_of, remember_run, save_progress
 from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_warning
-from ullage.core.change.decision import Ask, Compact, Situation, Warn
+from ullage.core.change.decision import Ask, Compact, Warn
 from ullage.core.change.request_plan import RequestPlan, plan_request
 from ullage.core.checkpoint.session_events import events_of
 from ullage.core.gauge.gauge import Gauge, gauge_line
@@ -45,7 +45,6 @@ from ullage.core.transcript.injected import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import LogRefused, UllageError
 from ullage.store.memory.daily_log import log_to_add_to
-from ullage.store.state.auto_state import read_auto_state
 
 
 class FlushTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +110,14 @@ class _Request:
         self._before = progress
         self._measured = measure_request(session, progress, messages)
         self._loaded = self._measured.loaded
-        self._plan = _plan(session, self._measured)
+        self._plan = plan_request(
+            self._measured.sent.items,
+            self._measured.progress.prunes.items,
+            situation_of(session, self._measured, "threshold"),
+            self._loaded.policy,
+            self._loaded.count,
+            time.time_ns() // 1_000_000,
+        )
         self._notices = self._measured.progress.notices
         self._texts: list[AgentText] = []
         self._steps: list[Step] = []
@@ -262,28 +268,3 @@ class _Request:
             asked = (at for at in reversed(range(len(items))) if items[at].category == "user")
             first = next(asked, 0)
         return (at for at in range(first, len(items)) if items[at].entry_id not in last_ids)
-
-
-def _plan(session: RuntimeSession, measured: MeasuredRequest) -> RequestPlan:
-    gauge, progress = measured.loaded.status.gauge, measured.progress
-    state = read_auto_state(session.key, session.places)
-    breaker = state.breaker
-    if progress.notices.is_warned:
-        breaker = record_warning(breaker, n_compactions=progress.n_compactions)
-    situation = Situation(
-        occasion="threshold",
-        used_tokens=gauge.used_tokens,
-        window_tokens=gauge.window.n_tokens,
-        tool_tokens=0,
-        n_compactions=progress.n_compactions,
-        breaker=breaker,
-        is_auto_on=state.is_on,
-    )
-    return plan_request(
-        measured.sent.items,
-        progress.prunes.items,
-        situation,
-        measured.loaded.policy,
-        measured.loaded.count,
-        time.time_ns() // 1_000_000,
-    )

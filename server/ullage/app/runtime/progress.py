@@ -31,7 +31,7 @@ class SeenMessages(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset() if self.last is None else ids_of(self.last)
 
 
-class WrittenSummary(msgspec.Struct, frozen=True, kw_only=True):
+class PendingSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A summary that was given to the runtime and not yet seen applied."""
 
     replaced_id: str
@@ -84,7 +84,7 @@ class SessionProgress(msgspec.Struct, frozen=True, kw_only=True):
     n_tokens_after: int | None = None
     """What the last summary leaves, by our figures."""
     seen: SeenMessages = SeenMessages()
-    summary: WrittenSummary | None = None
+    pending: PendingSummary | None = None
     prunes: Prunes = Prunes()
     overflow: OverflowAttempts = OverflowAttempts()
     notices: Notices = Notices()
@@ -112,22 +112,22 @@ def count_compactions(progress: SessionProgress, context: Context, by_runtime: i
     if not progress.seen.is_known:
         return max(progress.n_compactions, 1 if summary_id else 0)
     is_new_summary = summary_id not in (None, progress.seen.summary_id)
-    return progress.n_compactions + (is_new_summary or is_applied(progress.summary, context))
+    return progress.n_compactions + (is_new_summary or is_applied(progress.pending, context))
 
 
-def is_applied(summary: WrittenSummary | None, context: Context) -> bool:
+def is_applied(pending: PendingSummary | None, context: Context) -> bool:
     """Whether the runtime applied a summary, in our words or in its own."""
-    if summary is None:
+    if pending is None:
         return False
-    boundary, text = context.boundary, summary.text
+    boundary, text = context.boundary, pending.text
     if boundary is not None and text and boundary.summary.strip() == text.strip():
         return True
-    return bool(context.items) and summary.replaced_id not in ids_of(context)
+    return bool(context.items) and pending.replaced_id not in ids_of(context)
 
 
 def begin_epoch(progress: SessionProgress, context: Context, n_compactions: int) -> SessionProgress:
     """Begin a new epoch: what was pruned, written and said in the last one is over."""
-    seen, is_ours = progress.seen, is_applied(progress.summary, context)
+    seen, is_ours = progress.seen, is_applied(progress.pending, context)
     return SessionProgress(
         n_compactions=n_compactions,
         n_tokens_after=progress.n_tokens_after if is_ours else None,
@@ -151,7 +151,7 @@ def see_messages(progress: SessionProgress, context: Context) -> SessionProgress
 
 
 def add_summary(
-    progress: SessionProgress, context: Context, summary: WrittenSummary, n_tokens_after: int
+    progress: SessionProgress, context: Context, pending: PendingSummary, n_tokens_after: int
 ) -> SessionProgress:
     """Wait for the runtime to apply a summary, after which the working state is due again."""
     seen, overflow = progress.seen, progress.overflow
@@ -159,7 +159,7 @@ def add_summary(
         progress,
         n_tokens_after=n_tokens_after,
         seen=replace(seen, last=seen.last or context),
-        summary=summary,
+        pending=pending,
         overflow=replace(overflow, answer_ids=overflow.answer_ids | answer_ids_of(context)),
         restore=replace(progress.restore, is_fetched=False),
     )
@@ -174,7 +174,7 @@ def state_of(progress: SessionProgress) -> RuntimeState | None:
     return RuntimeState(
         n_compactions=progress.n_compactions,
         summary_id=progress.seen.summary_id,
-        replaced_id=None if progress.summary is None else progress.summary.replaced_id,
+        replaced_id=None if progress.pending is None else progress.pending.replaced_id,
         n_tokens_after=progress.n_tokens_after,
         is_restore_due=progress.restore.is_due,
         pruned=prunes.items,
@@ -197,7 +197,7 @@ def progress_of(state: RuntimeState, by_runtime: int | None) -> SessionProgress:
         n_compactions=n_compactions,
         n_tokens_after=state.n_tokens_after,
         seen=SeenMessages(is_known=True, summary_id=state.summary_id),
-        summary=None if replaced_id is None else WrittenSummary(replaced_id=replaced_id),
+        pending=None if replaced_id is None else PendingSummary(replaced_id=replaced_id),
         prunes=Prunes(items=state.pruned, answer_id=state.answer_id),
         restore=Restore(is_due=state.is_restore_due),
     )

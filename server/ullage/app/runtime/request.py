@@ -17,13 +17,16 @@ from ullage.app.runtime.session import RuntimeSession, remember_run
 from ullage.app.sessions.load import Loaded, measure_reading
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.core.change import breaker
+from ullage.core.change.decision import Occasion, Situation
 from ullage.core.change.prune import pruned
 from ullage.core.change.request_plan import MemoryPrune, subtract_unreported
+from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.format import Reading
 from ullage.formats.in_memory import Known, context_of_messages
+from ullage.store.state.auto_state import read_auto_state
 
 
 class RequestMessages(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,13 +51,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
 
     items: tuple[ContextItem, ...]
     places: tuple[int, ...]
-    """Where each of them is among all messages."""
-    n_messages: int
-    """All messages, those of the system included."""
-
-    def place_of(self, at: int) -> int:
-        """Give the place among all messages; the end is the end of both."""
-        return self.places[at] if at < len(self.places) else self.n_messages
+    """Where each of them is among all messages, and at last where those end."""
 
     def position_of(self, place: int) -> int:
         """Give the position of the first message at a place among all, or behind it."""
@@ -99,6 +96,29 @@ def measure_request(
     return MeasuredRequest(loaded=loaded, sent=sent, progress=progress, notes=notes)
 
 
+def situation_of(
+    session: RuntimeSession, measured: MeasuredRequest, occasion: Occasion
+) -> Situation:
+    """Give what a decision about the request rests on."""
+    gauge, progress = measured.loaded.status.gauge, measured.progress
+    state = read_auto_state(session.key, session.places)
+    known = state.breaker
+    if progress.notices.is_warned:
+        known = breaker.record_warning(known, n_compactions=progress.n_compactions)
+    return Situation(
+        occasion=occasion,
+        used_tokens=gauge.used_tokens,
+        window_tokens=gauge.window.n_tokens,
+        tool_tokens=tool_output_tokens(measured.sent.items, measured.loaded.count),
+        n_compactions=progress.n_compactions,
+        breaker=known,
+        started_tokens=gauge.used_tokens,
+        tried=progress.overflow.tried if occasion == "overflow" else (),
+        is_auto_on=state.is_on,
+        is_prune_in_memory=True,
+    )
+
+
 def put_placeholders(
     session: RuntimeSession, measured: MeasuredRequest, prunes: Sequence[MemoryPrune]
 ) -> dict[int, JsonObject]:
@@ -112,10 +132,8 @@ def put_placeholders(
 
 def conversation_of(items: Sequence[ContextItem]) -> Conversation:
     """Leave out the system's messages; what is ours in the system's role is none of them."""
-    places = tuple(at for at, item in enumerate(items) if not _is_of_system(item))
-    return Conversation(
-        items=tuple(items[at] for at in places), places=places, n_messages=len(items)
-    )
+    places = [at for at, item in enumerate(items) if not _is_of_system(item)]
+    return Conversation(items=tuple(items[at] for at in places), places=(*places, len(items)))
 
 
 def _read(session: RuntimeSession, progress: SessionProgress, request: RequestMessages) -> Context:
@@ -151,8 +169,8 @@ def _begin_breaker_epoch(
     session: RuntimeSession, progress: SessionProgress, context: Context, n_compactions: int
 ) -> tuple[str, ...]:
     """Begin the breaker's epoch too; what it recorded of an automatic run outlives that run."""
-    summary = progress.summary
-    if summary is not None and summary.is_recorded and is_applied(summary, context):
+    pending = progress.pending
+    if pending is not None and pending.is_recorded and is_applied(pending, context):
         return remember_run(session, lambda known: replace(known, epoch=n_compactions))
     return remember_run(session, lambda known: breaker.begin_epoch(known, n_compactions))
 

@@ -93,15 +93,9 @@ def plan_request(
     """Go through the cascade until nothing is due that is done in memory.
 
     `items` are the messages as the last request would have had them, with placeholders for the
-    `earlier` prunes; the figures of `situation` are theirs, but for its tool output.
+    `earlier` prunes; the figures of `situation` are theirs.
     """
     prunes = earlier
-    situation = msgspec.structs.replace(
-        situation,
-        started_tokens=situation.used_tokens,
-        tool_tokens=tool_output_tokens(items, count),
-        is_prune_in_memory=True,
-    )
     while isinstance(action := decide(situation, policy, now_ms), Prune):
         plan = (plan_rounds if policy.is_read_only else plan_prune)(items, policy, count)
         items = pruned(items, plan.replacements)
