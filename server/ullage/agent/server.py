@@ -152,7 +152,7 @@ def serve() -> NoReturn:
     if not sys.stdin.isatty():
         # The user's Ctrl-C is for the agent that started us, and goes to the whole group.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    exit_with_parent(None)
+    exit_with_parent()
     asyncio.run(_serve(sys.stdin.buffer, stdout))
     # The reader may wait for its pipe still: Python aborts where it must take the pipe from it.
     os._exit(0)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -53,10 +54,10 @@ async def follow(ls: UllageServer) -> None:
                 await unattended(look_at_config)(ls)
                 next_look = loop.time() + LOOK_S
             await _refresh_changed(ls)
-            try:
-                await asyncio.wait_for(noticed.wait(), max(0.0, next_look - loop.time()))
-            except TimeoutError:
-                continue
+            # Not `wait_for`: Python 3.11 lets a notice that comes just then hide a cancellation.
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(next_look):
+                    await noticed.wait()
     finally:
         watch.stop()
 

@@ -55,7 +55,7 @@ from ullage.lsp.protocol import (
 from ullage.lsp.state import UllageServer
 from ullage.lsp.views import checkpoints, history, memory, prunable, sessions, window
 from ullage.store.documents.previews import remove_old_previews
-from ullage.store.files.places import current_places
+from ullage.store.files.places import Places, current_places
 from ullage.store.files.processes import claim_stdout, exit_with_parent
 
 Handler = Callable[..., Awaitable[object]]
@@ -118,9 +118,9 @@ REQUESTS: tuple[tuple[str, Handler], ...] = (
 )
 
 
-def make_server() -> UllageServer:
+def make_server(places: Places) -> UllageServer:
     """Make a server with every feature registered."""
-    server = UllageServer("ullage", version("ullage"), current_places())
+    server = UllageServer("ullage", version("ullage"), places)
     for method, handler, options in FEATURES:
         server.feature(method, options)(handler)
     for name, handler in COMMANDS:
@@ -137,8 +137,9 @@ def serve() -> int:
     """Serve one client over standard input and output until it leaves; give the exit code."""
     stdout = claim_stdout()
     start_log()
-    server = make_server()
+    server = make_server(current_places())
     keep_responsive()
+    exit_with_parent(lambda: server.process_id)
     server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
     return 0 if server.is_shut_down else 1
 
@@ -153,7 +154,6 @@ async def _on_initialize(ls: UllageServer, params: types.InitializeParams) -> No
 
 @guarded
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
-    exit_with_parent(ls.process_id)
     ls.begin(follow(ls))
     sync.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)

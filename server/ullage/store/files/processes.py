@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -76,14 +76,14 @@ def claim_stdout() -> BinaryIO:
     return protocol
 
 
-def exit_with_parent(process_id: int | None) -> None:
-    """End this process soon after the client's process has ended."""
+def exit_with_parent(client: Callable[[], int | None] = lambda: None) -> None:
+    """End this process soon after its parent, or the client's process once that is known."""
     parent = os.getppid()
 
     def watch() -> None:
         stop = threading.Event()
         while not stop.wait(PARENT_CHECK_S):
-            is_orphan = os.getppid() != parent
+            is_orphan, process_id = os.getppid() != parent, client()
             if is_orphan or (process_id is not None and not is_running(process_id)):
                 os._exit(1)
 
