@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from profiles import choose_profile
 from running import Place, idle
+
+choose_profile()
 
 
 @pytest.fixture

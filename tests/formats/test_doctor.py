@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from claude_files import ClaudeFile, call, claude_files, result, text
 from codex_files import CodexFile, codex_files
 from pi_files import PiFile, entry_line, pi_files
+from profiles import examples
 from ullage.core.transcript.entries import Header, Line, MemoryLines
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.examine import Examination, examine
@@ -407,19 +408,19 @@ def check_damage(pair: tuple[bytes, bytes]) -> None:
 
 
 @given(damaged(pi_files(versions=(3,))))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_any_damage_to_a_session_of_pi_is_repaired(pair: tuple[bytes, bytes]) -> None:
     check_damage(pair)
 
 
 @given(damaged(claude_files()))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_damage_to_a_session_of_claude_code_is_repaired(pair: tuple[bytes, bytes]) -> None:
     check_damage(pair)
 
 
 @given(damaged(codex_files()))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_any_damage_to_a_session_of_codex_is_repaired(pair: tuple[bytes, bytes]) -> None:
     check_damage(pair)
 

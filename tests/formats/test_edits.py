@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edits import applied
@@ -23,6 +23,7 @@ from pi_edit_sessions import (
     random_flat,
     random_pi,
 )
+from profiles import examples
 from reading import essence, read
 from ullage.core.change.compaction import legal_cuts
 from ullage.core.change.edit import (
@@ -76,7 +77,7 @@ def test_random_edits_are_what_was_planned_and_can_be_undone(family: Family) -> 
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50))
 @given(random=st.randoms(use_true_random=False))
 def test_edits_hold_for_what_hypothesis_makes(family: Family, random: Random) -> None:
     check(family, random)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from claude_files import ClaudeFile, call, result, text
 from codex_files import CodexFile
@@ -31,7 +31,6 @@ def held(
     return context_of_messages(IN_MEMORY[agent], messages, said, entry_ids)
 
 
-@settings(deadline=None)
 @given(pi_files(versions=(3,)))
 def test_pis_messages_read_as_its_file_does(pi: PiFile) -> None:
     context = read_context(pi.data)

@@ -3,6 +3,7 @@
 from hypothesis import example, given, settings
 
 from pi_files import PiFile, damaged_pi_files, pi_files
+from profiles import examples
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.index import EMPTY_INDEX, chain
 from ullage.formats.agents.openclaw.entries import read_header
@@ -44,7 +45,7 @@ def same_line_twice() -> PiFile:
     return pi
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(pi_files(versions=(2, 3)))
 def test_the_upward_walk_of_a_valid_file_equals_the_whole_reading(pi: PiFile) -> None:
     lines = MemoryLines(pi.data)
@@ -52,7 +53,7 @@ def test_the_upward_walk_of_a_valid_file_equals_the_whole_reading(pi: PiFile) ->
     assert essence(upwards) == essence(whole(lines, pi.version))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(damaged_pi_files())
 @example(same_line_twice())
 def test_the_path_of_a_damaged_file_equals_the_whole_reading(pi: PiFile) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession, tool_part
+from profiles import examples
 from reading import essence
 from ullage.core.change.compaction import open_calls
 from ullage.core.gauge.gauge import measure
@@ -255,7 +256,7 @@ def grow(session: OpencodeSession, steps: list[str]) -> None:
                 session.compaction(f"s{at}", finish=None)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(STEPS, STEPS)
 def test_an_index_of_an_earlier_reading_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, first: list[str], then: list[str]
@@ -273,7 +274,7 @@ def test_an_index_of_an_earlier_reading_changes_nothing(
     assert again.index == whole.index
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(STEPS)
 def test_lines_render_to_what_they_were_parsed_from(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]

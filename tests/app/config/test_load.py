@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from profiles import examples
 from ullage.app.config.load import check_file, check_source, load_config
 from ullage.app.config.report import report_check, report_config
 from ullage.app.config.text import check_text, config_text
@@ -216,7 +217,7 @@ def test_a_folder_that_is_a_file_has_no_configuration(machine: Machine, tmp_path
 @given(data=st.binary(max_size=60) | st.text(max_size=60).map(str.encode), name=st.integers(0, 2))
 @example(data=b"\xff\xfe", name=0)
 @example(data=b"compaction: {layers: [{layer: prune, trigger: x}], 5: 6, ? : }", name=1)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_bytes_are_a_configuration_and_each_finding_is_a_line(data: bytes, name: int) -> None:
     place = ("openclaw", "user file", "workspace file")[name]
     source = parse_config(

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from claude_files import ClaudeFile, claude_files
 from pi_files import PiFile, conversation, pi_files
+from profiles import examples
+from ullage.app.sessions.find import open_session
 from ullage.app.sessions.follow import Followed, new_events, start, update
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
@@ -62,7 +64,7 @@ def begin(path: Path, data: bytes, places: Places) -> Followed:
     made=st.one_of(pi_files(), claude_files()),
     cuts=st.lists(st.floats(0, 1), max_size=6),
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_file_that_grows_in_any_pieces_reads_like_one_that_was_always_whole(
     made: PiFile | ClaudeFile, cuts: list[float]
 ) -> None:
@@ -255,7 +257,7 @@ def test_another_session_under_the_same_name_tells_nothing(
 
 
 @given(cuts=st.lists(st.floats(0, 1), max_size=6))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 def test_each_event_is_told_once_however_the_file_grows(cuts: list[float]) -> None:
     data = conversation(4, chars=20).data
     first_line = data.find(b"\n") + 1

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_files import conversation, pi_files
+from profiles import examples
+from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.app.transfer.bundle import plan_export, plan_import, write_import
@@ -148,9 +150,7 @@ REASONS = ("has no messages", "has a type that", "another record has the same id
 
 
 @given(data=st.data())
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(60))
 def test_whatever_is_exported_is_imported_or_refused(places: Places, data: st.DataObject) -> None:
     session = data.draw(pi_files(versions=(2, 3)))
     body = exported(places, session.data, is_redacted=data.draw(st.booleans()))

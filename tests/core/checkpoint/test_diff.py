@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
+from profiles import examples
 from store.checkpoint.test_yaml_file import EXAMPLE, checkpoints
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision, LastToolCall
 from ullage.core.checkpoint.diff import Change, diff, has_same_figures, has_same_state, is_near
@@ -149,7 +150,7 @@ def test_after_a_compaction_or_in_another_file_nothing_is_near() -> None:
     assert not is_near(old, old, 0.0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(checkpoints, checkpoints)
 def test_a_difference_leads_from_the_old_items_to_the_new(old: Checkpoint, new: Checkpoint) -> None:
     assert diff(old, old) == ()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
@@ -270,7 +270,6 @@ def sessions(draw: st.DrawFn) -> list[Event]:
 
 
 @given(events=sessions(), data=st.data())
-@settings(deadline=None)
 def test_the_order_in_which_events_arrive_makes_no_difference(
     events: list[Event], data: st.DataObject
 ) -> None:
@@ -324,7 +323,6 @@ def through_channels(events: Sequence[Event], data: st.DataObject, bundles: Bund
 
 
 @given(events=sessions(), data=st.data())
-@settings(deadline=None)
 def test_checkpoints_hold_the_same_by_whatever_ways_the_events_come(
     events: list[Event], data: st.DataObject
 ) -> None:
@@ -341,7 +339,6 @@ def test_checkpoints_hold_the_same_by_whatever_ways_the_events_come(
 
 
 @given(events=sessions(), data=st.data())
-@settings(deadline=None)
 def test_no_checkpoint_holds_an_event_again_in_whatever_order_they_arrive(
     events: list[Event], data: st.DataObject
 ) -> None:
@@ -363,7 +360,6 @@ def test_no_checkpoint_holds_an_event_again_in_whatever_order_they_arrive(
 
 
 @given(events=sessions())
-@settings(deadline=None)
 def test_what_is_written_reads_back_the_same(events: list[Event]) -> None:
     state = state_of(*events)
     assert msgspec.json.decode(msgspec.json.encode(state), type=WorkingState) == state

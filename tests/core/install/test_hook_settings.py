@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles import examples
 from ullage.core.install.hook_command import hook_command, is_ours
 from ullage.core.install.hook_settings import (
     WANTED,
@@ -41,7 +42,7 @@ documents = st.dictionaries(EMPTY, st.integers()) | st.fixed_dictionaries(
 manners = st.sampled_from((None, 0, 2, "\t", 4))
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(documents.filter(lambda d: not isinstance(d.get("hooks"), int)), manners, st.booleans())
 def test_hooks_are_merged_once_and_taken_back_to_the_byte(document, indent, is_crlf) -> None:
     text = json.dumps(document, indent=indent)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles import examples
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
 from ullage.core.install.json5 import parse_json5
 
@@ -111,13 +112,13 @@ def test_places_are_those_of_an_editor(newline: str) -> None:
     ),
     st.booleans(),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_all_json_is_json5(value: object, is_ascii: bool) -> None:
     assert plain(parse_json5(json.dumps(value, ensure_ascii=is_ascii, indent=1))) == value
 
 
 @given(st.text(alphabet="{}[]:,'\"\\/*-+.0x1eaN $_\n\r\u2028éuI", max_size=40) | st.text())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_text_is_read_or_refused(text: str) -> None:
     offset = 0
     try:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.install.test_json5 import plain
+from profiles import examples
 from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import (
     NotEditable,
@@ -84,7 +85,7 @@ def put(tree: object, path: tuple[str, ...], value: object, *, is_item: bool) ->
     return tree
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(documents, paths.map(tuple), items, st.booleans())
 def test_what_is_put_into_any_text_is_merged_and_comes_out_again(
     text: str, path: tuple[str, ...], item: object, is_item: bool
@@ -114,7 +115,7 @@ def put_list(text: str, path: tuple[str, ...]) -> list[object]:
     return at
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(documents, st.permutations(("b", "c", "d")))
 def test_what_was_put_in_comes_out_in_any_order(text: str, order: list[str]) -> None:
     names = ("b", "c", "d")
@@ -129,7 +130,7 @@ def test_what_was_put_in_comes_out_in_any_order(text: str, order: list[str]) -> 
     assert new == text
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(documents, st.data())
 def test_taking_any_value_out_leaves_all_others(text: str, data: st.DataObject) -> None:
     if is_blank(text) or not (tree := value_of(text)):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from ullage.core.facts.previous_summary import read_previous_summary
+from profiles import examples
 from ullage.core.summary.audit import Audit, audit, flat, holds_whole, tallies
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import Completed, completed
@@ -217,7 +218,7 @@ items_of_any_kind = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(items_of_any_kind, pieces, st.lists(pieces, max_size=3))
 @example([user("Never push to main.")], "## Goal\n", ["a\n\n## Goal\nb"])
 def test_a_completed_summary_holds_every_pin_and_rule(
@@ -231,7 +232,7 @@ def test_a_completed_summary_holds_every_pin_and_rule(
     assert completed(done.text, again, budget_tokens=0, count=count).text.startswith(done.text[:40])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(RULE_TEXTS, min_size=1, max_size=7, unique=True), st.booleans(), st.integers(0, 3))
 def test_six_compactions_keep_every_rule_wherever_it_stood(
     rules: list[str], is_modelled: bool, place: int

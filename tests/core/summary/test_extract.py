@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import FACTS, RULES, SUPERSEDED, coding_session
 from ullage.core.facts.previous_summary import NONE, SECTIONS, read_previous_summary
+from profiles import examples
+from ullage.core.facts.previous_summary import NONE, SECTIONS, read_earlier
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, result_text
@@ -390,7 +392,7 @@ items_of_any_kind = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(items_of_any_kind, st.integers(0, 800))
 def test_any_messages_give_a_deterministic_summary_within_budget(
     items: list[ContextItem], budget_tokens: int
@@ -400,7 +402,7 @@ def test_any_messages_give_a_deterministic_summary_within_budget(
     assert count(text) <= max(budget_tokens, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(items_of_any_kind)
 def test_what_was_written_is_read_back_line_for_line(items: list[ContextItem]) -> None:
     text = summed(items, 4000)

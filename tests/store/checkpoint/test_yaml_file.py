@@ -6,6 +6,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles import examples
 from ullage.core.checkpoint.checkpoint import (
     Checkpoint,
     Decision,
@@ -142,7 +143,7 @@ checkpoints = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(checkpoints)
 def test_what_is_dumped_is_loaded(checkpoint: Checkpoint) -> None:
     assert load(dump(checkpoint)) == checkpoint
@@ -240,7 +241,7 @@ def test_the_error_names_the_key(good: str, bad: str, named: str) -> None:
     assert named in str(error.value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.binary(max_size=300)
     | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace"))

@@ -8,6 +8,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from profiles import examples
 from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
 from ullage.store.config import yaml_tree as config_yaml
 from ullage.store.config.yaml_tree import parse_yaml
@@ -139,7 +140,7 @@ texts = st.text(max_size=8).filter(lambda text: not re.fullmatch(r"[-+]?[0-9]+[e
         max_leaves=8,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_what_pyyaml_writes_is_read_back(value: object) -> None:
     node = parse_yaml(yaml.safe_dump(value))
     assert plain(node) == value
@@ -149,7 +150,7 @@ def test_what_pyyaml_writes_is_read_back(value: object) -> None:
 @example('"\\ud800"')
 @example("%YAML 9999999999999999999999.1\n---\na")
 @example("!<\t")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_text_is_read_or_refused_and_places_are_inside_it(text: str) -> None:
     text = text.encode("utf-8", "replace").decode()
     offsets = [0]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles import examples
 from ullage.store.gauge.tokenizer import (
     MAX_RUN_CHARS,
     PIECE_CHARS,
@@ -35,7 +36,6 @@ def test_known_texts_have_their_known_counts(encoding: str, text: str, n_tokens:
 
 
 @given(text=st.text(max_size=400) | LINES, encoding=st.sampled_from(ENCODINGS))
-@settings(deadline=None)
 def test_any_text_counts_as_tiktoken_counts_it(text: str, encoding: str) -> None:
     assert count_tokens(text, encoding) == len(load_encoding(encoding).encode_ordinary(text))
 
@@ -44,7 +44,7 @@ def test_any_text_counts_as_tiktoken_counts_it(text: str, encoding: str) -> None
     text=st.text(st.characters(max_codepoint=127), max_size=600),
     encoding=st.sampled_from(ENCODINGS),
 )
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=examples(300))
 def test_the_accelerator_counts_ascii_as_tiktoken_does(text: str, encoding: str) -> None:
     count_fast = accelerator()
     assert count_fast is not None

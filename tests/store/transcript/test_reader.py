@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.core.transcript.entries import Line, MemoryLines
@@ -19,7 +19,6 @@ pieces = st.sampled_from(
 contents = st.lists(pieces, min_size=1, max_size=12).map(b"".join)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=contents, block_bytes=st.integers(1, 12))
 def test_a_file_has_the_lines_of_its_bytes_in_both_directions(
     data: bytes, block_bytes: int, tmp_path: Path
