@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-Step = bytes | float | Literal["hang", "cut"]
-"""Bytes to send; seconds to wait; wait forever; break the connection."""
+from running import WAIT_S
+
+Step = bytes | float | asyncio.Event | Literal["hang", "cut"]
+"""Bytes to send; seconds or an event to wait for; wait forever; break the connection."""
 Reply = tuple[Step, ...]
 
 
@@ -32,10 +34,18 @@ class ModelServer:
     asked: list[Asked] = field(default_factory=list)
     n_open: int = 0
     n_connections: int = 0
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Wait until something holds, looking whenever a request comes or a connection ends."""
+        async with asyncio.timeout(WAIT_S):
+            while not holds():
+                self._changed.clear()
+                await self._changed.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.n_open += 1
@@ -46,6 +56,7 @@ class ModelServer:
             pass
         finally:
             self.n_open -= 1
+            self._changed.set()
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -62,6 +73,7 @@ class ModelServer:
         else:
             reply = self.replies[min(len(self.asked), len(self.replies) - 1)]
         self.asked.append(asked)
+        self._changed.set()
         gone = asyncio.ensure_future(reader.read(1))
         try:
             for step in reply:
@@ -73,6 +85,10 @@ class ModelServer:
                         await writer.drain()
                     case float():
                         await asyncio.wait([gone], timeout=step)
+                    case asyncio.Event():
+                        going_on = asyncio.ensure_future(step.wait())
+                        await asyncio.wait([gone, going_on], return_when=asyncio.FIRST_COMPLETED)
+                        going_on.cancel()
                     case "hang":
                         await gone
                     case "cut":
@@ -96,11 +112,8 @@ async def served(server: ModelServer) -> AsyncIterator[ModelServer]:
         yield server
     finally:
         listening.close()
-        for _ in range(50):
-            if not server.n_open:
-                break
-            await asyncio.sleep(0.01)
-        assert server.n_open == 0, "a connection was left open"
+        # One that is left open is never closed.
+        await server.until(lambda: not server.n_open)
 
 
 @asynccontextmanager

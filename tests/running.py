@@ -1,14 +1,35 @@
-"""The real command in a process of its own, in a home of its own."""
+"""The program in a home of its own: in this process, or in a process of its own.
 
+Most tests call `Place.run`, which takes milliseconds. A process of its own is for what only a
+process can show: its end, signals, encodings, pipes, what its start imports, locks.
+"""
+
+import io
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from ullage.cli.main import main
+from ullage.store.files.places import Places
 
 PASSED_ON = ("PATH", "PYTHONPATH", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 IDLE_S = 3600
-TIMEOUT_S = 60
+WAIT_S = 120
+"""The end of every wait for what is sure to come: a hang is told of, a busy machine is not."""
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 class Place:
@@ -24,24 +45,67 @@ class Place:
             folder.mkdir(parents=True)
 
     def run(
+        self, *args: str | Path, cwd: Path | None = None, stdin: str = "", **env: str | None
+    ) -> Done:
+        """Run `ullage` in this process; variables given as None are left out."""
+        out, err = _stream(), _stream()
+        with self.entered(**env) as patch:
+            patch.chdir(cwd or self.cwd)
+            patch.setattr(sys, "argv", ["ullage", *map(str, args)])
+            patch.setattr(sys, "stdin", _stream(stdin.encode()))
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            with pytest.raises(SystemExit) as ended:
+                main()
+        code = ended.value.code
+        assert code is None or isinstance(code, int)
+        return Done(code or 0, _written(out), _written(err))
+
+    @contextmanager
+    def entered(self, **env: str | None) -> Iterator[pytest.MonkeyPatch]:
+        """Let this process have the environment that a process here would have."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name in tuple(os.environ):
+                patch.delenv(name)
+            for name, value in self.env(**env).items():
+                patch.setenv(name, value)
+            patch.setattr(tempfile, "tempdir", None)
+            yield patch
+
+    def start(
         self,
         *args: str | Path,
         cwd: Path | None = None,
-        stdin: str = "",
         program: tuple[str, ...] = ("-m", "ullage"),
         **env: str | None,
-    ) -> subprocess.CompletedProcess[str]:
-        """Run `ullage` and give what it printed; variables given as None are left out."""
-        return subprocess.run(
+    ) -> subprocess.Popen[bytes]:
+        """Start `ullage`, or another program of Python, with pipes to it."""
+        return subprocess.Popen(
             [sys.executable, *program, *map(str, args)],
             cwd=cwd or self.cwd,
             env=self.env(**env),
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=TIMEOUT_S,
-            check=False,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
+
+    def run_process(
+        self,
+        *args: str | Path,
+        stdin: bytes = b"",
+        program: tuple[str, ...] = ("-m", "ullage"),
+        **env: str | None,
+    ) -> Done:
+        """Run `ullage`, or another program of Python, in a process of its own to its end."""
+        with self.start(*args, program=program, **env) as process:
+            try:
+                out, err = process.communicate(stdin, WAIT_S)
+            finally:
+                process.kill()
+        return Done(process.returncode, out.decode(), err.decode())
+
+    def places(self) -> Places:
+        return Places(cwd=self.cwd, home=self.home, env={}, state_folder=self.state)
 
     def env(self, **changes: str | None) -> dict[str, str]:
         found: dict[str, str | None] = {
@@ -71,6 +135,16 @@ class Place:
             str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else None
             for path in self.root.rglob("*")
         }
+
+
+def _stream(data: bytes = b"") -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
 
 
 def idle(path: Path, age_s: float = IDLE_S) -> Path:

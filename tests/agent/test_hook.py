@@ -15,7 +15,6 @@ from pi_files import Json
 from running import Place
 from ullage.app.checkpoint.capture import read_working_state
 from ullage.store.checkpoint.files import checkpoint_folder, list_ids
-from ullage.store.files.places import Places
 
 KEY = f"claude-code:{SESSION_ID}"
 CANARY = "a sentence of the transcript"
@@ -79,7 +78,7 @@ def test_wrong_arguments_are_told_of_and_stop_nothing(
 
 
 def test_a_hook_without_an_argument_stops_nothing(place: Place) -> None:
-    done = place.run("hook", stdin="{}")
+    done = place.run_process("hook", stdin=b"{}")
     assert done.returncode == 0
     assert "claude-code or codex" in done.stderr
 
@@ -90,7 +89,7 @@ def test_a_closed_input_is_told_of(place: Place) -> None:
         "os.close(0)\n"
         "os.execv(sys.executable, [sys.executable, '-P', '-m', 'ullage', 'hook', 'codex'])\n"
     )
-    done = place.run(program=("-c", script))
+    done = place.run_process(program=("-c", script))
     assert done.returncode == 0
     assert done.stderr.startswith("ullage: a hook is run by its agent")
     assert done.stderr.count("\n") == 1
@@ -146,7 +145,7 @@ def test_a_state_folder_that_cannot_be_written_still_steers(place: Place, path: 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_checkpoints_that_cannot_be_listed_still_steer(place: Place, path: Path) -> None:
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     folder = checkpoint_folder(KEY, places)
     folder.parent.mkdir(parents=True)
     folder.symlink_to(folder)
@@ -178,7 +177,7 @@ def test_two_hooks_at_once_write_one_checkpoint(place: Place, path: Path) -> Non
     with ThreadPoolExecutor(4) as pool:
         outputs = list(pool.map(lambda _: run(place, stdin), range(4)))
     assert len(set(outputs)) == 1
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     assert list_ids(checkpoint_folder(KEY, places)) == ("cp_001",)
 
 
@@ -190,7 +189,7 @@ def test_tool_calls_at_once_are_all_captured(place: Place, path: Path) -> None:
     ]
     with ThreadPoolExecutor(len(inputs)) as pool:
         assert set(pool.map(lambda stdin: run(place, stdin), inputs)) == {""}
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     assert set(read_working_state(KEY, places).resources.files_modified) == set(names)
 
 
@@ -245,7 +244,7 @@ def test_a_tool_call_imports_no_format_and_no_command_line(place: Place, path: P
         "sys.argv = ['ullage', 'hook', 'claude-code']\n"
         "main()\n"
     )
-    stdin = data(told(place, path, "PostToolUse", **tool_call())).decode()
-    done = place.run(program=("-c", script), stdin=stdin)
+    stdin = data(told(place, path, "PostToolUse", **tool_call()))
+    done = place.run_process(program=("-c", script), stdin=stdin)
     assert done.stderr == "[]\n"
     assert list(place.state.rglob("resources.json"))

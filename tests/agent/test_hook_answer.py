@@ -19,7 +19,6 @@ from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store.checkpoint.files import checkpoint_folder, list_ids, read_latest
-from ullage.store.files.places import Places
 
 RULE = "Never touch the migrations folder."
 KEY = f"claude-code:{CLAUDE_ID}"
@@ -39,7 +38,7 @@ class Lab:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self.places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+        self.places = place.places()
         self.path = place.cwd / "session.jsonl"
 
     def claude_session(self, *, used: int) -> ClaudeFile:

@@ -8,6 +8,7 @@ import pytest
 
 from claude_files import ClaudeFile
 from pi_files import PiFile, conversation
+from ullage.cli import context
 
 COMMANDS = (
     ("context", "status"),
@@ -247,16 +248,12 @@ def test_a_state_folder_that_cannot_be_written_stops_every_change(
     assert "ULLAGE_STATE_DIR" in line
 
 
-def test_without_debugging_a_fault_is_one_line_too(place) -> None:
-    script = (
-        "import ullage.cli.context as c, sys\n"
-        "def broken(*args): raise RuntimeError('the text of a transcript')\n"
-        "c.find_session = broken\n"
-        "from ullage.cli.main import main\n"
-        "sys.argv = ['ullage', 'context', 'status']\n"
-        "main()\n"
-    )
-    done = place.run(program=("-c", script))
+def test_without_debugging_a_fault_is_one_line_too(place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("the text of a transcript")
+
+    monkeypatch.setattr(context, "find_session", broken)
+    done = place.run("context", "status")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert "RuntimeError" in done.stderr

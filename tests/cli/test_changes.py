@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import pytest
 
 from claude_files import SESSION_ID, ClaudeFile, text
 from pi_files import PiFile, conversation
-from running import Place, idle
+from running import WAIT_S, Place, idle
 from ullage.formats.agents.claude_code.places import folder_name
 from ullage.store.change.journal import AppendIntent, Journal
-from ullage.store.files.places import Places
 from ullage.store.transcript.reader import look_at
 
 WINDOW = ("--window", "8000")
@@ -105,19 +103,9 @@ def test_a_session_far_over_its_window_is_brought_into_it(place: Place) -> None:
 
 
 def test_two_processes_at_once_make_one_compaction(place: Place, session: Path) -> None:
-    command = [sys.executable, "-m", "ullage", "compact", "--yes", "--json"]
-    runs = [
-        subprocess.Popen(
-            [*command, "--session", str(session), *WINDOW],
-            cwd=place.cwd,
-            env=place.env(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    outputs = [run.communicate(timeout=60) for run in runs]
+    command = ("compact", "--yes", "--json", "--session", session, *WINDOW)
+    runs = [place.start(*command) for _ in range(2)]
+    outputs = [run.communicate(timeout=WAIT_S) for run in runs]
     entries = [json.loads(line) for line in session.read_bytes().splitlines()]
     assert sum(entry["type"] == "compaction" for entry in entries) == 1, outputs
     assert min(run.returncode for run in runs) == 0
@@ -249,7 +237,7 @@ def test_what_a_killed_process_left_in_one_session_goes_with_a_change_of_another
     original = other.read_bytes()
     found = look_at(other)
     line = b'{"type":"custom","customType":"ullage.undo"}\n'
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     Journal(other, places).write(
         AppendIntent(device=found.device, inode=found.inode, offset=len(original), data=line)
     )

@@ -1,14 +1,13 @@
 """`ullage context status` and `show`: every sample, every way to name a session."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from claude_files import ClaudeFile, text
 from pi_files import PiFile
+from running import WAIT_S
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PI = sorted((SAMPLES / "openclaw-pi").glob("*.jsonl"))
@@ -72,7 +71,7 @@ def test_the_window_comes_from_the_environment_too(place, session: Path) -> None
 
 
 def test_a_terminal_without_unicode_gets_question_marks(place, session: Path) -> None:
-    done = place.run(
+    done = place.run_process(
         "context", "status", "--session", session, PYTHONIOENCODING="ascii", PYTHONUTF8="0"
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -92,19 +91,11 @@ def test_nothing_that_steers_a_terminal_is_printed(place) -> None:
 
 def test_a_reader_that_stops_reading_is_no_fault(place) -> None:
     path = next(path for path in PI if "gen-" in path.name)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ullage", "context", "show", "--session", str(path)],
-        env=place.env(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    assert process.stdout.readline()
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(timeout=30) == 0
+    with place.start("context", "show", "--session", path) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(WAIT_S) == 0
 
 
 def pi_session(place, name: str, *, age_s: float, cwd: str | None = None) -> Path:

@@ -144,5 +144,5 @@ def test_the_installed_command_takes_no_module_from_the_folder_that_it_runs_in(
     place: Place,
 ) -> None:
     (place.cwd / "msgspec.py").write_text("raise SystemExit('taken from the project')")
-    done = place.run("--version", program=("-P", "-m", "ullage"))
+    done = place.run_process("--version", program=("-P", "-m", "ullage"))
     assert done.returncode == 0, done.stderr

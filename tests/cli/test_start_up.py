@@ -23,14 +23,14 @@ print("imported:", [name for name in {names!r} if name in sys.modules], file=sys
 def test_reading_commands_import_nothing_heavy(place, args: tuple[str, ...]) -> None:
     path = place.write("s.jsonl", conversation(2).data)
     session = ("--session", str(path)) if args[0] == "context" else ()
-    done = place.run(*args, *session, program=("-c", SCRIPT.format(names=HEAVY)))
+    done = place.run_process(*args, *session, program=("-c", SCRIPT.format(names=HEAVY)))
     assert done.stderr == "imported: []\n"
 
 
 def test_a_session_with_reported_usage_needs_no_tokenizer(place) -> None:
     path = place.write("s.jsonl", conversation(2).data)
     script = SCRIPT.format(names=("tiktoken",))
-    done = place.run("context", "status", "--session", path, program=("-c", script))
+    done = place.run_process("context", "status", "--session", path, program=("-c", script))
     assert done.stderr == "imported: []\n"
 
 
@@ -39,7 +39,7 @@ def test_the_openai_package_is_imported_by_who_asks_a_model_alone(place) -> None
         "import sys, ullage.summary.stages, ullage.summary.keys, ullage.summary.choice\n"
         "print([name for name in ('openai', 'httpx2', 'keyring') if name in sys.modules])"
     )
-    done = place.run(program=("-c", script))
+    done = place.run_process(program=("-c", script))
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
@@ -54,7 +54,7 @@ def test_version_and_help_are_printed(place, args: tuple[str, ...]) -> None:
 
 def test_the_agents_service_starts_without_the_language_server_or_a_model(place) -> None:
     # It leaves without the end of a program, so that Python has to tell of the imports itself.
-    done = place.run("agent", program=("-X", "importtime", "-m", "ullage"))
+    done = place.run_process("agent", program=("-X", "importtime", "-m", "ullage"))
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "ullage.agent.server" in imported
     heavy = {"pygls", "lsprotocol", "openai", "httpx2", "keyring", "watchdog"}

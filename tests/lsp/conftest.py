@@ -1,7 +1,12 @@
-"""An editor for tests: pytest-lsp's client, connected to the real server over stdio."""
+"""An editor for tests: pytest-lsp's client, connected to the server.
+
+For most tests the server is in this process, connected by memory; `stdio_editor` starts the real
+one in a process of its own.
+"""
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,23 +16,29 @@ from typing import TypeVar
 import pytest
 import pytest_asyncio
 from lsprotocol import types
+from pygls.client import JsonRPCClient
+from pygls.io_ import run_async
 from pygls.protocol import default_converter
-from pytest_lsp import ClientServerConfig, LanguageClient
+from pygls.server import JsonRPCServer
+from pytest_lsp import LanguageClient
 
 from pi_files import MODEL, PiFile, conversation
-from running import Place
+from running import WAIT_S, Place
+from ullage.lsp.server import make_server
+from ullage.store.files.places import current_places
+from ullage.store.gauge.tokenizer import count_tokens
 
 T = TypeVar("T")
-ANSWER_S = 10
-"""What a busy machine may take; nothing waits so long when all is well."""
 
 
 class Editor:
     """The client, what it was told, and what its user answers to questions."""
 
-    def __init__(self, client: LanguageClient, place: Place) -> None:
-        self.client = client
+    def __init__(self, place: Place) -> None:
+        self.client = LanguageClient(converter_factory=default_converter)
         self.place = place
+        self.ended: asyncio.Future[object]
+        """The exit code of the server."""
         self.answer: str | None = None
         """The button that is chosen in a question."""
         self.questions: list[str] = []
@@ -151,20 +162,27 @@ class Editor:
             self.client.workspace_execute_command_async(
                 types.ExecuteCommandParams(command=name, arguments=[argument])
             ),
-            ANSWER_S,
+            WAIT_S,
         )
         return _with_names(result)
 
     async def request(self, method: str, params: object = None) -> SimpleNamespace:
         """Ask what only our server answers."""
         asked = self.client.protocol.send_request_async(method, params)
-        return _with_names(await asyncio.wait_for(asked, ANSWER_S))
+        return _with_names(await asyncio.wait_for(asked, WAIT_S))
 
-    async def exit_code(self) -> int:
+    async def exit_code(self) -> object:
         """Shut the server down as an editor does and give its exit code."""
-        await asyncio.wait_for(self.client.shutdown_session(), ANSWER_S)
-        assert self.client._server is not None
-        return await self.client._server.wait()
+        await asyncio.wait_for(self.client.shutdown_session(), WAIT_S)
+        return await asyncio.wait_for(asyncio.shield(self.ended), WAIT_S)
+
+    async def leave(self) -> None:
+        """Shut the server down unless a test did, or began no session with it."""
+        if self.client.capabilities is None:
+            self.client.protocol.writer.close()
+            await asyncio.wait_for(asyncio.shield(self.ended), WAIT_S)
+        elif not self.ended.done():
+            assert await self.exit_code() == 0
 
 
 def _with_names(value):
@@ -179,7 +197,7 @@ def _with_names(value):
 
 
 async def _first(queue: asyncio.Queue[T], is_wanted: Callable[[T], bool]) -> T:
-    async with asyncio.timeout(ANSWER_S):
+    async with asyncio.timeout(WAIT_S):
         while True:
             found = await queue.get()
             if is_wanted(found):
@@ -199,20 +217,62 @@ async def other_editor(place: Place) -> AsyncIterator[Editor]:
         yield editor
 
 
+@pytest_asyncio.fixture
+async def stdio_editor(place: Place) -> AsyncIterator[Editor]:
+    """An editor whose server is a process of its own."""
+    editor = Editor(place)
+    await editor.client.start_io(sys.executable, "-m", "ullage", "lsp", env=place.env())
+    server = editor.client._server
+    assert server is not None
+    editor.ended = asyncio.ensure_future(server.wait())
+    yield editor
+    await editor.leave()
+    await editor.client.stop()
+
+
 @asynccontextmanager
 async def running_editor(place: Place) -> AsyncIterator[Editor]:
-    config = ClientServerConfig(
-        server_command=[sys.executable, "-m", "ullage", "lsp"],
-        client_factory=lambda: LanguageClient(converter_factory=default_converter),
-        server_env=place.env(),
-    )
-    client = await config.start()
-    assert isinstance(client, LanguageClient)
-    editor = Editor(client, place)
-    yield editor
-    if client._server is not None and client._server.returncode is None:
-        assert await editor.exit_code() == 0
-    await client.stop()
+    editor = Editor(place)
+    with place.entered():
+        server = make_server(current_places())
+        server.worker.count_tokens = count_tokens
+        to_server, to_client = Pipe(), Pipe()
+        editor.ended = asyncio.create_task(serve(server, to_server.reader, to_client))
+        listening = asyncio.create_task(serve(editor.client, to_client.reader, to_server))
+        yield editor
+        await editor.leave()
+        await asyncio.wait_for(listening, WAIT_S)
+
+
+class Pipe:
+    """One direction of a connection in memory; any thread may write to it."""
+
+    def __init__(self) -> None:
+        self.reader = asyncio.StreamReader()
+        self._loop = asyncio.get_running_loop()
+        self._is_closed = False
+
+    def write(self, data: bytes) -> None:
+        if not self._is_closed:
+            self._loop.call_soon_threadsafe(self.reader.feed_data, data)
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._loop.call_soon_threadsafe(self.reader.feed_eof)
+
+
+async def serve(
+    peer: JsonRPCServer | JsonRPCClient, reader: asyncio.StreamReader, writer: Pipe
+) -> object:
+    """Let one end of a connection work until the other one closes it; give its exit code."""
+    peer.protocol.set_writer(writer)
+    try:
+        await run_async(threading.Event(), reader, peer.protocol, None, peer.report_server_error)
+    except SystemExit as ended:
+        return ended.code
+    finally:
+        writer.close()
+    return None
 
 
 @pytest.fixture

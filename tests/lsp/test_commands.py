@@ -8,7 +8,7 @@ from pygls.exceptions import JsonRpcException
 
 from claude_files import ClaudeFile, text
 from pi_files import conversation
-from running import idle
+from running import WAIT_S, idle
 
 SESSION = "session"
 
@@ -246,4 +246,4 @@ async def test_a_document_that_is_shown_is_renewed_when_its_session_grows(
     )
     with full_session.open("ab") as file:
         file.write(b"\n")
-    assert await asyncio.wait_for(renewed.get(), 10) == uri
+    assert await asyncio.wait_for(renewed.get(), WAIT_S) == uri

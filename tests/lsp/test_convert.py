@@ -12,12 +12,11 @@ from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.convert import NO_GAUGE, gauge_params, path_of, uri_of, utilization
-from ullage.store.files.places import Places
 
 
 def loaded(place: Place, pi: PiFile) -> Loaded:
     path = place.write("s.jsonl", pi.data)
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     return load(open_session(path), Config(), places)
 
 

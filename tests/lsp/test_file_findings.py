@@ -8,9 +8,9 @@ from lsprotocol import types
 
 from checkpoint_files import made_checkpoint
 from pi_files import MODEL, conversation, grow
+from running import WAIT_S
 from ullage.store.checkpoint.yaml_file import dump
 
-ANSWER_S = 10
 SYNC = types.TextDocumentSyncClientCapabilities(dynamic_registration=True)
 PUSH = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(synchronization=SYNC)
@@ -92,7 +92,7 @@ class Documents:
                     previous_result_id=previous,
                 )
             ),
-            ANSWER_S,
+            WAIT_S,
         )
 
     async def fixes(self, path: Path, finding: types.Diagnostic) -> list[types.CodeAction]:
@@ -118,7 +118,7 @@ def rules(place) -> Path:
 
 
 async def registration(documents: Documents) -> types.Registration:
-    return await asyncio.wait_for(documents.registered.get(), ANSWER_S)
+    return await asyncio.wait_for(documents.registered.get(), WAIT_S)
 
 
 async def test_typing_is_asked_for_in_small_documents_and_never_in_transcripts(
@@ -330,13 +330,13 @@ async def test_a_client_that_pulls_is_told_when_a_transcript_changes(
     path = place.write("s.jsonl", pi.data)
     await documents.start(PULL)
     editor.open(path)
-    await asyncio.wait_for(documents.refreshes.get(), ANSWER_S)
+    await asyncio.wait_for(documents.refreshes.get(), WAIT_S)
     assert list((await documents.pull(path)).items) == []
     n_before = len(pi.data)
     pi.assistant("more", usage=191_000)
     with path.open("ab") as file:
         file.write(pi.data[n_before:])
-    async with asyncio.timeout(ANSWER_S):
+    async with asyncio.timeout(WAIT_S):
         found: list[types.Diagnostic] = []
         while not found:
             await documents.refreshes.get()

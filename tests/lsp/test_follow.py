@@ -14,7 +14,6 @@ from ullage.lsp.config import reload_config
 from ullage.lsp.follow import follow, refresh
 from ullage.lsp.server import shut_down
 from ullage.lsp.state import UllageServer
-from ullage.store.files.places import Places
 from ullage.store.gauge.token_worker import TokenWorker
 
 
@@ -54,7 +53,7 @@ class BrokenWorker:
 
 def initialized(place: Place, worker: object) -> UllageServer:
     """A server in this process, which counts as it is told to."""
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     server = UllageServer("ullage", "0", places)
     server.worker = cast(TokenWorker, worker)
     for _ in server.protocol.lsp_initialize(types.InitializeParams(types.ClientCapabilities())):

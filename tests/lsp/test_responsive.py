@@ -15,7 +15,8 @@ MAX_SHARE = 0.1
 """A fortieth was seen; with the outline made on the loop it is more than a fifth."""
 
 
-async def test_other_requests_are_answered_while_a_large_transcript_is_read(editor) -> None:
+async def test_other_requests_are_answered_while_a_large_transcript_is_read(stdio_editor) -> None:
+    editor = stdio_editor
     pi = PiFile(cwd=str(editor.place.cwd))
     at = "2026-02-03T10:00:00.000Z"
     for n in range(N_LINES):
@@ -46,7 +47,8 @@ async def test_other_requests_are_answered_while_a_large_transcript_is_read(edit
     assert sorted(trips)[len(trips) // 2] < 0.05, trips
 
 
-async def test_the_text_of_a_document_is_not_needed_whatever_its_size(editor) -> None:
+async def test_the_text_of_a_document_is_not_needed_whatever_its_size(stdio_editor) -> None:
+    editor = stdio_editor
     pi = PiFile(cwd=str(editor.place.cwd))
     pi.user("question")
     path = editor.place.write("s.jsonl", pi.data)

@@ -1,4 +1,4 @@
-"""The language server, over stdio, in the hands of an editor."""
+"""The language server in the hands of an editor."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from pygls.exceptions import JsonRpcException
 from pi_files import MODEL, PiFile, conversation
 
 
-async def test_a_session_of_the_protocol_begins_and_ends_cleanly(editor) -> None:
-    result = await editor.start()
+async def test_a_session_of_the_protocol_begins_and_ends_cleanly(stdio_editor) -> None:
+    result = await stdio_editor.start()
     capabilities = result.capabilities
     assert capabilities.execute_command_provider is not None
     assert "ullage.compact" in capabilities.execute_command_provider.commands
     assert capabilities.code_action_provider is not None
-    assert await editor.exit_code() == 0
+    assert await stdio_editor.exit_code() == 0
 
 
 async def test_a_full_context_is_a_warning_at_the_first_line(editor, full_session: Path) -> None:

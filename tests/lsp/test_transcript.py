@@ -312,7 +312,7 @@ async def test_a_path_is_a_link_where_the_file_exists(editor) -> None:
 
 async def test_a_compaction_leads_to_the_checkpoint_before_it(editor, full_session: Path) -> None:
     editor.answer = "Compact"
-    done = editor.place.run("compact", "--session", full_session, "--yes")
+    done = editor.place.run_process("compact", "--session", full_session, "--yes")
     assert done.returncode == 0, done.stderr
     await editor.start()
     editor.open(full_session)

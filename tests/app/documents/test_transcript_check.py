@@ -7,12 +7,11 @@ from running import Place
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.transcript_check import MAX_FOLLOWED_BYTES, check_transcript
 from ullage.core.config.settings import Config
-from ullage.store.files.places import Places
 
 
 @pytest.fixture
 def around(place: Place) -> Surroundings:
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     return Surroundings(config=Config(), places=places, workspaces=(), texts={})
 
 

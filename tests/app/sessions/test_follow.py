@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from claude_files import ClaudeFile, claude_files
 from pi_files import PiFile, conversation, pi_files
 from profiles import examples
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.follow import Followed, new_events, start, update
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session

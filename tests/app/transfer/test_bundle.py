@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from pi_files import conversation, pi_files
 from profiles import examples
-from ullage.app.sessions.find import open_session
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.app.transfer.bundle import plan_export, plan_import, write_import

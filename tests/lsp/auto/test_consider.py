@@ -415,7 +415,7 @@ async def test_an_old_message_takes_back_nothing_but_its_own_change(
     # No "View" where the client shows no documents.
     assert buttons == ["Undo"]
     make_quiet(path)
-    compacted = editor.place.run("compact", "--session", str(path), "--yes", "--json")
+    compacted = editor.place.run_process("compact", "--session", str(path), "--yes", "--json")
     assert compacted.returncode == 0, compacted.stderr
     make_quiet(path)
     before = path.read_bytes()
@@ -456,18 +456,17 @@ async def test_what_was_written_while_a_model_worked_is_considered_after_it(
 ) -> None:
     pi, path = long_session
     configure(UNASKED + b"  prune:\n    enabled: false\n")
-    is_asked = asyncio.Event()
+    may_answer = asyncio.Event()
 
     def reply(_: Asked) -> Reply:
-        pause: Reply = () if is_asked.is_set() else (1.0,)
-        is_asked.set()
-        return (*pause, *text_reply("## Goal\n- Ship it.\n" * 5))
+        return (may_answer, *text_reply("## Goal\n- Ship it.\n" * 5))
 
     async with served(ModelServer(reply)) as server:
         await started(editor, compaction=with_model(server))
         await grown(editor, pi, path, 178_000)
-        await asyncio.wait_for(is_asked.wait(), 10)
+        await server.until(lambda: server.asked)
         await grown(editor, pi, path, 180_000)
+        may_answer.set()
         await editor.asked(lambda text: text.startswith("Compacted "))
         assert len(server.asked) > 1
 

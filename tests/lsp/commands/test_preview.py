@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import stat
-import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +14,12 @@ from pygls.exceptions import JsonRpcException
 
 from model_server import ModelServer, head, serving
 from pi_files import conversation
-from running import idle
+from running import WAIT_S, idle
+from ullage.app.change.preview import make_preview
+from ullage.app.sessions.open import open_session
+from ullage.app.sessions.load import load
+from ullage.app.summary.write import ModelUse
+from ullage.core.config.settings import Config
 from ullage.core.summary.preview_text import MARKER
 
 SECRET = "AKIA" + "Z7Q2M4K9X1B3N5V8"
@@ -420,32 +424,22 @@ async def test_an_edited_proposal_that_is_discarded_is_kept(editor, full_session
 async def test_previews_that_nobody_touched_for_a_week_go_at_the_start(
     editor, full_session: Path, place
 ) -> None:
+    config, places = Config(), place.places()
     made = []
     for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
         path = place.write(name, full_session.read_bytes())
-        code = (
-            "import sys; from pathlib import Path; import asyncio;"
-            "from ullage.app.sessions.load import load;"
-            "from ullage.app.change.preview import make_preview;"
-            "from ullage.app.sessions.open import open_session;"
-            "from ullage.app.summary.write import *;"
-            "from ullage.core.config.settings import Config;"
-            "from ullage.store.files.places import current_places; p = current_places();"
-            "c = Config();"
-            "l = load(open_session(Path(sys.argv[1])), c, p);"
-            "print(asyncio.run(make_preview(l, None, None, c, p, ModelUse(), {})).proposed_path)"
-        )
-        ran = place.run(path, program=("-c", code))
-        made.append(Path(ran.stdout.strip()))
+        session = load(open_session(path), config, places)
+        preview = await make_preview(session, None, None, config, places, ModelUse(), {})
+        made.append(Path(preview.proposed_path))
     old, edited, _ = made
     for file in (*old.parent.iterdir(), old.parent, *edited.parent.iterdir(), edited.parent):
         idle(file, 8 * 24 * 3600)
     edited.write_text("## Goal\n- Mine.", "utf-8")
     (place.cwd / "c.jsonl").write_bytes(full_session.read_bytes() + b"\n")
     await editor.start()
-    deadline = time.monotonic() + 5
-    while old.parent.exists() and time.monotonic() < deadline:
-        await editor.request("ullage/sessions")
+    async with asyncio.timeout(WAIT_S):
+        while old.parent.exists():
+            await editor.request("ullage/sessions")
     assert [path.exists() for path in made] == [False, True, True]
     assert not old.parent.exists()
 
@@ -507,19 +501,11 @@ async def hanging_model(editor, full_session: Path, **capabilities: object):
 
 
 async def is_asked(server: ModelServer) -> None:
-    async with asyncio.timeout(10):
-        while True:
-            if server.asked:
-                return
-            await asyncio.sleep(0.01)
+    await server.until(lambda: server.asked)
 
 
 async def is_left(server: ModelServer) -> None:
-    async with asyncio.timeout(10):
-        while True:
-            if not server.n_open:
-                return
-            await asyncio.sleep(0.01)
+    await server.until(lambda: not server.n_open)
 
 
 async def test_a_preview_is_cancelled_in_the_middle_of_a_model(editor, full_session: Path) -> None:
@@ -531,7 +517,7 @@ async def test_a_preview_is_cancelled_in_the_middle_of_a_model(editor, full_sess
         await is_asked(server)
         editor.client.cancel_request(types.CancelParams(id="slow"))
         with pytest.raises(JsonRpcException) as caught:
-            await asyncio.wait_for(waiting, 10)
+            await asyncio.wait_for(waiting, WAIT_S)
         assert caught.value.code == types.LSPErrorCodes.RequestCancelled
         await is_left(server)
         begun, told, *_, ended = [dict(value) for _, value in editor.progress]
@@ -576,7 +562,7 @@ async def test_a_command_that_is_cancelled_ends(editor, full_session: Path) -> N
         await is_asked(server)
         editor.client.cancel_request(types.CancelParams(id="slow"))
         with pytest.raises(JsonRpcException):
-            await asyncio.wait_for(waiting, 10)
+            await asyncio.wait_for(waiting, WAIT_S)
         await is_left(server)
         assert {token for token, _ in editor.progress} == {"theirs"}
     assert editor.questions == []
@@ -677,7 +663,7 @@ async def test_the_lenses_of_a_proposal_are_renewed_when_its_findings_change(
     edit(preview, "## Goal")
     editor.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
     await checked(count=9)
-    await asyncio.wait_for(renewed.wait(), 10)
+    await asyncio.wait_for(renewed.wait(), WAIT_S)
 
 
 async def test_what_is_typed_counts_even_where_the_client_was_not_asked_to_send_it(

@@ -6,7 +6,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from pi_files import MODEL, PiFile, conversation
-from running import Place
+from running import WAIT_S, Place
 
 CAPABILITIES = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
@@ -27,7 +27,7 @@ async def test_findings_follow_a_file_that_another_program_changes(editor, place
 
     path = place.write("AGENTS.md", b"Use spaces.\n")
     await editor.start(place.cwd, capabilities=CAPABILITIES)
-    one = await asyncio.wait_for(registered.get(), 10)
+    one = await asyncio.wait_for(registered.get(), WAIT_S)
     assert one.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
     assert "jsonl" not in str(one.register_options)
     editor.open(path)

@@ -25,7 +25,7 @@ def growing(place: Place, step: int = 20_000) -> Loaded:
     for usage in range(step, 5 * step + 1, step):
         pi.user("go on")
         pi.assistant("done", usage=usage, model=MODEL)
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     return load(open_session(place.write("s.jsonl", pi.data)), Config(), places)
 
 

@@ -12,7 +12,7 @@ from ullage.store.files.places import Places
 
 def prunable(place: Place, chars: int) -> PrunableResult:
     path = place.write("s.jsonl", conversation(8, chars=chars).data)
-    places = Places(cwd=place.cwd, home=place.home, env={}, state_folder=place.state)
+    places = place.places()
     return prunable_result(load(open_session(path), Config(), places))
 
 
