@@ -10,7 +10,6 @@ from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.views.tooltip import MAX_SHARES, gauge_tooltip
-from ullage.store.files.places import Places
 
 SHARE = re.compile(r"^\| (\w.*) \| ([\d,]+) \| ([\d.]+)% \|$", re.MULTILINE)
 

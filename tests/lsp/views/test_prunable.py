@@ -7,7 +7,6 @@ from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.protocol import PrunableResult
 from ullage.lsp.views.prunable import prunable_result
-from ullage.store.files.places import Places
 
 
 def prunable(place: Place, chars: int) -> PrunableResult:
