@@ -2,19 +2,17 @@
 
 import asyncio
 import json
-import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import agent_client
 import pytest
 from agent_client import AgentClient, AgentError, ServiceEnded
 
-from model_server import Asked, ModelServer, Reply, served
+from model_server import ModelServer, serving
 from pi_files import Json
-from running import Place
+from running import WAIT_S, Place
 from service import Service
 from ullage.agent.json_rpc import RpcError
 from ullage.agent.protocol import (
@@ -32,7 +30,6 @@ from ullage.agent.protocol import (
 )
 from ullage.agent.server import Server
 
-END_S = 2.0
 OPEN_LINE = {
     "jsonrpc": "2.0",
     "id": "last",
@@ -91,23 +88,20 @@ SILENT_LINES = [
 
 def test_no_line_ends_the_service(place: Place) -> None:
     lines = [line for line, *_ in BAD_LINES] + SILENT_LINES + [json.dumps(OPEN_LINE).encode()]
-    done = subprocess.run(
-        [sys.executable, "-m", "ullage", "agent"],
-        input=b"\n".join(lines) + b"\n",
-        capture_output=True,
-        env=place.env(),
-        timeout=30,
-        check=False,
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    with place.start("agent") as process:
+        process.stdin.write(b"\n".join(lines) + b"\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(len(BAD_LINES) + 1)]
+        out, err = process.communicate(timeout=WAIT_S)
     errors = sorted(
         (str(answer["id"]), answer["error"]["code"]) for answer in answers if "error" in answer
     )
     assert errors == sorted((str(request_id), code) for _, request_id, code in BAD_LINES)
     assert [answer["id"] for answer in answers if "result" in answer] == ["last"]
     assert all("\n" not in answer.get("error", {}).get("message", "") for answer in answers)
-    assert done.returncode == 0
-    assert b"Traceback" not in done.stderr
+    assert out == b""
+    assert process.returncode == 0
+    assert b"Traceback" not in err
 
 
 def opening(place: Place, session_id: str = "one") -> Open:
@@ -116,17 +110,9 @@ def opening(place: Place, session_id: str = "one") -> Open:
     )
 
 
-@asynccontextmanager
-async def hanging_model() -> AsyncIterator[tuple[ModelServer, asyncio.Event]]:
-    """Give a model that never answers, and an event that tells when it was asked."""
-    is_asked = asyncio.Event()
-
-    def reply(_: Asked) -> Reply:
-        is_asked.set()
-        return ("hang",)
-
-    async with served(ModelServer(reply)) as server:
-        yield server, is_asked
+def hanging_model() -> AbstractAsyncContextManager[ModelServer]:
+    """Give a model that never answers."""
+    return serving(("hang",))
 
 
 def asking(place: Place, server: ModelServer) -> dict[str, str]:
@@ -144,7 +130,7 @@ MESSAGES = [
 
 async def test_sessions_run_side_by_side_and_each_in_order(place: Place) -> None:
     async with (
-        hanging_model() as (server, is_asked),
+        hanging_model() as server,
         AgentClient(env=asking(place, server)) as client,
     ):
         one = (await client.request(OPEN, opening(place))).session
@@ -152,7 +138,7 @@ async def test_sessions_run_side_by_side_and_each_in_order(place: Place) -> None
         compaction = asyncio.create_task(
             client.request(COMPACT, Compact(session=one, messages=MESSAGES, layer="full"))
         )
-        await is_asked.wait()
+        await server.until(lambda: server.asked)
         behind = asyncio.create_task(client.request(RESUME, Resume(session=one)))
         beside = await client.request(PREPARE, Prepare(session=two, messages=MESSAGES))
         assert beside.gauge.used_tokens
@@ -166,17 +152,18 @@ async def test_sessions_run_side_by_side_and_each_in_order(place: Place) -> None
         assert caught.value.kind == "not_open"
 
 
-async def test_the_end_of_the_input_ends_it_whatever_runs(place: Place) -> None:
-    async with hanging_model() as (server, is_asked):
+async def test_the_end_of_the_input_ends_it_whatever_runs(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_client, "END_TIMEOUT_S", WAIT_S)
+    async with hanging_model() as server:
         client = AgentClient(env=asking(place, server))
         async with client:
             session = (await client.request(OPEN, opening(place))).session
             compaction = asyncio.create_task(
                 client.request(COMPACT, Compact(session=session, messages=MESSAGES, layer="full"))
             )
-            await is_asked.wait()
-            started = time.monotonic()
-        assert time.monotonic() - started < END_S
+            await server.until(lambda: server.asked)
         with pytest.raises(AgentError):
             await compaction
         assert client.exit_code == 0
@@ -191,30 +178,20 @@ def test_a_thread_that_never_ends_does_not_hold_it_up(place: Place) -> None:
         "server.Sessions = lambda places: sessions.Sessions(places, wait)\n"
         "server.serve()"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=place.env(),
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with process:
+    with place.start(program=("-c", script)) as process:
         try:
             process.stdin.write(json.dumps(OPEN_LINE).encode() + b"\n")
             process.stdin.flush()
             assert b"result" in process.stdout.readline()
-            started = time.monotonic()
             process.stdin.close()
-            assert process.wait(timeout=10) == 0
-            assert time.monotonic() - started < END_S
+            assert process.wait(WAIT_S) == 0
         finally:
             process.kill()
 
 
 async def test_a_request_that_takes_too_long_is_cancelled(place: Place) -> None:
     async with (
-        hanging_model() as (server, _),
+        hanging_model() as server,
         AgentClient(env=asking(place, server)) as client,
     ):
         session = (await client.request(OPEN, opening(place))).session
@@ -302,19 +279,12 @@ def _broken(text: str, encoding: str) -> int:
 
 def test_a_client_that_stops_reading_ends_it_cleanly(place: Place) -> None:
     """Its writing end stays open: the service still waits for a line of it."""
-    command = [sys.executable, "-m", "ullage", "agent"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, env=place.env(), cwd=place.cwd
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
+    with place.start("agent") as process:
         try:
             process.stdout.close()
             process.stdin.write(b"no JSON\n")
             process.stdin.flush()
-            assert process.wait(timeout=10) == 0
+            assert process.wait(WAIT_S) == 0
             assert process.stderr.read() == b""
         finally:
             process.kill()
@@ -323,9 +293,7 @@ def test_a_client_that_stops_reading_ends_it_cleanly(place: Place) -> None:
 def test_a_service_without_pipes_says_what_it_needs(place: Place) -> None:
     start = "os.execv(sys.executable, [sys.executable, '-m', 'ullage', 'agent'])"
     script = f"import os, sys; os.close(0); {start}"
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=place.env(), capture_output=True, text=True, check=False
-    )
+    done = place.run_process(program=("-c", script))
     assert (done.returncode, len(done.stderr.splitlines())) == (3, 1)
     assert "start it with pipes" in done.stderr
 

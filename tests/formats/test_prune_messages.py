@@ -1,7 +1,6 @@
 """Placeholders in messages of each agent: the place it reads them from, and nothing else."""
 
 import pytest
-from ullage.formats.agents.openai_chat import prune_message as prune_chat
 
 from pi_files import Json
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
@@ -9,6 +8,7 @@ from ullage.formats.agents.claude_code.prune import prune_message as prune_claud
 from ullage.formats.agents.codex.prune import prune_message as prune_codex
 from ullage.formats.agents.gemini.prune import prune_message as prune_gemini
 from ullage.formats.agents.opencode.prune import prune_message as prune_opencode
+from ullage.formats.openai_chat import prune_message as prune_chat
 from ullage.formats.registry import FORMATS
 
 OUTPUT = Replacement(entry_id="e", what="output", call_id="c1")

@@ -13,9 +13,11 @@ from pygls.protocol import default_converter
 from claude_files import ClaudeFile, call, result, text
 from codex_files import CodexFile
 from pi_files import MODEL, PiFile
+from running import WAIT_S
 
 SECRET = "sk-ant-api03-" + "Ab1" * 30
-ANSWER_S = 10
+MAX_CPU_S = 10
+"""What a line of five megabytes may take; a tenth of it was seen."""
 WINE = "🍷 grüße"
 
 
@@ -430,11 +432,11 @@ async def test_a_line_of_five_megabytes_is_like_any_other(editor) -> None:
     path = editor.place.write("s.jsonl", pi.data)
     await editor.start()
     editor.open(path)
-    started = time.monotonic()
+    started = time.process_time()
     assert "Tool result" in await hover_at(editor, path, 3)
     assert len((await hints_of(editor, path))[3]) < 40
     assert [one.name for one in await symbols_of(editor, path)] == ["big"]
-    assert time.monotonic() - started < ANSWER_S
+    assert time.process_time() - started < MAX_CPU_S
 
 
 async def test_nothing_is_shown_on_other_files(editor) -> None:
@@ -480,7 +482,7 @@ async def test_lenses_and_hints_are_asked_for_anew_when_the_session_or_the_confi
         pi.user(f"more {n}")
         path.write_bytes(pi.data)
         await symbols_of(editor, path)
-    async with asyncio.timeout(ANSWER_S):
+    async with asyncio.timeout(WAIT_S):
         assert [await asked.get() for _ in range(4)] == ["lenses", "hints"] * 2
         assert time.monotonic() - started > 0.9
         editor.client.workspace_did_change_configuration(
