@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from loopback_model import Json, LoopbackModel
+from running import WAIT_S
 
 PACKAGES = Path(__file__).parent / "peer" / "agents" / "node_modules"
 PROGRAMS = {
@@ -48,7 +49,7 @@ class Lab(NamedTuple):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
-            timeout=60,
+            timeout=WAIT_S,
         )
         return self.model.requests[before:]
 

@@ -11,6 +11,16 @@ from running import Place, idle
 choose_profile()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Run the whole suite on all processors; what is named is run here, unless `-n` is given."""
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    is_worker = hasattr(config, "workerinput")
+    can_share = config.pluginmanager.hasplugin("xdist") and not is_worker
+    if is_whole and can_share and config.option.numprocesses is None:
+        config.option.numprocesses, config.option.dist = "auto", "worksteal"
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     place = Place(tmp_path)

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import NamedTuple, Self, cast
 
+from running import WAIT_S
+
 Json = dict[str, object]
 
 
@@ -55,7 +57,7 @@ class LoopbackModel:
         at: TracebackType | None,
     ) -> None:
         self._server.shutdown()
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=WAIT_S)
         self._server.server_close()
 
     def next_answer(self, body: Json) -> tuple[int, Answer]:

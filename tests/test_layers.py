@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from running import WAIT_S
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -20,7 +22,7 @@ def test_no_layer_imports_what_it_may_not() -> None:
         env=dict(os.environ) | {"COLUMNS": "200"},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=WAIT_S,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from running import WAIT_S
 from store.changing import HEADER, KEY, record
 from ullage.store.change.receipts import list_receipts
 from ullage.store.change.recovery import recover
@@ -16,7 +17,6 @@ from ullage.store.files.places import Places
 N_AGENTS = 4
 N_RECORDS = 150
 N_TRIES = 60
-TIMEOUT_S = 120
 
 AGENT = """
 import os, sys, time
@@ -84,8 +84,8 @@ def test_nothing_is_lost_between_agents_and_tools(tmp_path: Path, places: Places
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in agents:
-        process.communicate(timeout=TIMEOUT_S)
-    n_made = [int(process.communicate(timeout=TIMEOUT_S)[0]) for process in tools]
+        process.communicate(timeout=WAIT_S)
+    n_made = [int(process.communicate(timeout=WAIT_S)[0]) for process in tools]
     recover(places)
 
     ids = [json.loads(line).get("id") for line in path.read_bytes().split(b"\n")[:-1]]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from running import WAIT_S
 from store.changing import (
     APPEND,
     HEADER,
@@ -333,7 +334,7 @@ def test_two_processes_at_once_make_one_change(path: Path, places: Places, kind:
         assert racer.stdin
         racer.stdin.write("go\n")
         racer.stdin.flush()
-    said = sorted(racer.communicate(timeout=60)[0].strip() for racer in racers)
+    said = sorted(racer.communicate(timeout=WAIT_S)[0].strip() for racer in racers)
     assert said[1] == "made"
     assert said[0] in ("ChangedMeanwhile", "SessionLive", "WriteNotSupported")
     data = path.read_bytes()

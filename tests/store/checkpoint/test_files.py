@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from factories import assistant, context_of, user
+from running import WAIT_S
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, StateUnwritable, StorageError
@@ -369,7 +370,7 @@ def test_processes_that_write_at_once_replace_nothing_of_each_other(folder: Path
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, tests, str(folder), name]) for name in names
     ]
-    assert [writer.wait(timeout=60) for writer in writers] == [0] * 2
+    assert [writer.wait(timeout=WAIT_S) for writer in writers] == [0] * 2
     ids = list_ids(folder)
     assert ids == tuple(f"cp_{number:03}" for number in range(1, 21))
     topics = {load((folder / f"{one}.yaml").read_bytes()).working.topic for one in ids}

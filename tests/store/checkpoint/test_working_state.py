@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from running import WAIT_S
 from ullage.core.checkpoint.working_state import (
     Event,
     MessageEvent,
@@ -232,7 +233,7 @@ def test_what_is_captured_while_another_writes_waits_and_counts_once(places: Pla
         assert read(places) == STATE
     finally:
         holder.kill()
-        holder.communicate(timeout=60)
+        holder.communicate(timeout=WAIT_S)
     capture(places, new)
     assert {path.name for path in folder_of(places).iterdir()} == NAMES | {LOCK_NAME}
     assert read(places) == merge(STATE, [new], now_ms=0)
@@ -319,7 +320,7 @@ def test_processes_at_once_lose_nothing(places: Places) -> None:
         racer.stdin.write("go\n")
         racer.stdin.flush()
     for racer in racers:
-        racer.communicate(timeout=60)
+        racer.communicate(timeout=WAIT_S)
         assert racer.returncode == 0
     expected = {f"{name}{at}" for name in ("hook", "server") for at in range(20)}
     assert set(read(places).resources.tools_used) == expected
@@ -344,6 +345,6 @@ def test_a_lock_goes_with_the_process_that_held_it(tmp_path: Path) -> None:
             pass
     finally:
         holder.kill()
-        holder.communicate(timeout=60)
+        holder.communicate(timeout=WAIT_S)
     with quick_lock(path):
         pass
