@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
-from ullage.core.facts.previous_summary import read_previous_summary
 from profiles import examples
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.summary.audit import Audit, audit, flat, holds_whole, tallies
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import Completed, completed
