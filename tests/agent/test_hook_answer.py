@@ -14,7 +14,7 @@ from pi_files import Json
 from running import Place
 from secret_samples import SAMPLES
 from ullage.agent.hook_answer import MAX_CONTEXT_CHARS, STEERING_CHARS, answer
-from ullage.agent.hook_event import InstalledAgent, parse_event
+from ullage.agent.hook_event import hook_agent, parse_event
 from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
@@ -48,11 +48,11 @@ class Lab:
         self.path.write_bytes(file.data)
         return file
 
-    def ask(self, told: Json, agent: InstalledAgent = "claude-code") -> str:
+    def ask(self, told: Json, agent: str = "claude-code") -> str:
         told = {"session_id": CLAUDE_ID} | told | {"cwd": str(self.place.cwd)}
         told["session_id"] = CODEX_ID if agent == "codex" else CLAUDE_ID
         told["transcript_path"] = str(self.path)
-        event = parse_event(data(told), agent)
+        event = parse_event(data(told), hook_agent(agent))
         return "" if event is None else answer(event).decode()
 
     def ids(self, key: str = KEY) -> tuple[str, ...]:

@@ -9,10 +9,10 @@ from pi_files import Json
 from ullage.agent.hook_event import (
     CompactionDue,
     HookEvent,
-    InstalledAgent,
     PromptSent,
     SessionResumed,
     ToolUsed,
+    hook_agent,
     parse_event,
 )
 
@@ -45,9 +45,9 @@ from ullage.agent.hook_event import (
     ],
 )
 def test_an_event_is_told_by_its_name_and_its_session(
-    told: Json, agent: InstalledAgent, kind: str | None
+    told: Json, agent: str, kind: str | None
 ) -> None:
-    assert kind_of(parse_event(data(told), agent)) == kind
+    assert kind_of(parse_event(data(told), hook_agent(agent))) == kind
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,16 @@ def test_an_event_is_told_by_its_name_and_its_session(
         (claude("PreCompact", timestamp="2026-11-21T10:00:00Z"), "claude-code", "copilot"),
     ],
 )
-def test_the_agent_is_told_by_its_dialect(told: Json, agent: InstalledAgent, expected: str) -> None:
-    event = parse_event(data(told), agent)
+def test_the_agent_is_told_by_its_dialect(told: Json, agent: str, expected: str) -> None:
+    event = parse_event(data(told), hook_agent(agent))
     assert event is not None
     assert event.origin.session_key == f"{expected}:{SESSION_ID}"
 
 
 def test_a_tool_call_has_its_arguments_as_json_text() -> None:
-    event = parse_event(data(codex("PostToolUse", **tool_call(tool_input={"cmd": "ls"}))), "codex")
+    event = parse_event(
+        data(codex("PostToolUse", **tool_call(tool_input={"cmd": "ls"}))), hook_agent("codex")
+    )
     assert isinstance(event, ToolUsed)
     assert (event.call_id, event.name, event.arguments) == (
         "toolu_000000001",
@@ -86,7 +88,7 @@ def test_a_tool_call_has_its_arguments_as_json_text() -> None:
     ],
 )  # fmt: skip
 def test_a_failure_is_told_by_the_event_or_by_the_answer(told: Json, error: str) -> None:
-    event = parse_event(data(told), "claude-code")
+    event = parse_event(data(told), hook_agent("claude-code"))
     assert isinstance(event, ToolUsed)
     assert (event.is_error, event.error) == (True, error)
 
@@ -110,12 +112,12 @@ def test_a_failure_is_told_by_the_event_or_by_the_answer(told: Json, error: str)
     ],
 )
 def test_what_is_no_event_is_nothing(raw: bytes) -> None:
-    assert parse_event(raw, "claude-code") is None
+    assert parse_event(raw, hook_agent("claude-code")) is None
 
 
 @given(st.binary() | st.recursive(st.none() | st.text(), st.lists).map(repr).map(str.encode))
 def test_any_bytes_are_an_event_or_nothing(raw: bytes) -> None:
-    parse_event(raw, "codex")
+    parse_event(raw, hook_agent("codex"))
 
 
 def kind_of(event: HookEvent | None) -> str | None:

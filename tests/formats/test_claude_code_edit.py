@@ -9,11 +9,18 @@ import pytest
 from claude_files import SESSION_ID, ClaudeFile, call, result, text
 from pi_files import Json
 from reading import read, read_context
-from ullage.core.change.edit import PRUNED_IMAGE, CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.change.edit import (
+    PRUNED_IMAGE,
+    CompactionEdit,
+    NewSession,
+    PruneEdit,
+    Replacement,
+    UndoEdit,
+)
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.errors import Refused
-from ullage.formats.agents.claude_code import edit as editor
+from ullage.formats.agents.claude_code.edit import EDITOR
 
 AT = "2026-11-21T10:00:00.000Z"
 SAMPLES = Path(__file__).parents[1] / "samples" / "claude-code/projects/-home-user-my-proj-v1"
@@ -45,7 +52,7 @@ def prune(*replacements: Replacement, n_after: int | None = 40) -> PruneEdit:
 
 def pruned(claude: ClaudeFile, *replacements: Replacement, n_after: int | None = 40) -> NewSession:
     context = read_context(claude.data)
-    return editor.prune(MemoryLines(claude.data), context, prune(*replacements, n_after=n_after))
+    return EDITOR.prune(MemoryLines(claude.data), context, prune(*replacements, n_after=n_after))
 
 
 def records(data: bytes) -> list[Json]:
@@ -54,8 +61,8 @@ def records(data: bytes) -> list[Json]:
 
 def undone(data: bytes, context: Context) -> NewSession:
     assert context.boundary is not None
-    return editor.undo_compaction(
-        MemoryLines(data), context, context.boundary, entry_id="ee000000", timestamp=AT
+    return EDITOR.undo_compaction(
+        MemoryLines(data), context, context.boundary, UndoEdit(entry_id="ee000000", timestamp=AT)
     )
 
 
@@ -65,7 +72,7 @@ def test_a_compacted_session_has_the_boundary_that_claude_code_writes() -> None:
     kept = claude.user("two")
     answer = claude.assistant(text("three"), usage=160_000)
     context = read_context(claude.data)
-    change = editor.compact(MemoryLines(claude.data), context, compaction(kept))
+    change = EDITOR.compact(MemoryLines(claude.data), context, compaction(kept))
     assert change.name == f"{change.session_id}.jsonl"
     first, _, boundary, summary = records(change.data)
     assert first["uuid"] == kept
@@ -91,8 +98,8 @@ def test_a_draft_and_the_final_rendering_differ_in_the_noted_size_alone() -> Non
     kept = claude.user("two")
     context = read_context(claude.data)
     lines = MemoryLines(claude.data)
-    draft = editor.compact(lines, context, compaction(kept, None))
-    final = editor.compact(lines, context, compaction(kept, 50))
+    draft = EDITOR.compact(lines, context, compaction(kept, None))
+    final = EDITOR.compact(lines, context, compaction(kept, 50))
     assert (draft.session_id, draft.name) == (final.session_id, final.name)
     assert final.data.replace(b'"postTokens":50,', b"") == draft.data
 
@@ -102,7 +109,7 @@ def test_a_resumed_session_goes_on_from_what_its_boundary_preserved() -> None:
     claude.user("one")
     kept = claude.user("two")
     tail = claude.assistant(text("three"))
-    change = editor.compact(MemoryLines(claude.data), read_context(claude.data), compaction(kept))
+    change = EDITOR.compact(MemoryLines(claude.data), read_context(claude.data), compaction(kept))
     resumed = ClaudeFile(session_id=change.session_id)
     resumed.uuids = ["earlier"] * 50
     resumed.leaf = tail
@@ -118,7 +125,7 @@ def test_a_user_who_went_back_into_the_preserved_records_leaves_the_later_ones()
     claude.user("one")
     kept = claude.user("two")
     claude.assistant(text("three"))
-    change = editor.compact(MemoryLines(claude.data), read_context(claude.data), compaction(kept))
+    change = EDITOR.compact(MemoryLines(claude.data), read_context(claude.data), compaction(kept))
     resumed = ClaudeFile(session_id=change.session_id)
     resumed.uuids = ["earlier"] * 50
     resumed.leaf = kept
@@ -208,7 +215,7 @@ def test_our_own_compaction_is_taken_back_by_going_on_in_the_old_session() -> No
     claude = ClaudeFile()
     claude.user("one")
     kept = claude.user("two")
-    data = editor.compact(
+    data = EDITOR.compact(
         MemoryLines(claude.data), read_context(claude.data), compaction(kept)
     ).data
     with pytest.raises(Refused, match=f"claude --resume {SESSION_ID}"):
@@ -227,7 +234,7 @@ def test_a_compaction_whose_past_is_gone_from_the_file_cannot_be_undone() -> Non
 def test_a_subagent_is_not_edited_and_its_session_named() -> None:
     claude = ClaudeFile(agent_id="a1")
     claude.user("look")
-    refusal = editor.refuse_edit(read_context(claude.data).header)
+    refusal = EDITOR.refuse(read_context(claude.data).header)
     assert refusal is not None
     assert SESSION_ID in refusal
-    assert editor.refuse_edit(read_context(MAIN.read_bytes()).header) is None
+    assert EDITOR.refuse(read_context(MAIN.read_bytes()).header) is None

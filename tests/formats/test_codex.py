@@ -16,9 +16,9 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.core.transcript.message import Image, ToolCall, ToolResult, plain_text
-from ullage.formats.agents.codex import adapter
-from ullage.formats.format import Reading
+from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.json_line import MAX_LINE_BYTES
+from ullage.formats.reading import Reading
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "codex"
 MODERN, LEGACY = (next(SAMPLES.glob(f"rollout-{year}*.jsonl")) for year in (2026, 2025))
@@ -29,9 +29,9 @@ ESTIMATE_AT = 47
 
 def read(data: bytes, known: Index = EMPTY_INDEX) -> Reading:
     lines = MemoryLines(data)
-    header = adapter.read_header(lines)
+    header = CODEX.read_header(lines)
     assert header is not None
-    return adapter.read_context(lines, header, known)
+    return CODEX.read_context(lines, header, known)
 
 
 def gauge_of(context: Context) -> Gauge:
@@ -87,7 +87,7 @@ def test_the_modern_context_is_the_replacement_history_and_what_followed() -> No
         ("injected", True),
         ("assistant", True),
     ]
-    natives = adapter.messages(context)
+    natives = CODEX.messages(context)
     assert [native["type"] for native in natives] == ["message"] * 7
     assert natives[0]["id"] == "msg_01a1fbde-10e0-76a0-b55f-3f3f175c0533"
 
@@ -111,9 +111,9 @@ def test_the_legacy_sample_before_its_compaction_counts_from_its_usage() -> None
 def test_a_compaction_is_read_from_its_place_as_it_stands_in_the_context(path: Path) -> None:
     lines = MemoryLines(path.read_bytes())
     context = read(lines.data).context
-    assert adapter.read_compaction(lines, context.compactions[-1]) == context.boundary
+    assert CODEX.read_compaction(lines, context.compactions[-1]) == context.boundary
     elsewhere = msgspec.structs.replace(context.compactions[-1], offset=0)
-    assert adapter.read_compaction(lines, elsewhere) is None
+    assert CODEX.read_compaction(lines, elsewhere) is None
 
 
 @pytest.mark.parametrize("path", [MODERN, LEGACY], ids=["modern", "legacy"])
@@ -122,8 +122,8 @@ def test_any_prefix_of_a_sample_is_read_alike_with_and_without_an_index(path: Pa
     whole = read(data)
     for size in range(0, len(data), step):
         prefix = data[:size]
-        assert render(adapter.parse(prefix)) == prefix
-        if adapter.read_header(MemoryLines(prefix)) is None:
+        assert render(CODEX.parse(prefix)) == prefix
+        if CODEX.read_header(MemoryLines(prefix)) is None:
             continue
         again = read(data, read(prefix).index)
         assert essence(again.context) == essence(whole.context)
@@ -143,7 +143,7 @@ def check_extensions(lines: list[bytes]) -> None:
         data += raw
         anew = read(data)
         if reading is not None:
-            longer = adapter.extend(reading, [line], len(data))
+            longer = CODEX.extend(reading, [line], len(data))
             if longer is not None:
                 assert essence(longer.context) == essence(anew.context)
                 assert longer.context.window_tokens == anew.context.window_tokens
@@ -179,15 +179,15 @@ def test_a_subagent_names_its_parent(meta: dict[str, object], parent_id: str | N
     [b"", b"\n", b"[]\n", b"nonsense\n", b'{"type":"session"}\n', b'{"type":"session_meta"}\n'],
 )
 def test_what_is_no_rollout_is_not_recognized(line: bytes) -> None:
-    assert adapter.read_header(MemoryLines(line)) is None
+    assert CODEX.read_header(MemoryLines(line)) is None
 
 
 def test_sessions_lie_below_codex_home(tmp_path: Path) -> None:
     roots = (tmp_path / ".codex" / "sessions", tmp_path / ".codex" / "archived_sessions")
-    assert adapter.session_roots({}, tmp_path) == roots
-    assert adapter.session_folders(Path("/work/shop"), {}, tmp_path) == roots
-    assert adapter.subagent_folders(Path("/s/2026/11/21/r.jsonl")) == (Path("/s/2026/11/21"),)
-    chosen = adapter.session_roots({"CODEX_HOME": "/c"}, tmp_path)
+    assert CODEX.session_roots({}, tmp_path) == roots
+    assert CODEX.session_folders(Path("/work/shop"), {}, tmp_path) == roots
+    assert CODEX.subagent_folders(Path("/s/2026/11/21/r.jsonl")) == (Path("/s/2026/11/21"),)
+    chosen = CODEX.session_roots({"CODEX_HOME": "/c"}, tmp_path)
     assert chosen == (Path("/c/sessions"), Path("/c/archived_sessions"))
 
 
@@ -307,7 +307,7 @@ def test_items_of_every_kind_keep_their_own_shape() -> None:
         codex.item(item)
     codex.item({"type": "ghost_snapshot", "ghost_commit": {}})
     context = read(codex.data).context
-    assert adapter.messages(context) == items
+    assert CODEX.messages(context) == items
     blocks = [block for item in context.items for block in item.message.blocks]
     calls = [block for block in blocks if isinstance(block, ToolCall)]
     assert [call.name for call in calls] == ["apply_patch", "local_shell", "web_search"]
@@ -365,9 +365,9 @@ def test_wrong_types_in_any_field_are_no_exception(wrong: object) -> None:
     for n_lines in range(1, len(codex.lines) + 1):
         context = read(b"".join(codex.lines[:n_lines])).context
         gauge_of(context)
-        adapter.messages(context)
+        CODEX.messages(context)
     check_extensions(codex.lines)
-    assert render(adapter.parse(codex.data)) == codex.data
+    assert render(CODEX.parse(codex.data)) == codex.data
 
 
 @pytest.mark.parametrize("line", [b"\xff\xfe\n", b"null\n", b"[]\n", b"{\n", b"\0\0\n", b'{"a":\n'])
@@ -405,13 +405,13 @@ def test_a_compaction_that_is_too_long_to_read_still_ends_what_stands_above_it()
 
 @given(st.binary() | st.lists(st.binary(max_size=9)).map(b"\n".join))
 def test_any_bytes_are_given_back(data: bytes) -> None:
-    assert render(adapter.parse(data)) == data
+    assert render(CODEX.parse(data)) == data
 
 
 @given(codex_files(), st.floats(0, 1))
 def test_an_index_of_an_earlier_reading_changes_nothing(file: CodexFile, share: float) -> None:
     prefix = file.data[: round(len(file.data) * share)]
-    if adapter.read_header(MemoryLines(prefix)) is None:
+    if CODEX.read_header(MemoryLines(prefix)) is None:
         return
     whole, again = read(file.data), read(file.data, read(prefix).index)
     assert essence(again.context) == essence(whole.context)

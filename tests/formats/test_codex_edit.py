@@ -9,12 +9,12 @@ import pytest
 from codex_files import SESSION_ID, CodexFile, message
 from pi_files import Json
 from reading import read_context
-from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement, UndoEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
 from ullage.errors import Refused
-from ullage.formats.agents.codex import edit as editor
+from ullage.formats.agents.codex.edit import EDITOR
 
 AT = "2026-11-21T10:00:00.000Z"
 SAMPLES = Path(__file__).parents[1] / "samples" / "codex"
@@ -32,7 +32,7 @@ def compacted(data: bytes, first_kept: int) -> NewSession:
         n_tokens_after=50,
         details={"by": "ullage"},
     )
-    return editor.compact(MemoryLines(data), context, edit)
+    return EDITOR.compact(MemoryLines(data), context, edit)
 
 
 def records(data: bytes) -> list[Json]:
@@ -41,8 +41,8 @@ def records(data: bytes) -> list[Json]:
 
 def undone(data: bytes, context: Context) -> NewSession:
     assert context.boundary is not None
-    return editor.undo_compaction(
-        MemoryLines(data), context, context.boundary, entry_id="ee000000", timestamp=AT
+    return EDITOR.undo_compaction(
+        MemoryLines(data), context, context.boundary, UndoEdit(entry_id="ee000000", timestamp=AT)
     )
 
 
@@ -135,7 +135,7 @@ def test_a_pruned_real_thread_is_numbered_anew_and_names_itself() -> None:
         n_tokens_before=900,
         n_tokens_after=40,
     )
-    change = editor.prune(MemoryLines(data), context, edit)
+    change = EDITOR.prune(MemoryLines(data), context, edit)
     found = records(change.data)
     assert [record["ordinal"] for record in found] == list(range(len(found)))
     ids = {cast(Json, record["payload"]).get("thread_id") for record in found}
@@ -146,7 +146,7 @@ def test_a_pruned_real_thread_is_numbered_anew_and_names_itself() -> None:
 def test_a_subagent_is_not_edited() -> None:
     codex = CodexFile(source={"subagent": {"thread_spawn": {"parent_thread_id": "p1"}}})
     codex.user("look")
-    refusal = editor.refuse_edit(read_context(codex.data).header)
+    refusal = EDITOR.refuse(read_context(codex.data).header)
     assert refusal is not None
     assert "p1" in refusal
 
@@ -165,7 +165,7 @@ def test_a_figure_from_before_a_prune_that_is_told_again_says_nothing() -> None:
         n_tokens_before=160_000,
         n_tokens_after=40,
     )
-    data = editor.prune(MemoryLines(codex.data), context, edit).data
+    data = EDITOR.prune(MemoryLines(codex.data), context, edit).data
     pruned = read_context(data)
     again = read_context(data + codex.lines[-1])
     assert again.items == pruned.items

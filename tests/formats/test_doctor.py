@@ -13,8 +13,8 @@ from pi_files import PiFile, entry_line, pi_files
 from profiles import examples
 from ullage.core.transcript.entries import Header, Line, MemoryLines
 from ullage.core.transcript.message import JsonObject
+from ullage.formats.agent_info import AgentInfo
 from ullage.formats.examine import Examination, examine
-from ullage.formats.format import Format
 from ullage.formats.json_line import compact_json, decode_object
 from ullage.formats.registry import guess, recognize, records_of
 from ullage.formats.repair import Identity, Repaired, repair
@@ -23,7 +23,7 @@ NEW_ID = "019c2f00-0000-7000-8000-00000000dddd"
 IDENTITY = Identity(session_id=NEW_ID, cwd="/work/shop", timestamp="2026-02-03T12:00:00.000Z")
 
 
-def whose(data: bytes) -> tuple[Format, Header, bool]:
+def whose(data: bytes) -> tuple[AgentInfo, Header, bool]:
     found = recognize(MemoryLines(data))
     if found is not None:
         return *found, True
@@ -395,7 +395,7 @@ def check_damage(pair: tuple[bytes, bytes]) -> None:
     after = [compact_json(says(native)) for native in natives(repaired.data)]
     for line in MemoryLines(data).forward():
         native = decode_object(Line(0, line.raw))
-        if isinstance(native, str) or records.field_fault(native) is not None:
+        if isinstance(native, str) or records.find_fault(native) is not None:
             continue
         said = says(native)
         if said is None or compact_json(said) in after or records.is_header(native):

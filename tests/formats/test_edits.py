@@ -34,15 +34,16 @@ from ullage.core.change.edit import (
     PruneEdit,
     Replacement,
     Rewrite,
+    UndoEdit,
 )
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolCall, ToolResult
-from ullage.formats.agents.openclaw.prune import prune_message as prune_pi
-from ullage.formats.format import Editor
-from ullage.formats.registry import editor_for, recognize
+from ullage.formats.agent_info import Editor
+from ullage.formats.agents.openclaw.messages import prune_message as prune_pi
+from ullage.formats.registry import agent_info, recognize
 
 
 class Family(NamedTuple):
@@ -120,7 +121,7 @@ def natives(context: Context) -> list[JsonObject]:
 
 
 def editor_of(context: Context) -> Editor:
-    editor = editor_for(context.header.agent)
+    editor = agent_info(context.header.known_agent).editor
     assert editor is not None
     return editor
 
@@ -312,7 +313,7 @@ def _undone(done: Done, data: bytes) -> bytes:
     compaction = context.boundary
     assert isinstance(compaction, Compaction)
     change = editor.undo_compaction(
-        lines, context, compaction, entry_id=f"ee{len(data):06x}", timestamp=timestamp(59)
+        lines, context, compaction, UndoEdit(entry_id=f"ee{len(data):06x}", timestamp=timestamp(59))
     )
     undone = applied(data, change)
     _check_bytes(data, change, undone)

@@ -16,9 +16,9 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX, Index
 from ullage.core.transcript.message import Image, ToolResult, plain_text
-from ullage.formats.agents.gemini import adapter
-from ullage.formats.format import Reading
+from ullage.formats.agents.gemini.agent import GEMINI
 from ullage.formats.json_line import MAX_LINE_BYTES
+from ullage.formats.reading import Reading
 
 SAMPLE = next((Path(__file__).parents[1] / "samples" / "gemini").glob("*.jsonl"))
 COMPRESSED_AT = 21
@@ -27,9 +27,9 @@ COMPRESSED_AT = 21
 
 def read(data: bytes, known: Index = EMPTY_INDEX) -> Reading:
     lines = MemoryLines(data)
-    header = adapter.read_header(lines)
+    header = GEMINI.read_header(lines)
     assert header is not None
-    return adapter.read_context(lines, header, known)
+    return GEMINI.read_context(lines, header, known)
 
 
 def gauge_of(context: Context) -> Gauge:
@@ -83,7 +83,7 @@ def test_right_after_the_compression_nothing_stale_is_shown() -> None:
 
 
 def test_the_messages_of_the_sample_are_contents_without_thoughts() -> None:
-    natives = adapter.messages(read(SAMPLE.read_bytes()).context)
+    natives = GEMINI.messages(read(SAMPLE.read_bytes()).context)
     roles = [native["role"] for native in natives]
     assert roles == ["user", "user", "model", "user", "model", "user", "model"]
     assert natives[-1] == {"role": "model", "parts": [{"text": "Synthetic answer."}]}
@@ -95,8 +95,8 @@ def test_any_prefix_of_the_sample_is_read_alike_with_and_without_an_index() -> N
     whole = read(data)
     for size in range(0, len(data), step):
         prefix = data[:size]
-        assert render(adapter.parse(prefix)) == prefix
-        if adapter.read_header(MemoryLines(prefix)) is None:
+        assert render(GEMINI.parse(prefix)) == prefix
+        if GEMINI.read_header(MemoryLines(prefix)) is None:
             continue
         again = read(data, read(prefix).index)
         assert essence(again.context) == essence(whole.context)
@@ -116,7 +116,7 @@ def check_extensions(lines: list[bytes]) -> int:
         line = Line(len(data), raw)
         data += raw
         anew = read(data)
-        longer = None if reading is None else adapter.extend(reading, [line], len(data))
+        longer = None if reading is None else GEMINI.extend(reading, [line], len(data))
         if longer is not None:
             n_extended += 1
             assert essence(longer.context) == essence(anew.context)
@@ -149,17 +149,17 @@ def test_a_header_names_the_session() -> None:
     ],
 )
 def test_what_is_no_chat_is_not_recognized(data: bytes) -> None:
-    assert adapter.read_header(MemoryLines(data)) is None
+    assert GEMINI.read_header(MemoryLines(data)) is None
 
 
 def test_chats_lie_in_a_folder_with_the_short_name_of_the_workspace(tmp_path: Path) -> None:
     cwd = Path("/work/My  Shop!")
-    folders = adapter.session_folders(cwd, {}, tmp_path)
+    folders = GEMINI.session_folders(cwd, {}, tmp_path)
     tmp = tmp_path / ".gemini" / "tmp"
     assert folders[:2] == (tmp / "my-shop" / "chats", tmp / "my-shop-1" / "chats")
     assert folders[-1] == tmp / hashlib.sha256(str(cwd).encode()).hexdigest() / "chats"
-    assert adapter.session_roots({"GEMINI_CLI_HOME": "/g"}, tmp_path) == (Path("/g/.gemini/tmp"),)
-    assert adapter.session_folders(Path("/"), {}, tmp_path)[0] == tmp / "project" / "chats"
+    assert GEMINI.session_roots({"GEMINI_CLI_HOME": "/g"}, tmp_path) == (Path("/g/.gemini/tmp"),)
+    assert GEMINI.session_folders(Path("/"), {}, tmp_path)[0] == tmp / "project" / "chats"
 
 
 # Contexts
@@ -193,7 +193,7 @@ def test_a_result_is_sent_once_wherever_it_is_noted() -> None:
     assert [item.message.role for item in beside.items] == ["assistant", "tool"]
     gemini.answer(("c1", "one"), ("c2", "two"))
     own = read(gemini.data).context
-    assert adapter.messages(own) == adapter.messages(beside)
+    assert GEMINI.messages(own) == GEMINI.messages(beside)
     assert gauge_of(own).used_tokens == 10 + len("onetwo")
 
 
@@ -201,7 +201,7 @@ def test_a_call_that_stands_in_the_content_too_is_sent_once() -> None:
     gemini = GeminiFile()
     part = {"functionCall": {"id": "c1", "name": "run_shell_command", "args": {}}}
     gemini.model([{"text": "go"}, {"text": "hm", "thought": True}, part], calls=(tool_call("c1"),))
-    native = adapter.messages(read(gemini.data).context)[0]
+    native = GEMINI.messages(read(gemini.data).context)[0]
     assert native["parts"] == [{"text": "go"}, part]
 
 
@@ -258,8 +258,8 @@ def test_each_compression_follows_the_one_before_it() -> None:
     context = read(gemini.data).context
     first, second = context.compactions
     assert second.previous_id == first.entry_id
-    assert adapter.read_compaction(lines, second) == context.boundary
-    found = adapter.read_compaction(lines, first)
+    assert GEMINI.read_compaction(lines, second) == context.boundary
+    found = GEMINI.read_compaction(lines, first)
     assert found is not None
     assert "one" in found.summary
 
@@ -293,8 +293,8 @@ def test_a_document_of_an_older_version_is_read_like_a_chat() -> None:
     assert document.context.header == chat.header
     assert document.context.model == "gemini-2.5-flash"
     assert document.index == EMPTY_INDEX
-    assert render(adapter.parse(gemini.document)) == gemini.document
-    assert adapter.extend(document, [Line(0, gemini.document)], 9) is None
+    assert render(GEMINI.parse(gemini.document)) == gemini.document
+    assert GEMINI.extend(document, [Line(0, gemini.document)], 9) is None
 
 
 def test_a_document_on_one_line_is_read_too() -> None:
@@ -307,8 +307,8 @@ def test_any_prefix_of_a_document_is_no_exception() -> None:
     gemini.user("a")
     for size in range(len(gemini.document)):
         prefix = gemini.document[:size]
-        assert adapter.read_header(MemoryLines(prefix)) is None
-        assert render(adapter.parse(prefix)) == prefix
+        assert GEMINI.read_header(MemoryLines(prefix)) is None
+        assert render(GEMINI.parse(prefix)) == prefix
 
 
 # Hostile content
@@ -341,9 +341,9 @@ def test_wrong_types_in_any_field_are_no_exception(wrong: object) -> None:
     for n_lines in range(1, len(gemini.lines) + 1):
         context = read(b"".join(gemini.lines[:n_lines])).context
         gauge_of(context)
-        adapter.messages(context)
+        GEMINI.messages(context)
     check_extensions(gemini.lines)
-    assert render(adapter.parse(gemini.data)) == gemini.data
+    assert render(GEMINI.parse(gemini.data)) == gemini.data
 
 
 @pytest.mark.parametrize("line", [b"\xff\xfe\n", b"null\n", b"[]\n", b"{\n", b"\0\0\n", b'{"a":\n'])
@@ -380,8 +380,8 @@ def test_a_history_that_is_too_long_to_read_still_ends_what_stands_above_it() ->
 
 @given(st.binary() | st.lists(st.binary(max_size=9)).map(b"\n".join))
 def test_any_bytes_are_given_back(data: bytes) -> None:
-    assert render(adapter.parse(data)) == data
-    assert render(adapter.parse(b"{\n" + data)) == b"{\n" + data
+    assert render(GEMINI.parse(data)) == data
+    assert render(GEMINI.parse(b"{\n" + data)) == b"{\n" + data
 
 
 @given(gemini_files())
@@ -394,7 +394,7 @@ def test_the_history_is_the_one_that_the_agent_holds(file: GeminiFile) -> None:
 @given(gemini_files(), st.floats(0, 1))
 def test_an_index_of_an_earlier_reading_changes_nothing(file: GeminiFile, share: float) -> None:
     prefix = file.data[: round(len(file.data) * share)]
-    if adapter.read_header(MemoryLines(prefix)) is None:
+    if GEMINI.read_header(MemoryLines(prefix)) is None:
         return
     whole, again = read(file.data), read(file.data, read(prefix).index)
     assert essence(again.context) == essence(whole.context)

@@ -17,7 +17,7 @@ from ullage.core.gauge.window import resolve_window
 from ullage.core.transcript.entries import MemoryLines, render
 from ullage.core.transcript.message import plain_text
 from ullage.formats.json_line import MAX_LINE_BYTES
-from ullage.formats.registry import FORMATS, recognize
+from ullage.formats.registry import AGENTS, recognize
 
 WINDOW = resolve_window(None, None, setting_tokens=None, agent_tokens=None)
 Session = PiFile | ClaudeFile
@@ -41,8 +41,8 @@ def check(session: Session, *, n_problems: int, n_items: int = 2) -> None:
     assert texts[-1] == "after"
     assert len(texts) == n_items
     measure(context, WINDOW, len)
-    for known in FORMATS:
-        assert render(known.parse(session.data)) == session.data
+    for info in AGENTS:
+        assert render(info.parse(session.data)) == session.data
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def _paths(value: object, above: tuple = ()):
 
 
 def _read_if_recognized(data: bytes) -> None:
-    for known in FORMATS:
-        assert render(known.parse(data)) == data
+    for info in AGENTS:
+        assert render(info.parse(data)) == data
     if recognize(MemoryLines(data)) is None:
         return
     context = read_context(data)

@@ -1,6 +1,7 @@
 """Messages in memory give the context that the same messages give in a transcript."""
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from ullage.core.transcript.message import (
     ToolResult,
 )
 from ullage.formats.in_memory import Known, context_of_messages
-from ullage.formats.registry import IN_MEMORY
+from ullage.formats.registry import message_shape
 
 
 def held(
@@ -28,7 +29,7 @@ def held(
 ) -> Context:
     header = Header(agent=None, session_id="s", version=0, cwd=None)
     said = Known(header=header, n_compactions=0, **known)
-    return context_of_messages(IN_MEMORY[agent], messages, said, entry_ids)
+    return context_of_messages(message_shape(agent), messages, said, entry_ids)
 
 
 @given(pi_files(versions=(3,)))
@@ -123,7 +124,7 @@ def test_chat_messages_read_as_what_they_are() -> None:
     ]
 
 
-@pytest.mark.parametrize("agent", IN_MEMORY)
+@pytest.mark.parametrize("agent", get_args(MessageFormat))
 def test_each_message_has_an_item(agent: MessageFormat) -> None:
     strange: list[Json] = [{}, {"type": "ghost_snapshot"}, {"role": 7}, {"content": {"a": []}}]
     assert len(held(agent, strange).items) == len(strange)
@@ -161,9 +162,9 @@ def test_what_is_reported_belongs_to_the_last_message() -> None:
     assert last.message.usage.n_total == 1234
 
 
-@pytest.mark.parametrize("agent", IN_MEMORY)
+@pytest.mark.parametrize("agent", get_args(MessageFormat))
 def test_a_summary_is_read_back_from_its_message(agent: MessageFormat) -> None:
-    message = IN_MEMORY[agent].summary_message("We looked.", n_tokens_before=9, at_ms=1)
+    message = message_shape(agent).make_summary("We looked.", 9, 1)
     context = held(agent, [message, {"role": "user", "content": "Go on."}])
     assert [item.category for item in context.items] == ["summary", "user"]
     assert context.boundary is not None

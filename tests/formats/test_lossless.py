@@ -7,28 +7,28 @@ from hypothesis import strategies as st
 from claude_files import claude_files
 from pi_files import BROKEN_LINES, damaged_pi_files, pi_files
 from ullage.core.transcript.entries import render
-from ullage.formats.format import Format
-from ullage.formats.registry import FORMATS
+from ullage.formats.agent_info import AgentInfo
+from ullage.formats.registry import AGENTS
 
-both_formats = pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.AGENT)
+each_agent = pytest.mark.parametrize("info", AGENTS, ids=lambda info: info.agent)
 line_soup = st.lists(
     st.sampled_from([*BROKEN_LINES, b'{"type":"session","id":"s"}\n', b"\r\n", b"\n", b"\x0b"])
     | st.binary(max_size=6)
 ).map(b"".join)
 
 
-@both_formats
+@each_agent
 @given(data=st.binary() | line_soup)
-def test_any_bytes_come_back_from_a_parsed_transcript(known: Format, data: bytes) -> None:
-    transcript = known.parse(data)
+def test_any_bytes_come_back_from_a_parsed_transcript(info: AgentInfo, data: bytes) -> None:
+    transcript = info.parse(data)
     assert render(transcript) == data
     assert len(transcript.entries) + len(transcript.problems) <= len(transcript.lines)
 
 
 @given(pi_files() | damaged_pi_files() | claude_files())
 def test_every_line_is_an_entry_a_problem_a_header_or_blank(file) -> None:
-    for known in FORMATS:
-        transcript = known.parse(file.data)
+    for info in AGENTS:
+        transcript = info.parse(file.data)
         assert render(transcript) == file.data
         told = {found.offset for found in (*transcript.entries, *transcript.problems)}
         for line in transcript.lines:
@@ -38,13 +38,13 @@ def test_every_line_is_an_entry_a_problem_a_header_or_blank(file) -> None:
 
 @given(pi_files() | claude_files())
 def test_a_valid_session_has_no_problems(file) -> None:
-    for known in FORMATS:
-        if known.parse(file.data).header is not None:
-            assert known.parse(file.data).problems == ()
+    for info in AGENTS:
+        if info.parse(file.data).header is not None:
+            assert info.parse(file.data).problems == ()
 
 
 @given(claude_files(), pi_files())
 def test_a_session_is_recognized_by_its_own_format_alone(claude, pi) -> None:
     for file, agent in ((claude, "claude-code"), (pi, "openclaw")):
-        headers = [known.parse(file.data).header for known in FORMATS]
+        headers = [info.parse(file.data).header for info in AGENTS]
         assert [header.agent for header in headers if header is not None] == [agent]

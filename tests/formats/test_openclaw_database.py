@@ -13,10 +13,9 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Line, Lines, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import plain_text
-from ullage.formats.agents.openclaw import adapter
+from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.navigation import active_path
-from ullage.formats.agents.openclaw.places import database_patterns
-from ullage.formats.format import Reading
+from ullage.formats.reading import Reading
 from ullage.store.transcript.openclaw_db import DatabaseLines
 
 NO_PARENT = object()
@@ -59,9 +58,9 @@ class Session:
 
 
 def read(lines: Lines) -> Reading:
-    header = adapter.read_header(lines)
+    header = OPENCLAW.read_header(lines)
     assert header is not None
-    return adapter.read_context(lines, header, EMPTY_INDEX)
+    return OPENCLAW.read_context(lines, header, EMPTY_INDEX)
 
 
 def context_of(session: Session) -> Context:
@@ -87,7 +86,7 @@ def test_a_database_reads_like_the_same_events_in_a_file(tmp_path: Path) -> None
     assert context.boundary is not None
     assert (context.boundary.n_tokens_before, context.boundary.n_tokens_after) == (9, 3)
     (ref,) = context.compactions
-    assert adapter.read_compaction(lines, ref) == context.boundary
+    assert OPENCLAW.read_compaction(lines, ref) == context.boundary
 
 
 def test_a_leaf_selects_an_earlier_entry() -> None:
@@ -256,7 +255,7 @@ def sessions(draw: st.DrawFn) -> Session:
 
 
 def _entries(session: Session) -> list[Entry]:
-    return list(adapter.parse(session.data).entries)
+    return list(OPENCLAW.parse(session.data).entries)
 
 
 @given(sessions())
@@ -277,9 +276,9 @@ def test_an_index_of_an_earlier_reading_changes_nothing(session: Session, share:
     prefix = b"".join(json_line(event) for event in session.events[:n_events])
     known = read(MemoryLines(prefix)).index
     lines = MemoryLines(session.data)
-    header = adapter.read_header(lines)
+    header = OPENCLAW.read_header(lines)
     assert header is not None
-    again = adapter.read_context(lines, header, known)
+    again = OPENCLAW.read_context(lines, header, known)
     assert essence(again.context) == essence(context_of(session))
 
 
@@ -289,19 +288,21 @@ def test_reading_on_gives_what_reading_anew_gives(session: Session, share: float
     prefix = b"".join(json_line(event) for event in session.events[:n_events])
     rest = MemoryLines(session.data[len(prefix) :])
     appended = [Line(len(prefix) + line.offset, line.raw) for line in rest.forward()]
-    after = adapter.extend(read(MemoryLines(prefix)), appended, len(session.data))
+    after = OPENCLAW.extend(read(MemoryLines(prefix)), appended, len(session.data))
     if after is not None:
         assert essence(after.context) == essence(context_of(session))
 
 
 @given(sessions())
 def test_events_render_to_what_they_were_parsed_from(session: Session) -> None:
-    assert render(adapter.parse(session.data)) == session.data
+    assert render(OPENCLAW.parse(session.data)) == session.data
 
 
 def test_databases_stand_below_the_folder_of_each_agent(tmp_path: Path) -> None:
     pattern = "*/agent/openclaw-agent.sqlite"
-    assert database_patterns({}, tmp_path) == ((tmp_path / ".openclaw" / "agents", pattern),)
-    assert database_patterns({"OPENCLAW_STATE_DIR": "/s"}, tmp_path) == (
+    assert OPENCLAW.database_patterns({}, tmp_path) == (
+        (tmp_path / ".openclaw" / "agents", pattern),
+    )
+    assert OPENCLAW.database_patterns({"OPENCLAW_STATE_DIR": "/s"}, tmp_path) == (
         (Path("/s/agents"), pattern),
     )

@@ -16,12 +16,13 @@ from ullage.core.change.edit import (
     PruneEdit,
     Replacement,
     Rewrite,
+    UndoEdit,
 )
 from ullage.core.transcript.entries import Header, Line, MemoryLines
 from ullage.errors import Refused
-from ullage.formats.agents.openclaw import adapter
-from ullage.formats.agents.openclaw import edit as editor
-from ullage.formats.agents.openclaw.prune import prune_message
+from ullage.formats.agents.openclaw.agent import OPENCLAW
+from ullage.formats.agents.openclaw.edit import EDITOR
+from ullage.formats.agents.openclaw.messages import prune_message
 from ullage.formats.json_line import with_value
 
 AT = "2026-02-04T10:00:00.500Z"
@@ -56,26 +57,26 @@ def pruned(data: bytes, *replacements: Replacement, note_id: str = "dd000000") -
         n_tokens_before=900,
         n_tokens_after=300,
     )
-    change = editor.prune(MemoryLines(data), read_context(data), edit)
+    change = EDITOR.prune(MemoryLines(data), read_context(data), edit)
     assert isinstance(change, Rewrite)
     return change
 
 
 def compacted(data: bytes, edit: CompactionEdit) -> bytes:
-    return editor.compact(MemoryLines(data), read_context(data), edit).data
+    return EDITOR.compact(MemoryLines(data), read_context(data), edit).data
 
 
 def undo_compaction(data: bytes) -> bytes:
     context = read_context(data)
     assert context.boundary is not None
-    change = editor.undo_compaction(
-        MemoryLines(data), context, context.boundary, entry_id="ee000000", timestamp=AT
+    change = EDITOR.undo_compaction(
+        MemoryLines(data), context, context.boundary, UndoEdit(entry_id="ee000000", timestamp=AT)
     )
     return applied(data, change)
 
 
 def undo_prune(data: bytes, change: Rewrite) -> bytes:
-    back = editor.undo_prune(MemoryLines(data), change.changes)
+    back = EDITOR.undo_prune(MemoryLines(data), change.changes)
     assert back is not None
     return applied(data, back)
 
@@ -287,7 +288,7 @@ def test_a_note_of_a_prune_changes_what_stands_before_it_and_is_not_just_added()
     data = applied(pi.data, change)
     n_before = len(data) - len(change.appended)
     note = Line(n_before, change.appended)
-    assert adapter.extend(read(data[:n_before]), [note], len(data)) is None
+    assert OPENCLAW.extend(read(data[:n_before]), [note], len(data)) is None
 
 
 def test_in_event_files_the_note_of_a_prune_is_an_event_of_a_type_of_its_own() -> None:
@@ -383,7 +384,7 @@ def test_sessions_of_other_versions_are_refused_with_the_way_out(
     version: int, dialect: str, reason: str
 ) -> None:
     header = Header(agent="openclaw", session_id="s", version=version, cwd=None, dialect=dialect)
-    refusal = editor.refuse_edit(header)
+    refusal = EDITOR.refuse(header)
     assert refusal is not None
     assert reason in refusal
 
@@ -392,13 +393,13 @@ def test_sessions_of_other_versions_are_refused_with_the_way_out(
     "data", [PiFile().data, file_of(*EVENT_LINES), FLAT_DATA], ids=["pi", "events", "flat"]
 )
 def test_sessions_of_pi_and_of_the_specifications_can_be_edited(data: bytes) -> None:
-    assert editor.refuse_edit(read_context(data).header) is None
+    assert EDITOR.refuse(read_context(data).header) is None
 
 
 def test_the_command_to_go_on_quotes_the_path() -> None:
     header = read_context(PiFile().data).header
     path = Path("a b") / "s.jsonl"
-    assert editor.resume_command(header, path) == f"pi --session '{path}'"
+    assert OPENCLAW.resume_command(header, path) == f"pi --session '{path}'"
 
 
 TEXT = {"type": "text", "text": "a"}
@@ -446,4 +447,4 @@ def test_in_event_files_one_of_two_equal_lines_does_not_stand_for_both() -> None
     change = pruned(data, *(output(item.entry_id, "c") for item in context.items[1:]))
     lines = [line.raw for line in MemoryLines(applied(data, change)).forward()]
     shorter = b"".join([lines[0], *lines[2:]])
-    assert editor.undo_prune(MemoryLines(shorter), change.changes) is None
+    assert EDITOR.undo_prune(MemoryLines(shorter), change.changes) is None

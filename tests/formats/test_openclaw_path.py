@@ -8,7 +8,7 @@ from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.index import EMPTY_INDEX, chain
 from ullage.formats.agents.openclaw.entries import read_header
 from ullage.formats.agents.openclaw.path import (
-    Path,
+    ActivePath,
     _all_entries,
     _path_of_all,
     _path_upwards,
@@ -18,7 +18,7 @@ from ullage.formats.agents.openclaw.path import (
 from ullage.formats.agents.openclaw.projection import model_of, project
 
 
-def essence(path: Path) -> tuple[object, ...]:
+def essence(path: ActivePath) -> tuple[object, ...]:
     """Give what both ways must agree on: beyond the model, the dropped part does not matter."""
     refs = {ref.entry_id: ref for ref in path.refs}
     last_id = None if path.boundary is None else path.boundary.entry_id
@@ -34,7 +34,7 @@ def essence(path: Path) -> tuple[object, ...]:
     )
 
 
-def whole(lines: MemoryLines, version: int) -> Path:
+def whole(lines: MemoryLines, version: int) -> ActivePath:
     return _path_of_all(_all_entries(lines, version), version)
 
 

@@ -18,10 +18,9 @@ from ullage.core.transcript.entries import MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import Text, Thinking, ToolResult, plain_text
 from ullage.core.transcript.tokens import estimate
-from ullage.formats.agents.opencode import adapter
+from ullage.formats.agents.opencode.agent import OPENCODE
 from ullage.formats.agents.opencode.messages import CLEARED, INTERRUPTED
-from ullage.formats.agents.opencode.places import database_patterns
-from ullage.formats.format import Reading
+from ullage.formats.reading import Reading
 from ullage.store.transcript.opencode_db import DatabaseLines
 
 
@@ -32,9 +31,9 @@ def session(tmp_path: Path) -> OpencodeSession:
 
 def read(session: OpencodeSession) -> Reading:
     lines = DatabaseLines(session.path, session.session_id)
-    header = adapter.read_header(lines)
+    header = OPENCODE.read_header(lines)
     assert header is not None
-    return adapter.read_context(lines, header, EMPTY_INDEX)
+    return OPENCODE.read_context(lines, header, EMPTY_INDEX)
 
 
 def texts(context: Context) -> list[str]:
@@ -49,10 +48,10 @@ def used_tokens(context: Context) -> tuple[int | None, str]:
 
 def test_the_sample_has_one_compaction_and_3250_tokens() -> None:
     lines = DatabaseLines(OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID)
-    header = adapter.read_header(lines)
+    header = OPENCODE.read_header(lines)
     assert header is not None
     assert (header.agent, header.cwd) == ("opencode", "/home/user/proj")
-    context = adapter.read_context(lines, header, EMPTY_INDEX).context
+    context = OPENCODE.read_context(lines, header, EMPTY_INDEX).context
     assert used_tokens(context) == (3250, "reported")
     assert len(context.compactions) == 1
     assert context.boundary is not None
@@ -65,7 +64,7 @@ def test_the_sample_has_one_compaction_and_3250_tokens() -> None:
         *("summary", "summary", "injected", "assistant", "user", "assistant")
     ]
     (ref,) = context.compactions
-    found = adapter.read_compaction(lines, ref)
+    found = OPENCODE.read_compaction(lines, ref)
     assert found is not None
     assert found.summary == context.boundary.summary == "Synthetic answer."
 
@@ -136,7 +135,7 @@ def test_a_call_and_its_result_are_messages_of_their_own(session: OpencodeSessio
         (Text(text=CLEARED),),
     ]
     assert len({item.entry_id for item in context.items}) == 3
-    (message,) = adapter.messages(context)
+    (message,) = OPENCODE.messages(context)
     assert "long output" not in json.dumps(message)
     assert "step-start" not in json.dumps(message)
     assert used_tokens(context) == (70 + 2 + 9, "reported")
@@ -150,7 +149,7 @@ def test_each_step_of_an_answer_is_sent_with_its_results(session: OpencodeSessio
     context = read(session).context
     assert [item.message.role for item in context.items] == ["assistant", "tool", "assistant"]
     assert [item.message.usage is not None for item in context.items] == [False, False, True]
-    assert len(adapter.messages(context)) == 1
+    assert len(OPENCODE.messages(context)) == 1
 
 
 @pytest.mark.parametrize(
@@ -217,7 +216,7 @@ def test_what_a_user_went_back_from_is_not_sent(session: OpencodeSession) -> Non
 
 def test_a_subagent_names_its_parent(session: OpencodeSession) -> None:
     child = OpencodeSession(session.path, "ses_2", parent_id="ses_1")
-    header = adapter.read_header(DatabaseLines(child.path, "ses_2"))
+    header = OPENCODE.read_header(DatabaseLines(child.path, "ses_2"))
     assert header is not None
     assert header.parent_session_id == "ses_1"
 
@@ -266,10 +265,10 @@ def test_an_index_of_an_earlier_reading_changes_nothing(
     known = read(session).index
     grow(session, then)
     lines = DatabaseLines(session.path, session.session_id)
-    header = adapter.read_header(lines)
+    header = OPENCODE.read_header(lines)
     assert header is not None
-    whole = adapter.read_context(lines, header, EMPTY_INDEX)
-    again = adapter.read_context(lines, header, known)
+    whole = OPENCODE.read_context(lines, header, EMPTY_INDEX)
+    again = OPENCODE.read_context(lines, header, known)
     assert essence(again.context) == essence(whole.context)
     assert again.index == whole.index
 
@@ -282,26 +281,27 @@ def test_lines_render_to_what_they_were_parsed_from(
     session = OpencodeSession(tmp_path_factory.mktemp("opencode") / "opencode.db")
     grow(session, steps)
     data = b"".join(line.raw for line in DatabaseLines(session.path, "ses_1").forward())
-    transcript = adapter.parse(data)
+    transcript = OPENCODE.parse(data)
     assert render(transcript) == data
     assert len(transcript.entries) == session.n_messages
     assert transcript.problems == ()
     assert transcript.header is not None
-    from_bytes = adapter.read_context(MemoryLines(data), transcript.header, EMPTY_INDEX).context
+    from_bytes = OPENCODE.read_context(MemoryLines(data), transcript.header, EMPTY_INDEX).context
     assert from_bytes.items == read(session).context.items
 
 
 @given(st.binary())
 def test_any_bytes_come_back_from_a_parsed_transcript(data: bytes) -> None:
-    assert render(adapter.parse(data)) == data
+    assert render(OPENCODE.parse(data)) == data
 
 
 def test_databases_stand_in_the_folder_for_data(tmp_path: Path) -> None:
+    patterns_in = OPENCODE.database_patterns
     default = tmp_path / ".local" / "share" / "opencode"
-    assert database_patterns({}, tmp_path)[0] == (default, "opencode.db")
-    assert database_patterns({"XDG_DATA_HOME": "/data"}, tmp_path)[1] == (
+    assert patterns_in({}, tmp_path)[0] == (default, "opencode.db")
+    assert patterns_in({"XDG_DATA_HOME": "/data"}, tmp_path)[1] == (
         Path("/data/opencode"),
         "opencode-*.db",
     )
-    assert database_patterns({"OPENCODE_DB": "/x/y.db"}, tmp_path) == ((Path("/x"), "y.db"),)
-    assert database_patterns({"OPENCODE_DB": "y.db"}, tmp_path) == ((default, "y.db"),)
+    assert patterns_in({"OPENCODE_DB": "/x/y.db"}, tmp_path) == ((Path("/x"), "y.db"),)
+    assert patterns_in({"OPENCODE_DB": "y.db"}, tmp_path) == ((default, "y.db"),)

@@ -7,7 +7,7 @@ from claude_files import claude_files
 from pi_files import PiFile, pi_files
 from reading import essence, read
 from ullage.core.transcript.entries import Line, MemoryLines
-from ullage.formats.registry import FORMATS, recognize
+from ullage.formats.registry import AGENTS, recognize
 
 files = pi_files() | claude_files()
 
@@ -16,8 +16,8 @@ files = pi_files() | claude_files()
 def test_any_prefix_of_a_session_gives_a_context(file, share: float) -> None:
     prefix = file.data[: round(len(file.data) * share)]
     lines = MemoryLines(prefix)
-    for known in FORMATS:
-        known.parse(prefix)
+    for info in AGENTS:
+        info.parse(prefix)
     found = recognize(lines)
     if found is None:
         return

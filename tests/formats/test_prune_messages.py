@@ -4,12 +4,12 @@ import pytest
 
 from pi_files import Json
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.formats.agents.claude_code.prune import prune_message as prune_claude
-from ullage.formats.agents.codex.prune import prune_message as prune_codex
-from ullage.formats.agents.gemini.prune import prune_message as prune_gemini
-from ullage.formats.agents.opencode.prune import prune_message as prune_opencode
+from ullage.formats.agents.claude_code.messages import prune_message as prune_claude
+from ullage.formats.agents.codex.messages import prune_message as prune_codex
+from ullage.formats.agents.gemini.messages import prune_message as prune_gemini
+from ullage.formats.agents.opencode.messages import prune_message as prune_opencode
 from ullage.formats.openai_chat import prune_message as prune_chat
-from ullage.formats.registry import FORMATS
+from ullage.formats.registry import AGENTS
 
 OUTPUT = Replacement(entry_id="e", what="output", call_id="c1")
 RESULT_IMAGES = Replacement(entry_id="e", what="images", call_id="c1")
@@ -185,4 +185,4 @@ def test_a_message_that_is_not_meant_stays_the_same_object(prune, native: Json) 
 
 
 def test_every_format_prunes_in_memory() -> None:
-    assert all(format_.prune_message({}, []) == {} for format_ in FORMATS)
+    assert all(format_.prune_message({}, []) == {} for format_ in AGENTS)

@@ -9,7 +9,7 @@ from reading import essence, read, read_context, read_messages
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import ToolResult, plain_text
-from ullage.formats.agents.openclaw import adapter
+from ullage.formats.agents.openclaw.agent import OPENCLAW
 
 EVENT_SAMPLE = (
     b'{"id":"msg-001","type":"message","role":"user","content":"Help me refactor...",'
@@ -134,7 +134,7 @@ def test_in_event_files_ids_need_not_be_unique_or_there_at_all() -> None:
 def test_in_event_files_a_compaction_is_found_again_by_its_place() -> None:
     lines = MemoryLines(EVENT_SAMPLE)
     (ref,) = read_context(EVENT_SAMPLE).compactions
-    found = adapter.read_compaction(lines, ref)
+    found = OPENCLAW.read_compaction(lines, ref)
     assert found is not None
     assert (found.n_tokens_before, found.layer) == (187450, "summarize")
 
@@ -151,7 +151,7 @@ def test_in_event_files_a_compaction_is_found_again_by_its_place() -> None:
     ],
 )
 def test_what_only_resembles_events_is_not_taken_for_it(line: Json) -> None:
-    assert adapter.read_header(MemoryLines(json_line(line))) is None
+    assert OPENCLAW.read_header(MemoryLines(json_line(line))) is None
 
 
 FLAT_HEADER: Json = {
@@ -271,7 +271,7 @@ def test_pi_files_of_version_2_stay_pi_files() -> None:
     context = read_context(pi.data)
     assert context.header.dialect == ""
     assert [item.category for item in context.items] == ["user", "assistant", "injected"]
-    kinds = [entry.native["message"] for entry in adapter.parse(pi.data).entries]
+    kinds = [entry.native["message"] for entry in OPENCLAW.parse(pi.data).entries]
     assert [one["role"] for one in kinds if isinstance(one, dict)][-1] == "custom"
 
 
@@ -313,7 +313,7 @@ seed_files = event_files | flat_files.map(_flat_file_of)
 
 @given(seed_files)
 def test_a_seed_file_renders_to_what_it_was_parsed_from(data: bytes) -> None:
-    transcript = adapter.parse(data)
+    transcript = OPENCLAW.parse(data)
     assert render(transcript) == data
     assert transcript.problems == ()
 
@@ -323,10 +323,10 @@ def test_every_prefix_of_a_seed_file_reads_and_its_index_changes_nothing(
     data: bytes, share: float
 ) -> None:
     prefix = data[: round(len(data) * share)]
-    header = adapter.read_header(MemoryLines(prefix))
+    header = OPENCLAW.read_header(MemoryLines(prefix))
     if header is None:
         return
-    known = adapter.read_context(MemoryLines(prefix), header, EMPTY_INDEX).index
+    known = OPENCLAW.read_context(MemoryLines(prefix), header, EMPTY_INDEX).index
     whole, again = read(data), read(data, known)
     assert essence(again.context) == essence(whole.context)
     assert again.index.n_entries == whole.index.n_entries
@@ -340,7 +340,7 @@ def test_reading_on_gives_what_reading_anew_gives(data: bytes, share: float) -> 
     prefix = b"".join(whole[:n_lines])
     rest = MemoryLines(data[len(prefix) :])
     appended = [Line(len(prefix) + line.offset, line.raw) for line in rest.forward()]
-    after = adapter.extend(read(prefix), appended, len(data))
+    after = OPENCLAW.extend(read(prefix), appended, len(data))
     if after is not None:
         assert essence(after.context) == essence(read_context(data))
 
@@ -348,6 +348,6 @@ def test_reading_on_gives_what_reading_anew_gives(data: bytes, share: float) -> 
 def test_plain_messages_of_event_files_are_read_on_without_a_new_reading() -> None:
     more = event_file(message("msg-144", "more"))
     lines = [Line(len(EVENT_SAMPLE), more)]
-    after = adapter.extend(read(EVENT_SAMPLE), lines, len(EVENT_SAMPLE) + len(more))
+    after = OPENCLAW.extend(read(EVENT_SAMPLE), lines, len(EVENT_SAMPLE) + len(more))
     assert after is not None
     assert essence(after.context) == essence(read_context(EVENT_SAMPLE + more))

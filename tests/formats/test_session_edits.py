@@ -24,15 +24,15 @@ from session_edit_files import (
     random_codex,
 )
 from ullage.core.change.compaction import legal_cuts
-from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement
+from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement, UndoEdit
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolResult
 from ullage.errors import Refused
-from ullage.formats.format import Editor
-from ullage.formats.registry import editor_for, recognize
+from ullage.formats.agent_info import Editor
+from ullage.formats.registry import agent_info, recognize
 
 N_CASES = 7_500
 """For each agent; together with those of pi's family over 20,000."""
@@ -151,7 +151,7 @@ def compacted(
     assert not family.parted(natives(found)) - family.parted(natives(context))
     with pytest.raises(Refused, match=context.header.session_id):
         editor(found).undo_compaction(
-            MemoryLines(after), found, boundary, entry_id="ff", timestamp=AT
+            MemoryLines(after), found, boundary, UndoEdit(entry_id="ff", timestamp=AT)
         )
     return after
 
@@ -207,7 +207,7 @@ def undone(
     after = rendered(
         now,
         lambda: editor(now).undo_compaction(
-            MemoryLines(data), now, boundary, entry_id="ee000000", timestamp=AT
+            MemoryLines(data), now, boundary, UndoEdit(entry_id="ee000000", timestamp=AT)
         ),
     )
     found = context_of(after)
@@ -269,7 +269,7 @@ def context_of(data: bytes) -> Context:
 
 
 def editor(context: Context) -> Editor:
-    found = editor_for(context.header.agent)
+    found = agent_info(context.header.known_agent).editor
     assert found is not None
     return found
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ullage.formats.agents.opencode.places import database_patterns
-from ullage.formats.registry import FORMATS
+from ullage.formats.agents.opencode.agent import OPENCODE
+from ullage.formats.registry import AGENTS
 
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "src" / "model" / "agents.json"
 HOME = Path("/home/me")
@@ -37,8 +37,8 @@ def theirs(env: Mapping[str, str]) -> set[Path]:
 
 
 def ours(env: Mapping[str, str]) -> set[Path]:
-    files = {root for known in FORMATS for root in known.session_roots(env, HOME)}
-    return files | {folder for folder, _ in database_patterns(env, HOME)}
+    files = {root for info in AGENTS for root in info.session_roots(env, HOME)}
+    return files | {folder for folder, _ in OPENCODE.database_patterns(env, HOME)}
 
 
 def test_without_variables_both_name_the_same_folders() -> None:

@@ -27,8 +27,8 @@ from ullage.core.gauge.policy import Policy
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
-from ullage.formats.agents.openclaw import edit as editor
-from ullage.formats.agents.openclaw.prune import prune_message
+from ullage.formats.agents.openclaw.edit import EDITOR
+from ullage.formats.agents.openclaw.messages import prune_message
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
 
@@ -174,11 +174,11 @@ def prune_all(data: bytes, *, n_kept: int = 0) -> tuple[Rewrite, list[dict[str, 
         prune_message(item.native, [by_id[item.entry_id]] if item.entry_id in by_id else [])
         for item in context.items
     ]
-    return editor.prune(MemoryLines(data), context, edit), expected
+    return EDITOR.prune(MemoryLines(data), context, edit), expected
 
 
 def undo_prune(data: bytes, change: Rewrite) -> bytes:
-    back = editor.undo_prune(MemoryLines(data), change.changes)
+    back = EDITOR.undo_prune(MemoryLines(data), change.changes)
     assert back is not None
     return applied(data, back)
 

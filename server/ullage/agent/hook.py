@@ -9,7 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 from threading import Timer
-from typing import BinaryIO, Literal, NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO, cast
+
+if TYPE_CHECKING:
+    from ullage.agent.hook_event import HookAgent
 
 # msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
 # that it takes from there. It is 12 of the 75 ms that a tool call costs.
@@ -31,11 +34,14 @@ def run_hook(arguments: Sequence[str]) -> NoReturn:
     """Answer one event of an agent; exit code 0 in any case, whatever the arguments are."""
     output = b""
     try:
-        match arguments:
-            case ["claude-code" | "codex" as agent]:
-                output = _answer_to_input(agent)
-            case _:
-                _print_note("a hook takes one argument, its agent: claude-code or codex")
+        from ullage.agent.hook_event import HOOK_AGENTS, hook_agent
+
+        agent = hook_agent(arguments[0]) if len(arguments) == 1 else None
+        if agent is None:
+            names = " or ".join(agent.name for agent in HOOK_AGENTS)
+            _print_note(f"a hook takes one argument, its agent: {names}")
+        else:
+            output = _answer_to_input(agent)
     except KeyboardInterrupt:
         # The user stops the agent, and the terminal tells all of its children.
         pass
@@ -44,7 +50,7 @@ def run_hook(arguments: Sequence[str]) -> NoReturn:
     _end(output)
 
 
-def _answer_to_input(agent: Literal["claude-code", "codex"]) -> bytes:
+def _answer_to_input(agent: "HookAgent") -> bytes:
     # Its types do not say so, but it is None where the standard input is closed.
     stream = cast(TextIO | None, sys.stdin)
     if stream is None or stream.isatty():

@@ -113,7 +113,7 @@ def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
             error=event.error,
         ),
     )
-    if hook.is_read_only or hook.origin.agent != "copilot":
+    if hook.is_read_only or hook.origin.has_transcript:
         return b""
     from ullage.store.state.compaction_mark import take_mark
 
@@ -127,7 +127,7 @@ def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
 
 def _before_prompt(hook: _Hook, event: PromptSent) -> bytes:
     """Tell how full the window is from 70 % on, and save a checkpoint from 80 % on."""
-    if hook.origin.agent == "copilot":
+    if not hook.origin.has_transcript:
         # Its transcript is not one that we read later.
         from ullage.core.checkpoint.working_state import MessageEvent
 
@@ -158,7 +158,7 @@ def _before_compaction(hook: _Hook) -> bytes:
     Codex ignores the text, and an answer of ours could only stop its turn. Copilot has no event
     after a compaction: a mark says to the next one that there was one.
     """
-    if hook.origin.agent == "copilot" and not hook.is_read_only:
+    if not hook.origin.has_transcript and not hook.is_read_only:
         from ullage.store.state.compaction_mark import mark_compaction
 
         mark_compaction(hook.key, hook.places)
@@ -166,7 +166,7 @@ def _before_compaction(hook: _Hook) -> bytes:
     if live is None:
         return b""
     checkpoint = _make_checkpoint(hook, live)
-    if hook.origin.agent != "claude-code":
+    if not hook.origin.agent.takes_steering:
         return b""
     from ullage.core.checkpoint.steering import steering_text
 
@@ -255,8 +255,8 @@ def _read_session(hook: _Hook) -> "LiveSession | None":
         Unreadable: it names one that is not there, or is no file.
         NotATranscript: it is not this agent's, or of another session.
     """
-    origin = hook.origin
-    if origin.transcript is None or origin.agent == "copilot":
+    origin, import_info = hook.origin, hook.origin.agent.import_info
+    if origin.transcript is None or import_info is None:
         return None
     path = Path(origin.transcript)
     problem = _find_problem(path)
@@ -264,7 +264,7 @@ def _read_session(hook: _Hook) -> "LiveSession | None":
         raise Unreadable(f"the transcript {path.name[:_MAX_NAME_CHARS]}: {problem}")
     from ullage.app.sessions.quick_load import read_live_session
 
-    return read_live_session(origin.agent, origin.session_id, path, hook.config, hook.places)
+    return read_live_session(import_info(), origin.session_id, path, hook.config, hook.places)
 
 
 def _find_problem(path: Path) -> str | None:

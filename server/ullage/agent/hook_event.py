@@ -5,18 +5,61 @@ reads Claude Code's settings and runs the hooks that it finds there with input o
 camelCase for the event and the session, and a timestamp, which the others do not give.
 """
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-HookAgent: TypeAlias = Literal["claude-code", "codex", "copilot"]
-InstalledAgent: TypeAlias = Literal["claude-code", "codex"]
-"""Those that a hook is registered for; Copilot is known by its input."""
+if TYPE_CHECKING:
+    from ullage.formats.agent_info import AgentInfo
 
 MAX_ERROR_CHARS = 2000
 """What is kept of a tool's error; whoever stores it cuts again (chosen)."""
 _MAX_ID_CHARS = 200
 """An id is a UUID in all three; a longer one names no folder of ours (chosen)."""
+
+
+class HookAgent(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that runs our hooks, and what it does in its own way."""
+
+    name: str
+    import_info: "Callable[[], AgentInfo] | None" = None
+    """Imports the row of the agent whose transcript it names: the registry would import all. None
+    where we read none: then events are captured, and the first of them after a compaction gives the
+    working state back."""
+    takes_steering: bool = False
+    """Whether its summarizer heeds what a hook prints before a compaction."""
+    dialect: "HookAgent | None" = None
+    """A program that runs the hooks that are registered for this one, known by its input."""
+
+
+def _import_claude_code() -> "AgentInfo":
+    from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
+
+    return CLAUDE_CODE
+
+
+def _import_codex() -> "AgentInfo":
+    from ullage.formats.agents.codex.agent import CODEX
+
+    return CODEX
+
+
+HOOK_AGENTS = (
+    HookAgent(
+        name="claude-code",
+        import_info=_import_claude_code,
+        takes_steering=True,
+        dialect=HookAgent(name="copilot"),
+    ),
+    HookAgent(name="codex", import_info=_import_codex),
+)
+"""Those that `ullage install` registers hooks for."""
+
+
+def hook_agent(name: str) -> HookAgent | None:
+    """Find the agent that a hook is registered for."""
+    return next((agent for agent in HOOK_AGENTS if agent.name == name), None)
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +72,12 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def session_key(self) -> str:
-        return f"{self.agent}:{self.session_id}"
+        return f"{self.agent.name}:{self.session_id}"
+
+    @property
+    def has_transcript(self) -> bool:
+        """Whether the agent has transcripts that we read."""
+        return self.agent.import_info is not None
 
 
 class CompactionDue(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +147,7 @@ _decode = msgspec.json.Decoder(_Input).decode
 _decode_response = msgspec.json.Decoder(_Response).decode
 
 
-def parse_event(data: bytes, registered_for: InstalledAgent) -> HookEvent | None:
+def parse_event(data: bytes, registered_for: HookAgent) -> HookEvent | None:
     """Read what stands on standard input; None for what is no event that we act on.
 
     What a subagent does comes with an `agent_id` and is no event of the session; an `agent_type`
@@ -129,15 +177,15 @@ def parse_event(data: bytes, registered_for: InstalledAgent) -> HookEvent | None
             return None
 
 
-def _origin(fields: _Input, registered_for: InstalledAgent) -> Origin | None:
+def _origin(fields: _Input, registered_for: HookAgent) -> Origin | None:
     session_id = fields.session_id or fields.session_id_in_camel
     if not session_id or len(session_id) > _MAX_ID_CHARS:
         return None
-    is_copilot = registered_for == "claude-code" and bool(
+    is_dialect = bool(
         fields.session_id_in_camel or fields.hook_event_name_in_camel or bytes(fields.timestamp)
     )
     return Origin(
-        agent="copilot" if is_copilot else registered_for,
+        agent=(registered_for.dialect if is_dialect else None) or registered_for,
         session_id=session_id,
         transcript=fields.transcript_path or None,
         cwd=fields.cwd or None,

@@ -15,7 +15,6 @@ from ullage.app.checkpoint.resume import Resume, resume
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import RequestMessages, measure_request
 from ullage.app.runtime.session import (
-    RuntimeAgent,
     RuntimeInfo,
     RuntimeSession,
     open_runtime_session,
@@ -23,19 +22,12 @@ from ullage.app.runtime.session import (
 )
 from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.policy import ratio_at, reserve_at
+from ullage.formats.registry import agent_of_runtime, message_shape
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText
 from ullage.store.gauge.tokenizer import count_tokens
 
 log = logging.getLogger(__name__)
-
-AGENTS: dict[str, RuntimeAgent] = {
-    "pi": "openclaw",
-    "openclaw": "openclaw",
-    "claude-code": "claude-code",
-    "codex": "codex",
-}
-"""The agents that we know, whose messages have a shape of their own."""
 
 
 class OpenSession:
@@ -138,8 +130,10 @@ def _latest_checkpoint(runtime: RuntimeSession) -> Resume | None:
 
 
 def _read_info(params: protocol.Open) -> RuntimeInfo:
-    agent = AGENTS.get(params.agent)
-    shape = params.message_format or agent
+    agent = agent_of_runtime(params.agent)
+    shape = None if agent is None else agent.in_memory
+    if params.message_format is not None:
+        shape = message_shape(params.message_format)
     if shape is None:
         raise _wrong(f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages")
     session_id = params.session_id or params.session_key
@@ -152,7 +146,7 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
         raise _wrong("cwd: give an absolute path")
     return RuntimeInfo(
         name=params.agent,
-        agent=agent,
+        agent=None if agent is None else agent.agent,
         shape=shape,
         cwd=cwd,
         session_id=session_id,

@@ -17,7 +17,7 @@ from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.policy import Band
 from ullage.core.transcript.entries import Agent
 from ullage.errors import UllageError
-from ullage.formats.registry import FORMATS
+from ullage.formats.registry import AGENTS
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
@@ -157,7 +157,7 @@ def brief(loaded: Loaded) -> Brief:
 
 def running_ids(places: Places) -> frozenset[str]:
     """List the sessions that agents themselves say they have open."""
-    folders = {one for known in FORMATS for one in known.live_folders(places.env, places.home)}
+    folders = {path for info in AGENTS for path in info.live_folders(places.env, places.home)}
     return running_sessions(folders)
 
 

@@ -1,17 +1,17 @@
 """Transcripts line by line, as a doctor reads them: what is damaged, and what can be saved.
 
-What all formats of lines share; a module that knows one agent's records is a `Records`.
+What all formats of lines share; what one agent's records are is its `Records`.
 """
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Protocol, cast
+from collections.abc import Callable, Iterator
+from typing import cast
 
 import msgspec
 
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Line, Lines
+from ullage.core.transcript.entries import Header, Line, Lines
 from ullage.core.transcript.lineage import Node
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import (
@@ -30,80 +30,81 @@ _BEGINNING = re.compile(
 )
 
 
-class Records(Protocol):
-    """What a doctor must know of an agent's records; a module is one."""
+def _is_any(value: object) -> bool:
+    del value
+    return True
 
-    ID_FIELD: str
+
+def _make_no_header(session_id: str, cwd: str, timestamp: str) -> None:
+    del session_id, cwd, timestamp
+
+
+def _no_node(native: JsonObject) -> None:
+    """Give nothing: the order of the lines is all there is."""
+    del native
+
+
+def _make_no_result(call: JsonObject, call_id: str, name: str, entry_id: str) -> None:
+    del call, call_id, name, entry_id
+
+
+def _keep_no_result(native: JsonObject, call_id: str, result_id: str) -> None:
+    del native, call_id, result_id
+
+
+def _drop_no_result(native: JsonObject, call_id: str) -> None:
+    del native, call_id
+
+
+def _is_another_answer(native: JsonObject, child: JsonObject) -> bool:
+    del native, child
+    return False
+
+
+class Records(msgspec.Struct, frozen=True, kw_only=True):
+    """What a doctor must know of an agent's records."""
+
+    sessions: str
+    """Those that these rules hold for, in words."""
+    covers: Callable[[Header], bool] = _is_any
+    """Whether they hold for a session of the agent."""
+    is_named_by_file: bool = False
+    """Whether the agent knows a session by the name of its file."""
+
+    id_field: str = ""
     """Empty where records have no ids."""
-    PARENT_FIELD: str
-    KEPT_FIELD: str
+    parent_field: str = ""
+    kept_field: str = ""
     """Where a compaction names the first record that it kept; empty where it does not."""
-    MENDS_PAIRS: bool
-    """Whether the agent leaves calls and results without the other as they are."""
+    mends_pairs: bool = True
+    """Whether a call or a result without the other harms: not where the agent itself sees to it."""
 
-    @staticmethod
-    def is_record(native: JsonObject) -> bool:
-        """Whether an object, wherever it was found, can be a record or a header."""
-        ...
-
-    @staticmethod
-    def is_header(native: JsonObject) -> bool: ...
-
-    @staticmethod
-    def make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject | None:
-        """Make a header in place of one that is lost; None where the format has none."""
-        ...
-
-    @staticmethod
-    def session_id_field(native: JsonObject) -> tuple[str, ...]:
-        """Give the path of keys to the session's id in a record that must tell a new one."""
-        ...
-
-    @staticmethod
-    def field_fault(native: JsonObject) -> str | None:
-        """Name a field whose type makes a record useless."""
-        ...
-
-    @staticmethod
-    def node(native: JsonObject) -> Node | None:
-        """Give a record's place in the tree; None for what is no part of it."""
-        ...
-
-    @staticmethod
-    def fresh_id(digest: str) -> str:
-        """Make an id from hexadecimal digits, in the shape of the agent's own."""
-        ...
-
-    @staticmethod
-    def is_answer_sent(item: ContextItem) -> bool: ...
-
-    @staticmethod
-    def result_record(
-        call: JsonObject, call_id: str, name: str, *, entry_id: str
-    ) -> JsonObject | None:
-        """Make the record that answers a call without a result, to follow the call's record."""
-        ...
-
-    @staticmethod
-    def is_compaction(native: JsonObject) -> bool: ...
-
-    @staticmethod
-    def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
-        """Let a compaction that keeps a call's record by name keep its result's too.
-
-        None for what is no compaction that keeps it.
-        """
-        ...
-
-    @staticmethod
-    def without_result(native: JsonObject, call_id: str) -> JsonObject | None:
-        """Take an orphaned result out of a record; None where nothing else is in it."""
-        ...
-
-    @staticmethod
-    def follows_same_answer(native: JsonObject, child: JsonObject) -> bool:
-        """Whether a record goes on with the answer of the one before it."""
-        ...
+    is_record: Callable[[JsonObject], bool]
+    """Whether an object, wherever it stands, can be a record or a header."""
+    is_header: Callable[[JsonObject], bool]
+    make_header: Callable[[str, str, str], JsonObject | None] = _make_no_header
+    """Makes a header of a session's id, its folder and a time in place of one that is lost; None
+    where the format has none."""
+    session_id_field: Callable[[JsonObject], tuple[str, ...]]
+    """Gives the path of keys to the session's id in a record that must tell a new one."""
+    find_fault: Callable[[JsonObject], str | None]
+    """Names a field whose type makes a record useless."""
+    node: Callable[[JsonObject], Node | None] = _no_node
+    """Gives a record's place in the tree; None for what is no part of it."""
+    fresh_id: Callable[[str], str] = str
+    """Makes an id of hexadecimal digits, in the shape of the agent's own."""
+    is_answer_sent: Callable[[ContextItem], bool] = _is_any
+    make_result: Callable[[JsonObject, str, str, str], JsonObject | None] = _make_no_result
+    """Makes the record that answers a call without a result, of the call's record, its id, the
+    tool's name and the record's own id."""
+    is_compaction: Callable[[JsonObject], bool]
+    keep_result: Callable[[JsonObject, str, str], JsonObject | None] = _keep_no_result
+    """Lets a compaction that keeps a call's record by name keep its result's too; None for what
+    is no compaction that keeps it."""
+    drop_result: Callable[[JsonObject, str], JsonObject | None] = _drop_no_result
+    """Takes an orphaned result out of a record; None where nothing else is in it."""
+    follows_same_answer: Callable[[JsonObject, JsonObject], bool] = _is_another_answer
+    """Whether a record goes on with the answer of the one before it."""
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,8 +9,8 @@ from ullage.core.transcript.doctor import Finding, finding, pair_faults
 from ullage.core.transcript.entries import Header, Lines
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.lineage import Node, lineage_faults, path_of
+from ullage.formats.agent_info import AgentInfo
 from ullage.formats.doctor import Piece, Records, read_pieces
-from ullage.formats.format import Format
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,14 +30,14 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 def examine(
-    lines: Lines, header: Header | None, known: Format, records: Records | None
+    lines: Lines, header: Header | None, info: AgentInfo, records: Records | None
 ) -> Examination:
     """Read a transcript whole; without its records' rules, lines and pairs alone are judged."""
     notes = _Notes(records)
     for piece in read_pieces(lines, records):
         notes.add(piece)
     if header is not None:
-        context = known.read_context(lines, header, EMPTY_INDEX).context
+        context = info.read_context(lines, header, EMPTY_INDEX).context
         notes.add_pairs(context)
         notes.add_kept(context)
     notes.add_lineage()
@@ -73,7 +73,7 @@ class _Notes:
             return
         if self.n_records == 1 and not records.is_header(piece.native):
             self._note(("header-missing",), place)
-        fault = records.field_fault(piece.native)
+        fault = records.find_fault(piece.native)
         if fault is not None:
             self._note(("wrong-field",), place, detail=fault)
             return
@@ -82,7 +82,7 @@ class _Notes:
             self._nodes.append(node)
             self._places.append(place)
             self._place_of[node.entry_id] = place
-        elif not records.ID_FIELD:
+        elif not records.id_field:
             self._place_of[f"{place.offset:08x}"] = place
 
     def add_lineage(self) -> None:
@@ -97,14 +97,14 @@ class _Notes:
             entry_id = context.items[fault.at].entry_id
             place = self._place_of.get(entry_id)
             self._note((fault.code,), place, entry_id=entry_id, detail=fault.name)
-            is_mended = records is None or not records.MENDS_PAIRS
+            is_mended = records is None or not records.mends_pairs
             if is_mended and self.findings[-1].severity == "error":
                 # The agent puts it right by itself when it reads the session.
                 self.findings[-1] = msgspec.structs.replace(self.findings[-1], severity="warning")
 
     def add_kept(self, context: Context) -> None:
         boundary = context.boundary
-        if boundary is None or self._records is None or not self._records.KEPT_FIELD:
+        if boundary is None or self._records is None or not self._records.kept_field:
             return
         path = {self._nodes[at].entry_id for at in path_of(self._nodes)}
         if boundary.first_kept_id is not None and boundary.first_kept_id not in path:

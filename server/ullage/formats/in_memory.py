@@ -2,8 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -11,37 +10,27 @@ from ullage.core.change.edit import Replacement
 from ullage.core.transcript.context import Category, Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Header, Line
 from ullage.core.transcript.index import CompactionRef
-from ullage.core.transcript.message import JsonObject, Message, ToolCall, Usage
+from ullage.core.transcript.message import JsonObject, Message, Usage
 from ullage.formats.json_line import canonical_json, decode_object, ms_of
+from ullage.formats.reading import calls_in
 
 _ID_BYTES = 8
 
 
-class InMemory(Protocol):
-    """How an agent's messages look in memory; a module is one."""
+class InMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """How messages look in memory."""
 
-    @staticmethod
-    def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
-        """Give a message as it is sent; one that is not sent comes out empty.
-
-        `tool_names` tells the tool behind each call id.
-        """
-        ...
-
-    @staticmethod
-    def summary_of(native: JsonObject) -> str | None:
-        """Give a compaction's summary; None for other messages of the category `summary`."""
-        ...
-
-    @staticmethod
-    def summary_message(summary: str, *, n_tokens_before: int, at_ms: int) -> JsonObject:
-        """Make the message that holds a summary."""
-        ...
-
-    @staticmethod
-    def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
-        """Put placeholders into a message; the rest stays as it is."""
-        ...
+    runtimes: tuple[str, ...] = ()
+    """The programs that hold messages of this shape, by the names that they give themselves."""
+    message_of: Callable[[JsonObject, Mapping[str, str]], tuple[Message, Category]]
+    """Gives a message as it is sent, told the tool behind each call id; one that is not sent comes
+    out empty."""
+    summary_of: Callable[[JsonObject], str | None]
+    """Gives a compaction's summary; None for other messages of the category `summary`."""
+    make_summary: Callable[[str, int, int], JsonObject]
+    """Makes the message that holds a summary, of its text, the tokens before it and the time."""
+    prune_message: Callable[[JsonObject, Sequence[Replacement]], JsonObject]
+    """Puts placeholders into a message; the rest stays as it is."""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,9 +106,7 @@ def _items(
         if isinstance(ordered, str):  # only what is too large or too deep to be read
             ordered = native
         message, category = shape.message_of(ordered, tool_names)
-        for block in message.blocks:
-            if isinstance(block, ToolCall):
-                tool_names[block.call_id] = block.name
+        tool_names |= calls_in(message)
         items.append(
             ContextItem(
                 entry_id=entry_id,
@@ -127,7 +114,6 @@ def _items(
                 category=category,
                 native=native,
                 at_ms=ms_of(ordered),
-                is_after_boundary=True,
             )
         )
     return tuple(items)
@@ -176,22 +162,15 @@ def _reported(items: tuple[ContextItem, ...], known: Known) -> tuple[ContextItem
 def _boundary(shape: InMemory, summary: ContextItem, n_tokens_after: int | None) -> Compaction:
     return Compaction(
         entry_id=summary.entry_id,
-        parent_id=None,
         at_ms=summary.at_ms,
         summary=shape.summary_of(summary.native) or "",
-        first_kept_id=None,
-        n_tokens_before=None,
         n_tokens_after=n_tokens_after,
-        trigger=None,
-        layer=None,
-        n_messages=None,
-        details={},
     )
 
 
 def _compactions(n_compactions: int, boundary: Compaction | None) -> tuple[CompactionRef, ...]:
     """List compactions of which no more is known than that there were so many."""
-    unknown = CompactionRef(entry_id="", previous_id=None, at_ms=None, offset=0, size_bytes=0)
+    unknown = CompactionRef(entry_id="", at_ms=None, offset=0, size_bytes=0)
     if boundary is None or n_compactions == 0:
         return (unknown,) * n_compactions
     last = msgspec.structs.replace(unknown, entry_id=boundary.entry_id, at_ms=boundary.at_ms)

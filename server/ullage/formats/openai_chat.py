@@ -7,9 +7,8 @@ A failed call is not marked in this shape.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import cast
 
-from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.change.edit import Replacement
 from ullage.core.transcript.context import Category
 from ullage.core.transcript.injected import PREFACE, is_injected
 from ullage.core.transcript.message import (
@@ -23,7 +22,9 @@ from ullage.core.transcript.message import (
     ToolResult,
     plain_text,
 )
-from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
+from ullage.formats.in_memory import InMemory
+from ullage.formats.json_line import compact_json, object_of, objects_of, text_of
+from ullage.formats.placeholders import prune_content
 
 _DATA_KEYS = {"image_url": "url", "input_audio": "data", "file": "file_data"}
 """Where parts have their encoded data, by their type, whose name is also their own key."""
@@ -51,7 +52,7 @@ def summary_of(native: JsonObject) -> str | None:
     return plain_text(Message(role="user", blocks=_content(native))).removeprefix(PREFACE)
 
 
-def summary_message(summary: str, *, n_tokens_before: int, at_ms: int) -> JsonObject:
+def make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
     del n_tokens_before, at_ms  # servers refuse fields that they do not know
     return {"role": "user", "content": PREFACE + summary}
 
@@ -60,12 +61,15 @@ def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> Js
     """Put placeholders into a message; the rest stays as it is."""
     is_result = native.get("role") == "tool"
     call_id = (text_of(native, "tool_call_id") or "") if is_result else None
-    content = native.get("content")
-    for replacement in replacements:
-        if replacement.call_id == call_id:
-            is_output = replacement.what == "output"
-            content = _placeholder(content) if is_output else _without_images(content)
-    return native if content == native.get("content") else native | {"content": content}
+    return prune_content(native, replacements, call_id=call_id, is_image=_is_media)
+
+
+OPENAI_CHAT = InMemory(
+    message_of=message_of,
+    summary_of=summary_of,
+    make_summary=make_summary,
+    prune_message=prune_message,
+)
 
 
 def _answer(native: JsonObject) -> tuple[Block, ...]:
@@ -127,20 +131,3 @@ def _part(part: JsonObject) -> Text | Image:
     data = text_of(object_of(part, kind) or {}, _DATA_KEYS[kind]) or text_of(part, kind) or ""
     found = _DATA_URL.match(data)
     return Image(media_type=found[1] if found else "", size_bytes=len(data))
-
-
-def _placeholder(content: object) -> object:
-    return [_text_part(PRUNED_OUTPUT)] if isinstance(content, list) else PRUNED_OUTPUT
-
-
-def _without_images(content: object) -> object:
-    if not isinstance(content, list):
-        return content
-    return [
-        _text_part(PRUNED_IMAGE) if _is_media(as_object(part) or {}) else part
-        for part in cast(list[object], content)
-    ]
-
-
-def _text_part(text: str) -> JsonObject:
-    return {"type": "text", "text": text}

@@ -1,96 +1,77 @@
-"""The formats that we read, in the order in which a file is tried against them."""
+"""The agents whose sessions we read, one row each, and what is looked up in their rows."""
 
-from collections.abc import Mapping
+from itertools import islice
 
 from ullage.core.transcript.entries import Agent, Header, Lines
-from ullage.core.transcript.message import MessageFormat
-from ullage.formats import openai_chat
-from ullage.formats.agents.claude_code import adapter as claude_code
-from ullage.formats.agents.claude_code import doctor as claude_code_doctor
-from ullage.formats.agents.claude_code import edit as claude_code_edit
-from ullage.formats.agents.claude_code import in_memory as claude_code_in_memory
-from ullage.formats.agents.codex import adapter as codex
-from ullage.formats.agents.codex import doctor as codex_doctor
-from ullage.formats.agents.codex import edit as codex_edit
-from ullage.formats.agents.codex import in_memory as codex_in_memory
-from ullage.formats.agents.gemini import adapter as gemini
-from ullage.formats.agents.openclaw import adapter as openclaw
-from ullage.formats.agents.openclaw import doctor as openclaw_doctor
-from ullage.formats.agents.openclaw import edit as openclaw_edit
-from ullage.formats.agents.openclaw import in_memory as openclaw_in_memory
-from ullage.formats.agents.openclaw.seed_entries import FLAT
-from ullage.formats.agents.opencode import adapter as opencode
+from ullage.core.transcript.message import JsonObject, MessageFormat
+from ullage.formats.agent_info import AgentInfo
+from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
+from ullage.formats.agents.codex.agent import CODEX
+from ullage.formats.agents.gemini.agent import GEMINI
+from ullage.formats.agents.openclaw.agent import OPENCLAW
+from ullage.formats.agents.opencode.agent import OPENCODE
 from ullage.formats.doctor import Records
-from ullage.formats.format import Editor, Format
 from ullage.formats.in_memory import InMemory
 from ullage.formats.json_line import decode_object
+from ullage.formats.openai_chat import OPENAI_CHAT
 
-FORMATS: tuple[Format, ...] = (openclaw, claude_code, codex, gemini, opencode)
-GUESSED: dict[Agent, Records] = {
-    "openclaw": openclaw_doctor,
-    "claude-code": claude_code_doctor,
-    "codex": codex_doctor,
-}
+AGENTS: tuple[AgentInfo, ...] = (OPENCLAW, CLAUDE_CODE, CODEX, GEMINI, OPENCODE)
+"""In the order in which a file is tried against them."""
 MAX_GUESS_LINES = 200
 """Records that are looked at to tell a transcript without its beginning (chosen)."""
-EDITORS: Mapping[Agent, Editor] = {
-    "openclaw": openclaw_edit,
-    "claude-code": claude_code_edit,
-    "codex": codex_edit,
-}
-
-IN_MEMORY: Mapping[MessageFormat, InMemory] = {
-    "openclaw": openclaw_in_memory,
-    "claude-code": claude_code_in_memory,
-    "codex": codex_in_memory,
-    "openai-chat": openai_chat,
-}
 
 
-def recognize(lines: Lines) -> tuple[Format, Header] | None:
-    """Find the format of a transcript by its first lines."""
-    for candidate in FORMATS:
-        header = candidate.read_header(lines)
+def agent_info(agent: Agent) -> AgentInfo:
+    return next(info for info in AGENTS if info.agent == agent)
+
+
+def agent_of_runtime(name: str) -> AgentInfo | None:
+    """Find the agent whose messages a runtime of this name holds."""
+    shapes = ((info, info.in_memory) for info in AGENTS)
+    return next((info for info, shape in shapes if shape and name in shape.runtimes), None)
+
+
+def message_shape(message_format: MessageFormat) -> InMemory:
+    """Give the shape of messages in memory: an agent's own, or that of most servers of models."""
+    shape = None if message_format == "openai-chat" else agent_info(message_format).in_memory
+    return shape or OPENAI_CHAT
+
+
+def recognize(lines: Lines) -> tuple[AgentInfo, Header] | None:
+    """Find the agent of a transcript by its first lines."""
+    for info in AGENTS:
+        header = info.read_header(lines)
         if header is not None:
-            return candidate, header
+            return info, header
     return None
 
 
-def editor_for(agent: Agent) -> Editor | None:
-    """Give the module that works edits into an agent's files, None where we change none."""
-    return EDITORS.get(agent)
-
-
-def format_of(agent: Agent) -> Format:
-    return next(known for known in FORMATS if agent == known.AGENT)
-
-
 def records_of(header: Header) -> Records | None:
-    """Give what a doctor must know of a session's records, None where only lines are judged.
-
-    Of pi's sessions the first version has no ids, and in OpenClaw's it takes more than parents
-    to tell the path; S0's events have no parents.
-    """
-    match header.agent:
-        case "openclaw" if header.version in (2, 3) and header.dialect in ("", FLAT):
-            return openclaw_doctor
-        case "claude-code":
-            return claude_code_doctor
-        case "codex":
-            return codex_doctor
-        case _:
-            return None
+    """Give what a doctor must know of a session's records, None where only lines are judged."""
+    records = agent_info(header.known_agent).doctor
+    return records if records is not None and records.covers(header) else None
 
 
-def guess(lines: Lines) -> tuple[Format, Header] | None:
+def repairable_sessions() -> str:
+    """Name the sessions that can be repaired."""
+    *names, last = (info.doctor.sessions for info in AGENTS if info.doctor is not None)
+    return f"{', '.join(names)} and {last}"
+
+
+def guess(lines: Lines) -> tuple[AgentInfo, Header] | None:
     """Tell by its records what a transcript is whose beginning is damaged."""
-    counts = dict.fromkeys(GUESSED, 0)
-    for line, _ in zip(lines.forward(), range(MAX_GUESS_LINES), strict=False):
-        native = decode_object(line)
-        for one, records in GUESSED.items():
-            counts[one] += not isinstance(native, str) and records.is_record(native)
-    agent = max(counts, key=lambda one: counts[one])
-    if not counts[agent]:
+    natives = [decode_object(line) for line in islice(lines.forward(), MAX_GUESS_LINES)]
+
+    def n_records(info: AgentInfo) -> int:
+        is_record = _is_none if info.doctor is None else info.doctor.is_record
+        return sum(not isinstance(native, str) and is_record(native) for native in natives)
+
+    likeliest = max(AGENTS, key=n_records)
+    if not n_records(likeliest):
         return None
-    header = Header(agent=agent, session_id="", version=3, cwd=None)
-    return format_of(agent), header
+    return likeliest, Header(agent=likeliest.agent, session_id="", version=3, cwd=None)
+
+
+def _is_none(native: JsonObject) -> bool:
+    del native
+    return False

@@ -16,8 +16,8 @@ from ullage.core.transcript.entries import Header, Lines, MemoryLines
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.lineage import Node, reconnected
 from ullage.core.transcript.message import JsonObject
+from ullage.formats.agent_info import AgentInfo
 from ullage.formats.doctor import Piece, Records, line_of, read_pieces, with_field
-from ullage.formats.format import Format
 from ullage.formats.json_line import text_of
 
 MAX_ROUNDS = 8
@@ -46,7 +46,7 @@ class Repaired(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def repair(
-    lines: Lines, header: Header, known: Format, records: Records, identity: Identity
+    lines: Lines, header: Header, info: AgentInfo, records: Records, identity: Identity
 ) -> Repaired:
     """Make the copy; whether it is whole now is for the reader of it to tell."""
     copy = _Copy(lines, records, identity)
@@ -54,8 +54,8 @@ def repair(
     copy.put_header_first()
     copy.tell_apart()
     copy.reconnect()
-    for _ in range(MAX_ROUNDS if records.MENDS_PAIRS else 0):
-        items = known.read_context(MemoryLines(copy.data()), header, EMPTY_INDEX).context.items
+    for _ in range(MAX_ROUNDS if records.mends_pairs else 0):
+        items = info.read_context(MemoryLines(copy.data()), header, EMPTY_INDEX).context.items
         faults = [f for f in pair_faults(items, records.is_answer_sent) if f.code != "open-call"]
         if not faults:
             break
@@ -106,7 +106,7 @@ class _Copy:
         for record in self._records:
             if record.is_blank:
                 record.is_dropped = not record.raw
-            elif self._rules.field_fault(record.native) is not None:
+            elif self._rules.find_fault(record.native) is not None:
                 record.is_dropped = True
                 node = self._rules.node(record.native)
                 if node is not None:
@@ -147,7 +147,7 @@ class _Copy:
             self._set_parent(record, node, parent_id)
             if node.entry_id in first_of:
                 ids[node.entry_id] = self._fresh_id(record.raw)
-                self._set(record, (self._rules.ID_FIELD,), ids[node.entry_id])
+                self._set(record, (self._rules.id_field,), ids[node.entry_id])
             else:
                 first_of[node.entry_id] = record.raw.strip()
                 self._used_ids.add(node.entry_id)
@@ -172,7 +172,7 @@ class _Copy:
                 self._answer(record, entry_id, fault, tree)
 
     def _take_out(self, record: _Record, entry_id: str, call_id: str, tree: "_Tree") -> None:
-        rest = self._rules.without_result(record.native, call_id)
+        rest = self._rules.drop_result(record.native, call_id)
         if rest is not None:
             _replace(record, rest)
             return
@@ -181,31 +181,31 @@ class _Copy:
         parent_id = None if node is None else node.parent_id
         children = tree.children.pop(entry_id, [])
         for child in children:
-            self._set(child, (self._rules.PARENT_FIELD,), parent_id)
+            self._set(child, (self._rules.parent_field,), parent_id)
         if parent_id is not None:
             tree.children[parent_id] += children
         heir = self._rules.node(children[0].native) if children else None
         for other in tree.compactions if heir is not None else ():
-            if text_of(other.native, self._rules.KEPT_FIELD) == entry_id and heir is not None:
-                self._set(other, (self._rules.KEPT_FIELD,), heir.entry_id)
+            if text_of(other.native, self._rules.kept_field) == entry_id and heir is not None:
+                self._set(other, (self._rules.kept_field,), heir.entry_id)
 
     def _answer(self, record: _Record, entry_id: str, fault: PairFault, tree: "_Tree") -> None:
         rules = self._rules
         new_id = self._fresh_id(record.raw + fault.call_id.encode("utf-8", "surrogatepass"))
-        native = rules.result_record(record.native, fault.call_id, fault.name, entry_id=new_id)
+        native = rules.make_result(record.native, fault.call_id, fault.name, new_id)
         if native is None:
             return
         for child in tree.children.pop(entry_id, []):
             if rules.follows_same_answer(record.native, child.native):
                 tree.children[entry_id].append(child)
             else:
-                self._set(child, (rules.PARENT_FIELD,), new_id)
+                self._set(child, (rules.parent_field,), new_id)
                 tree.children[new_id].append(child)
         answer = _made(native)
         record.answers.insert(0, answer)
         tree.children[entry_id].append(answer)
         for other in tree.compactions:
-            kept = rules.keeping_result(other.native, entry_id, new_id)
+            kept = rules.keep_result(other.native, entry_id, new_id)
             if kept is not None:
                 _replace(other, kept)
 
@@ -219,14 +219,14 @@ class _Copy:
         ]
 
     def _nodes(self) -> list[tuple[_Record, Node]]:
-        if not self._rules.ID_FIELD:
+        if not self._rules.id_field:
             return []
         found = ((r, self._rules.node(r.native)) for r in self._live() if not r.is_blank)
         return [(record, node) for record, node in found if node is not None]
 
     def _set_parent(self, record: _Record, node: Node, parent_id: str | None) -> None:
         if parent_id != node.parent_id:
-            self._set(record, (self._rules.PARENT_FIELD,), parent_id)
+            self._set(record, (self._rules.parent_field,), parent_id)
 
     def _set(
         self, record: _Record, keys: tuple[str, ...], value: str | None, *, is_change: bool = True

@@ -54,7 +54,7 @@ def outputs(path: Path, places: Places) -> list[object]:
 def test_what_is_previewed_is_what_the_file_then_holds(session: Path, places: Places) -> None:
     plan = pruning_of(session, places)
     made = prune(plan, EAGER, places)
-    known = made.loaded.session.format
+    known = made.loaded.session.agent
     assert known.messages(made.loaded.context) == plan.messages
     placeholder = [{"type": "text", "text": PRUNED_OUTPUT}]
     n_pruned = outputs(session, places).count(placeholder)
@@ -148,6 +148,6 @@ def test_a_database_is_pruned_in_memory_alone(tmp_path: Path, places: Places) ->
     plan = pruning_of(path, places)
     assert plan.change is None
     assert str(plan.messages).count(PRUNED_OUTPUT) == len(plan.plan.replacements) > 5
-    assert len(plan.messages) == len(shown.session.format.messages(shown.context))
+    assert len(plan.messages) == len(shown.session.agent.messages(shown.context))
     with pytest.raises(Refused, match="only reads sessions of opencode"):
         prune(plan, EAGER, places)

@@ -9,7 +9,6 @@ from factories import assistant, user
 from ullage.core.documents.in_context import running_totals
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
-    Sketch,
     extended,
     n_editor_lines,
     row_at_line,
@@ -19,7 +18,7 @@ from ullage.core.documents.outline import (
 )
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.window import Window
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import ContextItem, Sketch
 from ullage.core.transcript.entries import Line, MemoryLines, Problem
 from ullage.core.transcript.message import Usage
 

@@ -30,14 +30,15 @@ from ullage.core.change.edit import (
     PruneEdit,
     Replacement,
     RestoreEdit,
+    UndoEdit,
 )
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
-from ullage.formats.format import Editor
-from ullage.formats.registry import editor_for, recognize
+from ullage.formats.agent_info import Editor
+from ullage.formats.registry import agent_info, recognize
 
 AT = "2026-11-21T10:00:00.000Z"
 pytestmark = pytest.mark.skipif(not ARE_INSTALLED, reason=HOW_TO_INSTALL)
@@ -147,8 +148,7 @@ def test_what_the_agent_compacted_is_undone_in_a_new_session(lab: Lab) -> None:
         MemoryLines(path.read_bytes()),
         context,
         context.boundary,
-        entry_id="ee000000",
-        timestamp=AT,
+        UndoEdit(entry_id="ee000000", timestamp=AT),
     )
     new = begin(path, change)
     assert [i.native for i in context_of(new).items] == [i.native for i in before.items]
@@ -230,6 +230,6 @@ def used_tokens(context: Context) -> int | None:
 
 
 def editor(context: Context) -> Editor:
-    found = editor_for(context.header.agent)
+    found = agent_info(context.header.known_agent).editor
     assert found is not None
     return found

@@ -95,7 +95,7 @@ def report_plan(plan: Plan) -> CompactReport:
         first_kept_entry_id=selection.kept[0].entry_id,
         summary=plan.summary.text,
         audit=_report_summary(plan.summary),
-        messages=change.loaded.session.format.messages(change.context_after),
+        messages=change.loaded.session.agent.messages(change.context_after),
         path_after=str(change.path_after),
         advice=plan.advice,
         memory=None if plan.flush is None else report_flush(plan.flush),

@@ -25,13 +25,12 @@ from ullage.core.change.receipt import Occasion, ReceiptKind
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.entries import Agent
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import AlreadyChanged, NotAsPlanned, SessionLive, WriteNotSupported
-from ullage.formats.format import Editor
+from ullage.formats.agent_info import Editor
 from ullage.formats.json_line import compact_json
-from ullage.formats.registry import editor_for
+from ullage.formats.registry import agent_info
 from ullage.store.change.make import apply_change
 from ullage.store.change.receipts import has_receipts, sessions_made_from
 from ullage.store.change.recovery import recover
@@ -41,14 +40,6 @@ from ullage.store.files.places import Places
 from ullage.store.state.carry import carry_state
 from ullage.store.transcript.reader import FileLines, Fingerprint
 
-WAYS_OUT: dict[Agent, str] = {
-    "openclaw": "use /compact in OpenClaw",
-    "opencode": "use /compact in opencode",
-    "gemini": "use /compress in Gemini CLI",
-    "claude-code": "use /compact in Claude Code",
-    "codex": "unpack the session, or use /compact in Codex",
-}
-"""What users of sessions can do that are not ours to write to."""
 Ability: TypeAlias = Literal["change", "note", "undo", "restore"]
 """Change the transcript; note something in our state; take a change back; show a checkpoint."""
 
@@ -104,13 +95,11 @@ def changeable(session: Session) -> Changeable:
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    header = session.header
-    editor = editor_for(header.known_agent)
+    agent = agent_info(session.header.known_agent)
+    editor = agent.editor
     if editor is None or not isinstance(session.lines, FileLines):
-        raise WriteNotSupported(
-            f"Ullage only reads sessions of {header.agent}: {WAYS_OUT[header.known_agent]}"
-        )
-    refusal = editor.refuse_edit(header)
+        raise WriteNotSupported(f"Ullage only reads sessions of {agent.agent}: {agent.way_out}")
+    refusal = editor.refuse(session.header)
     if refusal is not None:
         raise WriteNotSupported(f"{session.path.name}: {refusal}")
     return Changeable(editor=editor, lines=session.lines)
@@ -168,9 +157,9 @@ def context_after(loaded: Loaded, file_change: FileChange) -> Context:
     session = loaded.session
     lines = changed_lines(session.lines, file_change)
     if isinstance(file_change, Append):
-        return session.format.read_context(lines, session.header, loaded.reading.index).context
-    header = session.format.read_header(lines) or session.header
-    return session.format.read_context(lines, header, EMPTY_INDEX).context
+        return session.agent.read_context(lines, session.header, loaded.reading.index).context
+    header = session.agent.read_header(lines) or session.header
+    return session.agent.read_context(lines, header, EMPTY_INDEX).context
 
 
 def make_change(
@@ -230,7 +219,7 @@ def make_change(
         loaded=loaded,
         receipt_id=done.receipt_id,
         checkpoint_id=checkpoint_id,
-        resume_command=target.editor.resume_command(loaded.session.header, done.path),
+        resume_command=loaded.session.agent.resume_command(loaded.session.header, done.path),
         notes=(*recovered, *done.notes, *_new_notes(flush, flushed)),
         flushed=flushed,
     )

@@ -7,8 +7,8 @@ import msgspec
 
 from ullage.app.change.make import now_text
 from ullage.app.sessions.open import open_session
+from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.new_session import NewHeader, file_name
-from ullage.formats.agents.openclaw.places import session_folders
 from ullage.store.files.atomic import create_named_file, make_session_folder
 from ullage.store.files.places import Places
 
@@ -25,7 +25,7 @@ class NewFile(msgspec.Struct, frozen=True, kw_only=True):
 def new_file(places: Places) -> NewFile:
     """Name a session of its own in the folder where pi keeps those of the current folder."""
     header = NewHeader(session_id=str(uuid4()), timestamp=now_text(), cwd=str(places.cwd))
-    folder = session_folders(places.cwd, places.env, places.home)[0]
+    folder = OPENCLAW.workspace_folders(places.cwd, places.env, places.home)[0]
     return NewFile(path=folder / file_name(header), header=header)
 
 

@@ -149,7 +149,7 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
 
 def pruned_messages(loaded: Loaded, replacements: Iterable[Replacement]) -> list[JsonObject]:
     """Give the context with placeholders, in the agent's own shape; nothing is written."""
-    known = loaded.session.format
+    known = loaded.session.agent
     items = with_placeholders(loaded.context.items, replacements, known.prune_message)
     return known.messages(msgspec.structs.replace(loaded.context, items=items))
 

@@ -151,9 +151,8 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
             f"{new.path} was written, but does not read as it was previewed:"
             " delete it and report it"
         )
-    editor = changeable(loaded.session).editor
     return Restored(
         loaded=loaded,
-        resume_command=editor.resume_command(loaded.session.header, new.path),
+        resume_command=loaded.session.agent.resume_command(loaded.session.header, new.path),
         notes=(),
     )

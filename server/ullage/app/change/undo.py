@@ -25,7 +25,7 @@ from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import hidden_tokens
-from ullage.core.change.edit import FileChange, NewSession
+from ullage.core.change.edit import FileChange, NewSession, UndoEdit
 from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_text
@@ -110,7 +110,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
             f" back with `ullage undo --session {made[-1].new_path}`"
         )
     taken_out = target.editor.undo_restore(
-        target.lines, loaded.context, entry_id=new_entry_id(), timestamp=now_text()
+        target.lines, loaded.context, UndoEdit(entry_id=new_entry_id(), timestamp=now_text())
     )
     if taken_out is not None:
         receipt = next((one for one in known if one.occasion.kind == "restore"), None)
@@ -217,8 +217,7 @@ def _undone_compaction(loaded: Loaded, target: Changeable, compaction: Compactio
         target.lines,
         loaded.context,
         compaction,
-        entry_id=new_entry_id(),
-        timestamp=now_text(),
+        UndoEdit(entry_id=new_entry_id(), timestamp=now_text()),
     )
 
 
@@ -265,11 +264,11 @@ def _withdraw(plan: Withdrawal, config: Config, places: Places) -> Undone:
             places=places,
         )
     mark(key, receipt.receipt_id, "undone", places)
-    editor = changeable(plan.old.session).editor
+    session = plan.old.session
     return Undone(
         before=plan.loaded,
         after=plan.old,
-        resume_command=editor.resume_command(plan.old.session.header, plan.old.path),
+        resume_command=session.agent.resume_command(session.header, plan.old.path),
     )
 
 

@@ -4,76 +4,20 @@ import os.path
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.kind import is_at_top, loaded_name
-from ullage.core.documents.instructions import Reader
 from ullage.core.documents.mentioned_paths import mentions
-from ullage.core.transcript.entries import Agent
-from ullage.formats.agents.openclaw.places import database_patterns
-from ullage.formats.registry import format_of
+from ullage.formats.agent_info import InstructionLoader
+from ullage.formats.registry import AGENTS
 from ullage.store.files.text_files import is_folder, is_same_file
 
-
-class Loader(msgspec.Struct, frozen=True, kw_only=True):
-    """How an agent finds its instructions."""
-
-    reader: Reader
-    agent: Agent
-    choices: tuple[tuple[str, ...], ...]
-    """In the order of their loading; of alternatives, the first that is there."""
-    folder: str
-    """The agent's own folder: what lies in it is for that agent alone."""
-    is_top_only: bool = False
-    """Whether only the top of the workspace counts; else all folders down to the file's."""
-    follows_imports: bool = False
-    """Whether `@docs/rules.md` stands for all that is in that file."""
-
-
-OPENCLAW = Loader(
-    reader="OpenClaw",
-    agent="openclaw",
-    choices=(
-        ("AGENTS.md", "CLAUDE.md"),
-        ("SOUL.md",),
-        ("TOOLS.md",),
-        ("IDENTITY.md",),
-        ("USER.md",),
-        ("HEARTBEAT.md",),
-        ("BOOTSTRAP.md",),
-        ("MEMORY.md",),
-    ),
-    folder=".openclaw",
-    is_top_only=True,
-)
-"""In OpenClaw's order: docs/design/assembly.md, "Bootstrap files"."""
-CODEX = Loader(
-    reader="Codex",
-    agent="codex",
-    choices=(("AGENTS.override.md", "AGENTS.md"),),
-    folder=".codex",
-)
-CLAUDE_CODE = Loader(
-    reader="Claude Code",
-    agent="claude-code",
-    choices=(("CLAUDE.md",), ("CLAUDE.local.md",)),
-    folder=".claude",
-    follows_imports=True,
-)
-GEMINI = Loader(
-    reader="Gemini CLI",
-    agent="gemini",
-    choices=(("GEMINI.md",),),
-    folder=".gemini",
-    follows_imports=True,
-)
-LOADERS = (OPENCLAW, CODEX, CLAUDE_CODE, GEMINI)
+_AGENTS = {info.loader: info for info in AGENTS if info.loader is not None}
+LOADERS = tuple(_AGENTS)
 MAX_IMPORT_DEPTH = 5
 """Claude Code's limit, and Gemini CLI's."""
 
 
-def loaders_of(path: Path, around: Surroundings) -> tuple[Loader, ...]:
+def loaders_of(path: Path, around: Surroundings) -> tuple[InstructionLoader, ...]:
     """Give the agents that load a file by its name and its place, and no other instead of it."""
     workspace = around.workspace_of(path)
     within = path if workspace is None else path.relative_to(workspace)
@@ -86,7 +30,7 @@ def loaders_of(path: Path, around: Surroundings) -> tuple[Loader, ...]:
     )
 
 
-def _is_chosen(loader: Loader, path: Path, around: Surroundings) -> bool:
+def _is_chosen(loader: InstructionLoader, path: Path, around: Surroundings) -> bool:
     """Whether a file is the first that is there of the alternatives that it is one of."""
     path = path.with_name(loaded_name(path.name))
     names = next((names for names in loader.choices if path.name in names), ())
@@ -94,19 +38,19 @@ def _is_chosen(loader: Loader, path: Path, around: Surroundings) -> bool:
     return first is not None and (first[0] == path or is_same_file(path, first[0]))
 
 
-def is_in_sight(reader: Reader, path: Path, around: Surroundings) -> bool:
+def is_in_sight(reader: str, path: Path, around: Surroundings) -> bool:
     """Whether an agent has a folder where a file is, or sessions of its workspace."""
-    loader = next(one for one in LOADERS if one.reader == reader)
+    loader, info = next((own, info) for own, info in _AGENTS.items() if own.reader == reader)
     workspace = around.workspace_of(path) or path.parent
     env, home = around.places.env, around.places.home
-    sessions = format_of(loader.agent).session_folders(workspace, env, home)
-    # Sessions of pi count for OpenClaw, which runs it; its own are below its folder.
-    databases = database_patterns(env, home) if loader is OPENCLAW else ()
+    # Sessions of pi count for OpenClaw, which runs it; its own are in databases.
+    sessions = info.workspace_folders(workspace, env, home)
+    databases = info.database_patterns(env, home)
     signs = (workspace / loader.folder, *sessions, *(folder for folder, _ in databases))
     return loader.folder in path.parts or any(is_folder(sign) for sign in signs)
 
 
-def loaded_above(loader: Loader, path: Path, around: Surroundings) -> dict[Path, str]:
+def loaded_above(loader: InstructionLoader, path: Path, around: Surroundings) -> dict[Path, str]:
     """Give what a loader has loaded when it comes to a file; nothing where it never does."""
     path = path.with_name(loaded_name(path.name))
     found: dict[Path, str] = {}
@@ -157,7 +101,7 @@ def _imports(texts: dict[Path, str]) -> Iterator[Path]:
                 yield Path(os.path.normpath(path.parent / one.path))
 
 
-def _folders(loader: Loader, path: Path, around: Surroundings) -> list[Path]:
+def _folders(loader: InstructionLoader, path: Path, around: Surroundings) -> list[Path]:
     """List the folders that are loaded from, from the top of the workspace down."""
     workspace = around.workspace_of(path)
     if workspace is None or loader.is_top_only:
@@ -177,4 +121,5 @@ def _present(
 
 def takes_imports(path: Path) -> bool:
     """Whether `@docs/rules.md` in a file means that file: else it may be anybody's name."""
-    return loaded_name(path.name) in ("CLAUDE.md", "CLAUDE.local.md", "GEMINI.md")
+    name = loaded_name(path.name)
+    return any(name in names for own in LOADERS if own.follows_imports for names in own.choices)

@@ -5,16 +5,15 @@ from pathlib import Path
 
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_loading import (
-    OPENCLAW,
     imported_texts,
     is_in_sight,
     loaders_of,
 )
 from ullage.app.documents.instructions import instruction_cuts, is_index, memory_cuts
-from ullage.core.documents.instructions import Reader
 from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.positions import utf16_length
 from ullage.core.transcript.tokens import estimate_tokens
+from ullage.formats.agents.openclaw.agent import LOADER as OPENCLAW
 
 
 def size_text(path: Path, text: str, around: Surroundings) -> str:
@@ -59,14 +58,14 @@ def _imported(path: Path, text: str, around: Surroundings) -> Collection[str]:
     return imported_texts(path, text, around).values() if is_followed else ()
 
 
-def _sent(path: Path, text: str, around: Surroundings) -> dict[Reader, int]:
+def _sent(path: Path, text: str, around: Surroundings) -> dict[str, int]:
     """Estimate what each agent is given that loads a file.
 
     Where none of those that load it is in sight, any of them may come to be used.
     """
     cuts = (memory_cuts if is_index(path) else instruction_cuts)(path, text, around)
-    n_unseen: dict[Reader, int] = {one.reader: 0 for one in loaders_of(path, around)}
+    n_unseen: dict[str, int] = {one.reader: 0 for one in loaders_of(path, around)}
     n_unseen |= {cut.reader: estimate_tokens(text[cut.start : cut.end]) for cut in cuts}
-    readers: list[Reader] = [one for one in n_unseen if is_in_sight(one, path, around)]
+    readers: list[str] = [one for one in n_unseen if is_in_sight(one, path, around)]
     n_all = text_tokens(text)
     return {one: max(n_all - n_unseen[one], 0) for one in readers or list(n_unseen)}

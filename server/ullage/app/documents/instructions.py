@@ -8,9 +8,6 @@ import msgspec
 
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_loading import (
-    CLAUDE_CODE,
-    CODEX,
-    OPENCLAW,
     is_in_sight,
     loaded_above,
     loaded_before,
@@ -33,6 +30,9 @@ from ullage.core.documents.text_sections import text_tokens
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions, utf16_length
 from ullage.core.transcript.tokens import estimate_tokens
+from ullage.formats.agents.claude_code.agent import LOADER as CLAUDE_CODE
+from ullage.formats.agents.codex.agent import LOADER as CODEX
+from ullage.formats.agents.openclaw.agent import LOADER as OPENCLAW
 from ullage.store.files.text_files import (
     exists,
     is_folder,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from ullage.formats.registry import AGENTS
 from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
 
@@ -37,7 +38,7 @@ MEMORY_NAME: Final = "MEMORY.md"
 MEMORY_FOLDER: Final = "memory"
 PREVIEW_NAME: Final = "proposed.md"
 PREVIEW_FOLDER: Final = "previews"
-AGENT_FOLDERS: Final = (".openclaw", ".codex", ".claude", ".gemini")
+AGENT_FOLDERS: Final = tuple(info.loader.folder for info in AGENTS if info.loader is not None)
 """Of a user or of a workspace: what lies in one is for that agent alone."""
 _IS_CASE_KEPT = sys.platform not in ("win32", "darwin")
 """Elsewhere the system gives an agent that asks for AGENTS.md an agents.md too."""

@@ -15,19 +15,17 @@ from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     Outline,
     Row,
-    Sketch,
     extended,
     row_at_offset,
     rows_between,
 )
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.context import Compaction, ContextItem
+from ullage.core.transcript.context import Compaction, ContextItem, Sketch
 from ullage.core.transcript.entries import Line, Problem
 from ullage.core.transcript.message import ToolCall, ToolResult
 from ullage.core.transcript.tokens import count_message, estimate_tokens
 from ullage.errors import StorageError
-from ullage.formats.sketches import SKETCHES
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines, Mark, mark_at, read_appended
 
@@ -88,7 +86,7 @@ def outline_of(loaded: Loaded, before: Outlined | None) -> Outlined | None:
         Unreadable, NotATranscript: the file is not what it was.
     """
     lines = loaded.session.lines
-    if not isinstance(lines, FileLines) or loaded.session.header.known_agent not in SKETCHES:
+    if not isinstance(lines, FileLines) or loaded.session.agent.sketch is None:
         return None
     appended = None if before is None else read_appended(lines.path, before.mark)
     if before is None or appended is None:
@@ -184,7 +182,7 @@ def placed_compactions(found: Outlined) -> tuple[PlacedCompaction, ...]:
     placed: list[PlacedCompaction] = []
     for n_before, ref in enumerate(refs):
         row = row_at_offset(found.outline, ref.offset)
-        compaction = session.format.read_compaction(found.lines, ref)
+        compaction = session.agent.read_compaction(found.lines, ref)
         if row is not None and compaction is not None:
             is_last = ref is refs[-1] and found.loaded.context.boundary is not None
             placed.append(
@@ -209,8 +207,8 @@ def _added(loaded: Loaded, outline: Outline, lines: Iterable[Line]) -> Outline:
 
 
 def _sketch(loaded: Loaded, line: Line) -> Sketch | Problem | None:
-    header = loaded.session.header
-    return SKETCHES[header.known_agent](line, header)
+    sketch = loaded.session.agent.sketch
+    return None if sketch is None else sketch(line, loaded.session.header)
 
 
 def transcript_targets(found: Outlined, places: Places) -> tuple[Target, ...]:

@@ -79,7 +79,7 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
 def history(session: Session, places: Places) -> HistoryReport:
     """Read every compaction on the active path."""
     context = read(session, places).context
-    read_one = session.format.read_compaction
+    read_one = session.agent.read_compaction
     found = [read_one(session.lines, ref) for ref in context.compactions]
     losses = [noted_loss(one.details) for one in found if one is not None]
     n_compactions = len(context.compactions)
@@ -196,7 +196,7 @@ def _entry_ids(found: Stretch) -> set[str]:
 
 def _ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> Ended | None:
     session = loaded.session
-    compaction = session.format.read_compaction(session.lines, ref)
+    compaction = session.agent.read_compaction(session.lines, ref)
     if compaction is None:
         return None
     before = _context_before(session, compaction, ref, loaded.reading.index)
@@ -220,7 +220,7 @@ def _read_until(session: Session, end: int, index: Index) -> Context:
     covered = max((ref.offset + ref.size_bytes for ref in known), default=0)
     so_far = Index(covered_bytes=covered, n_entries=0, compactions=known)
     lines = _lines_until(session, end)
-    return session.format.read_context(lines, session.header, so_far).context
+    return session.agent.read_context(lines, session.header, so_far).context
 
 
 def _lines_until(session: Session, end: int) -> Lines:
@@ -235,7 +235,7 @@ def _end_of(session: Session, entry_id: str, end: int) -> int | None:
     needle = entry_id.encode()
     for line in _lines_until(session, end).backward():
         if needle in line.raw:
-            entries = session.format.parse(line.raw).entries
+            entries = session.agent.parse(line.raw).entries
             if entries and entries[0].entry_id == entry_id:
                 return line.offset + len(line.raw)
     return None

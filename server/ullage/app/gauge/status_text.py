@@ -14,18 +14,12 @@ from ullage.core.gauge.window import Window, WindowSource
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent
 from ullage.core.transcript.message import JsonObject
+from ullage.formats.registry import agent_info
 
 RULE = "━" * 50
 """The line below a heading."""
 LABEL_CHARS = 21
 BAR_CHARS = 40
-AGENT_NAMES: dict[Agent, str] = {
-    "openclaw": "pi / OpenClaw",
-    "claude-code": "Claude Code",
-    "codex": "Codex",
-    "opencode": "opencode",
-    "gemini": "Gemini CLI",
-}
 N_ID_CHARS = 8
 """Enough to tell sessions apart."""
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -104,7 +98,7 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def session_title(agent: Agent, session_id: str) -> str:
     """Name a session where it stands among others."""
-    return f"{AGENT_NAMES[agent]} · {session_id[:N_ID_CHARS]}"
+    return f"{agent_info(agent).name} · {session_id[:N_ID_CHARS]}"
 
 
 def status_text(loaded: Loaded) -> str:
@@ -114,7 +108,7 @@ def status_text(loaded: Loaded) -> str:
     lines = [
         "Context Status",
         RULE,
-        row("Session", f"{AGENT_NAMES[header.known_agent]} · {header.session_id}"),
+        row("Session", f"{agent_info(header.known_agent).name} · {header.session_id}"),
         row("Model", context.model or "not named yet"),
         row("Total Tokens", total_text(gauge)),
         *([] if gauge.utilization is None else [row("", bar(gauge.utilization))]),
@@ -257,7 +251,7 @@ def report_loss(loss: Loss | None) -> LossReport | None:
 
 def report_context(session: Session, context: Context) -> ContextReport:
     return ContextReport(
-        messages=session.format.messages(context),
+        messages=session.agent.messages(context),
         summary=None if context.boundary is None else context.boundary.summary,
         entry_ids=[item.entry_id for item in context.items],
     )

@@ -29,7 +29,6 @@ from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
-from ullage.formats.agents.openclaw.meta import read_flush_epoch
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
 from ullage.store.state.flush_state import read_flush_state, record_flush
@@ -287,7 +286,9 @@ def is_flush_open(
         return False
     epoch = epoch or epoch_of(loaded.context)
     own = read_flush_state(key or session_key(loaded.session), places).epoch
-    count = read_flush_epoch(loaded.session.lines, loaded.session.header)
+    count, info = None, loaded.session.agent_info
+    if info is not None and info.read_flush_epoch is not None:
+        count = info.read_flush_epoch(loaded.session.lines, loaded.session.header)
     theirs = None if count is None else Epoch(n_compactions=count, turn_id=None)
     return not (is_flushed(epoch, own) or is_flushed(epoch, theirs))
 

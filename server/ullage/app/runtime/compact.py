@@ -92,9 +92,7 @@ async def write_summary(
     place = first_kept or conversation.places[summarized.selection.cut.first_kept]
     done = SummaryToApply(
         summary=summary,
-        message=session.shape.summary_message(
-            summary.text, n_tokens_before=planned.n_before, at_ms=_now_ms()
-        ),
+        message=session.info.shape.make_summary(summary.text, planned.n_before, _now_ms()),
         first_kept=place - n_added,
         system_places=tuple(at - n_added for at in conversation.system_places(place)),
         details=details_of(summarized, planned.n_before, planned.n_after),
@@ -152,7 +150,7 @@ async def _plan(
 
 def _put_first(session: RuntimeSession, messages: RequestMessages, summary: str) -> RequestMessages:
     """Put the summary of the compaction before first, as the context has it."""
-    message = session.shape.summary_message(summary, n_tokens_before=0, at_ms=0)
+    message = session.info.shape.make_summary(summary, 0, 0)
     return msgspec.structs.replace(
         messages,
         messages=[message, *messages.messages],

@@ -24,8 +24,8 @@ from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.format import Reading
 from ullage.formats.in_memory import Known, context_of_messages
+from ullage.formats.reading import Reading
 from ullage.store.state.auto_state import read_auto_state
 
 
@@ -124,7 +124,7 @@ def put_placeholders(
 ) -> dict[int, JsonObject]:
     """Give the runtime's own messages that change by a prune, by their place."""
     items = measured.loaded.context.items
-    changed = with_placeholders(items, prunes, session.shape.prune_message)
+    changed = with_placeholders(items, prunes, session.info.shape.prune_message)
     return {
         at: item.native for at, item in enumerate(changed) if item.native is not items[at].native
     }
@@ -147,7 +147,7 @@ def _read(session: RuntimeSession, progress: SessionProgress, request: RequestMe
         kept_ids=progress.seen.kept_ids,
         n_tokens_after=progress.n_tokens_after,
     )
-    return context_of_messages(session.shape, request.messages, known, request.entry_ids)
+    return context_of_messages(session.info.shape, request.messages, known, request.entry_ids)
 
 
 def _measure(session: RuntimeSession, context: Context, sent: Context) -> Loaded:

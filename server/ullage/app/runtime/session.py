@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -16,11 +15,10 @@ from ullage.app.sessions.session import Session
 from ullage.core.change.breaker import Breaker
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Header
-from ullage.core.transcript.message import JsonObject, MessageFormat
+from ullage.core.transcript.entries import Agent, Header
+from ullage.core.transcript.message import JsonObject
 from ullage.errors import InputError, UllageError
 from ullage.formats.in_memory import InMemory, Known, context_of_messages
-from ullage.formats.registry import IN_MEMORY
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import count_tokens
@@ -28,17 +26,15 @@ from ullage.store.state.auto_state import read_auto_state
 from ullage.store.state.runtime_state import read_runtime_state, write_runtime_state
 from ullage.store.transcript.reader import NoLines
 
-RuntimeAgent: TypeAlias = Literal["openclaw", "claude-code", "codex"]
-
 
 class RuntimeInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a runtime says of a session when it opens it."""
 
     name: str
     """The runtime's own."""
-    agent: RuntimeAgent | None = None
+    agent: Agent | None = None
     """None for a runtime that we do not know."""
-    shape: MessageFormat
+    shape: InMemory
     cwd: Path
     session_id: str
     session_key: str | None = None
@@ -55,7 +51,6 @@ class RuntimeSession(msgspec.Struct, frozen=True, kw_only=True):
 
     info: RuntimeInfo
     session: Session
-    shape: InMemory
     config: Config
     places: Places
     count: TokenCounts
@@ -77,13 +72,12 @@ def open_runtime_session(
             header=Header(
                 agent=info.agent, session_id=info.session_id, version=0, cwd=str(info.cwd)
             ),
-            transcript_format=None,
+            agent_info=None,
             lines=NoLines(info.session_file or Path(info.session_id)),
             # The same key as of its transcript: the command line finds what the runtime saved.
             key=info.session_key or f"{info.agent or info.name}:{info.session_id}",
             runtime=info.name,
         ),
-        shape=IN_MEMORY[info.shape],
         config=load_config(places, workspace=info.cwd),
         places=places,
         count=counts_for(info.model, places, count_text),
@@ -120,7 +114,7 @@ def notes_of(write: Callable[[], object]) -> tuple[str, ...]:
 def read_messages(session: RuntimeSession, messages: list[JsonObject]) -> tuple[ContextItem, ...]:
     """Read single messages, apart from their context."""
     known = Known(header=session.session.header, n_compactions=0)
-    return context_of_messages(session.shape, messages, known).items
+    return context_of_messages(session.info.shape, messages, known).items
 
 
 def _load_progress(session: RuntimeSession) -> SessionProgress:

@@ -11,10 +11,8 @@ from ullage.app.sessions.open import open_session, recognize_session
 from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Header
 from ullage.errors import InputError, SessionNotFound
-from ullage.formats.agents.openclaw.places import database_patterns as openclaw_patterns
-from ullage.formats.agents.opencode.places import database_patterns as opencode_patterns
-from ullage.formats.format import Format
-from ullage.formats.registry import FORMATS
+from ullage.formats.agent_info import AgentInfo
+from ullage.formats.registry import AGENTS
 from ullage.store.files.places import Places
 from ullage.store.transcript.database import find_databases
 from ullage.store.transcript.folders import (
@@ -83,9 +81,9 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
     spellings = _spellings(cwd)
     files = (
         found
-        for known in FORMATS
-        for folder in _folders_of(known, cwd, places)
-        for found in (transcripts_below if known.HAS_NESTED_FOLDERS else transcripts_in)(folder)
+        for info in AGENTS
+        for folder in _folders_of(info, cwd, places)
+        for found in (transcripts_below if info.has_nested_folders else transcripts_in)(folder)
     )
     rows = (row for row in database_rows(_databases(places)) if row.session.directory in spellings)
     for candidate in _newest_first(files, rows):
@@ -100,7 +98,7 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
 
 def session_folders(cwd: Path, places: Places) -> set[Path]:
     """List the folders where agents keep the sessions of a folder, whether they exist or not."""
-    return {folder for known in FORMATS for folder in _folders_of(known, cwd, places)}
+    return {folder for info in AGENTS for folder in _folders_of(info, cwd, places)}
 
 
 def database_folders(places: Places) -> set[Path]:
@@ -110,7 +108,7 @@ def database_folders(places: Places) -> set[Path]:
 
 def subagent_sessions(session: Session, places: Places) -> Iterator[Session]:
     """Go through the sessions that work for this one, the one written to last first."""
-    folders = session.format.subagent_folders(session.path)
+    folders = session.agent.subagent_folders(session.path)
     files = chain.from_iterable(transcripts_below(folder) for folder in folders)
     wanted = session.header.session_id
     rows = (row for row in database_rows(_databases(places)) if row.session.parent_id == wanted)
@@ -123,8 +121,8 @@ def subagent_sessions(session: Session, places: Places) -> Iterator[Session]:
 
 
 def _databases(places: Places) -> Iterator[Path]:
-    for patterns in (opencode_patterns, openclaw_patterns):
-        yield from find_databases(patterns(places.env, places.home))
+    for info in AGENTS:
+        yield from find_databases(info.database_patterns(places.env, places.home))
 
 
 def _session_by_id(text: str, places: Places) -> Session:
@@ -133,7 +131,7 @@ def _session_by_id(text: str, places: Places) -> Session:
             f"session id {text!r} is too short: give at least {MIN_ID_CHARS} characters"
         )
     wanted = text.lower()
-    roots = (r for known in FORMATS for r in known.session_roots(places.env, places.home))
+    roots = (r for info in AGENTS for r in info.session_roots(places.env, places.home))
     files = (
         found
         for root in roots
@@ -180,12 +178,12 @@ def _header_of(path: Path, inode: int) -> Header:
     return open_session(path).header
 
 
-def _folders_of(known: Format, cwd: Path, places: Places) -> set[Path]:
+def _folders_of(info: AgentInfo, cwd: Path, places: Places) -> set[Path]:
     spellings = _spellings(cwd)
     return {
         folder
         for spelling in spellings
-        for folder in known.session_folders(Path(spelling), places.env, places.home)
+        for folder in info.workspace_folders(Path(spelling), places.env, places.home)
         if is_of_workspace(folder, spellings)
     }
 

@@ -12,7 +12,7 @@ from ullage.core.checkpoint.session_events import events_of
 from ullage.core.checkpoint.working_state import Event
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
-from ullage.formats.format import Reading
+from ullage.formats.reading import Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.transcript.database import look_at_database
@@ -94,7 +94,7 @@ def _read_on(before: ReadSession) -> ReadSession | None:
     appended = None if before.mark is None else read_appended(before.session.path, before.mark)
     if appended is None:
         return None
-    extend, size_bytes = before.session.format.extend, appended.source.size_bytes
+    extend, size_bytes = before.session.agent.extend, appended.source.size_bytes
     whole = extend(before.whole, appended.lines, size_bytes)
     shown = whole
     if whole is not None and appended.unfinished is not None:

@@ -13,7 +13,7 @@ from ullage.core.gauge.status import Status, assess
 from ullage.core.gauge.window import resolve_window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.index import EMPTY_INDEX
-from ullage.formats.format import Reading
+from ullage.formats.reading import Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import model_row
 from ullage.store.gauge.token_counts import CountText, TokenCounts
@@ -53,7 +53,7 @@ def read(session: Session, places: Places) -> Reading:
     """Read a session's context, by the help of what is known of the file from before."""
     lines = session.lines
     known = read_index(lines, places) if isinstance(lines, FileLines) else EMPTY_INDEX
-    reading = session.format.read_context(lines, session.header, known)
+    reading = session.agent.read_context(lines, session.header, known)
     if isinstance(lines, FileLines):
         write_index(lines, reading.index, known, places)
     return reading

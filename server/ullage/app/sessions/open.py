@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ullage.app.sessions.session import Session
 from ullage.errors import NotATranscript
-from ullage.formats.registry import recognize
+from ullage.formats.registry import AGENTS, recognize
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.open import open_lines
@@ -36,16 +36,14 @@ def recognize_session(lines: Source) -> Session:
     match = recognize(lines)
     if match is None:
         raise NotATranscript(
-            f"{lines.path} is not a session of an agent that Ullage reads (pi/OpenClaw,"
-            " Claude Code, Codex, opencode, Gemini CLI): name a transcript"
+            f"{lines.path} is not a session of an agent that Ullage reads"
+            f" ({', '.join(agent.name for agent in AGENTS)}): name a transcript"
         )
-    transcript_format, header = match
-    return Session(
-        transcript_format=transcript_format, header=header.named(lines.path.stem), lines=lines
-    )
+    agent, header = match
+    return Session(agent_info=agent, header=header.named(lines.path.stem), lines=lines)
 
 
 def is_running(session: Session, places: Places) -> bool:
     """Tell whether the agent itself says that it has a session open."""
-    ids = running_sessions(session.format.live_folders(places.env, places.home))
+    ids = running_sessions(session.agent.live_folders(places.env, places.home))
     return session.header.session_id in ids

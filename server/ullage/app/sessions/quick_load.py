@@ -1,11 +1,10 @@
 """A session as its agent names it while it runs, read and measured quickly.
 
-Hooks hold up the agent's work. So only the format that is asked for is imported, what is not
+Hooks hold up the agent's work. So only the agent that is asked for is imported, what is not
 counted yet is estimated without a tokenizer, and estimates are not kept.
 """
 
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -16,13 +15,12 @@ from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.tokens import estimate_tokens
 from ullage.errors import NotATranscript
-from ullage.formats.format import Format, Reading
+from ullage.formats.agent_info import AgentInfo
+from ullage.formats.reading import Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import TokenCounts
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING
 from ullage.store.transcript.reader import FileLines
-
-LiveAgent: TypeAlias = Literal["claude-code", "codex"]
 
 
 class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +33,7 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_live_session(
-    agent: LiveAgent, session_id: str, path: Path, config: Config, places: Places
+    agent: AgentInfo, session_id: str, path: Path, config: Config, places: Places
 ) -> LiveSession:
     """Read the transcript that an agent names, and measure it.
 
@@ -46,13 +44,12 @@ def read_live_session(
         NotATranscript: it is not this agent's, or of another session.
     """
     lines = FileLines(path)
-    agent_format = _format_of(agent)
-    header = agent_format.read_header(lines)
+    header = agent.read_header(lines)
     if header is None:
-        raise NotATranscript(f"{path.name} is not a transcript of {agent}: update Ullage")
-    session = Session(transcript_format=agent_format, header=header.named(path.stem), lines=lines)
+        raise NotATranscript(f"{path.name} is not a transcript of {agent.agent}: update Ullage")
+    session = Session(agent_info=agent, header=header.named(path.stem), lines=lines)
     if session.header.session_id != session_id:
-        raise NotATranscript(f"{path.name} is of another session than {agent} says")
+        raise NotATranscript(f"{path.name} is of another session than {agent.agent} says")
     keeps_caches = places.keeps_caches and not config.policy.is_read_only
     reading = read(session, msgspec.structs.replace(places, keeps_caches=keeps_caches))
     count = TokenCounts(
@@ -98,15 +95,3 @@ def contains_text(live: LiveSession, text: str) -> bool:
     start = compactions[-1].offset if compactions else 0
     needle = msgspec.json.encode(text)[1:-1]
     return any(needle in line.raw for line in live.session.lines.forward(start))
-
-
-def _format_of(agent: LiveAgent) -> Format:
-    match agent:
-        case "claude-code":
-            from ullage.formats.agents.claude_code import adapter as claude_code
-
-            return claude_code
-        case "codex":
-            from ullage.formats.agents.codex import adapter as codex
-
-            return codex

@@ -1,19 +1,17 @@
-"""A session whose format is known; apart from `open`, which knows all the formats."""
+"""A session whose agent is known; apart from `open`, which knows all agents."""
 
 from pathlib import Path
 
 import msgspec
 
 from ullage.core.transcript.entries import Header
-from ullage.formats.format import Format
+from ullage.formats.agent_info import AgentInfo
 from ullage.store.transcript.reader import Source
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """A session whose format is known."""
-
     header: Header
-    transcript_format: Format | None
+    agent_info: AgentInfo | None
     """None where its runtime holds the messages."""
     lines: Source
     key: str | None = None
@@ -22,11 +20,11 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the runtime that holds the messages."""
 
     @property
-    def format(self) -> Format:
-        """The format of a session that was read from a transcript."""
-        if self.transcript_format is None:
-            raise AssertionError("a transcript has a format")
-        return self.transcript_format
+    def agent(self) -> AgentInfo:
+        """The agent of a session that was read from a transcript."""
+        if self.agent_info is None:
+            raise AssertionError("a transcript has an agent")
+        return self.agent_info
 
     @property
     def path(self) -> Path:

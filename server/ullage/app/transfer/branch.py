@@ -4,7 +4,6 @@ import msgspec
 
 from ullage.app.change.new_session import NewFile, new_file_beside, write_session
 from ullage.app.sessions.session import Session
-from ullage.core.transcript.entries import Agent
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.new_session import VERSION, Branch, branch
 from ullage.store.files.places import Places
@@ -12,13 +11,6 @@ from ullage.store.transcript.reader import FileLines
 
 MAX_BRANCHED_BYTES = 256 * 1024 * 1024
 """The copy is put together in memory (chosen)."""
-_OWN_WAYS: dict[Agent, str] = {
-    "claude-code": "claude --resume {0} --fork-session",
-    "codex": "codex fork {0}",
-    "openclaw": "/fork in pi, once it was opened there",
-    "opencode": "/fork in opencode",
-    "gemini": "/chat save in Gemini CLI",
-}
 
 
 class BranchReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +43,7 @@ def plan_branch(session: Session, at: str | None, places: Places) -> PlannedBran
     header, lines = session.header, session.lines
     is_plain = header.agent == "openclaw" and header.version == VERSION and not header.dialect
     if not is_plain or not isinstance(lines, FileLines):
-        way = _OWN_WAYS[header.known_agent].format(header.session_id)
+        way = session.agent.fork_hint.format(session_id=header.session_id)
         raise WriteNotSupported(
             f"Ullage branches sessions of pi (version {VERSION}) only; for this one use: {way}"
         )

@@ -95,7 +95,7 @@ def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool)
     if session.header.agent == "openclaw" and isinstance(session.lines, FileLines):
         entries = entries_of_context(session.lines, session.header)
     if entries is None:
-        messages = _fit(session.format.messages(context), redactor)
+        messages = _fit(session.agent.messages(context), redactor)
     else:
         # What was masked in the records is masked in the messages that follow from them.
         entries = _fit(entries, redactor)
@@ -229,7 +229,7 @@ def write_import(planned: Import, places: Places) -> str | None:
     file, checkpoint = planned.file, planned.bundle.checkpoint
     write_session(file.path, planned.data)
     session = open_session(file.path)
-    if session.format.messages(read(session, places).context) != planned.bundle.messages:
+    if session.agent.messages(read(session, places).context) != planned.bundle.messages:
         raise Refused(
             f"{file.path} was written, but does not read as its bundle: delete it and report it"
         )
@@ -280,12 +280,12 @@ def _refusal(data: bytes, bundle: Bundle) -> str | None:
     records = None if found is None else records_of(found[1])
     if found is None or records is None:
         return "has entries that make no session"
-    known, header = found
-    findings = examine(lines, header, known, records).findings
+    agent, header = found
+    findings = examine(lines, header, agent, records).findings
     damage = [f for f in findings if f.severity == "error" and f.code not in _PAIR_CODES]
     if damage:
         return f"would make a damaged session ({damage[0].message})"
-    messages = known.messages(known.read_context(lines, header, EMPTY_INDEX).context)
+    messages = agent.messages(agent.read_context(lines, header, EMPTY_INDEX).context)
     if messages != bundle.messages:
         return "has entries that do not make its messages"
     return None

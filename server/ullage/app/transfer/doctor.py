@@ -13,9 +13,10 @@ from ullage.core.secrets.scan import mask
 from ullage.core.transcript.doctor import Finding, finding
 from ullage.core.transcript.entries import Agent, Header, MemoryLines
 from ullage.errors import NotATranscript, NotRepairable
+from ullage.formats.agent_info import AgentInfo
+from ullage.formats.doctor import Records
 from ullage.formats.examine import Examination, examine
-from ullage.formats.format import Format
-from ullage.formats.registry import guess, recognize, records_of
+from ullage.formats.registry import guess, recognize, records_of, repairable_sessions
 from ullage.formats.repair import Identity, Repaired, repair
 from ullage.store.files.atomic import create_named_file
 from ullage.store.files.places import Places
@@ -31,7 +32,7 @@ class Patient(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript whose agent is known, if need be by its records alone."""
 
     lines: Source
-    known: Format
+    info: AgentInfo
     header: Header
     is_recognized: bool
 
@@ -99,7 +100,7 @@ def check_up(text: str | None, places: Places) -> Checkup:
     header = patient.header if patient.is_recognized else None
     return Checkup(
         patient=patient,
-        examination=examine(patient.lines, header, patient.known, records),
+        examination=examine(patient.lines, header, patient.info, records),
         state=tuple(finding(one.code, detail=str(one.path)) for one in leftovers(places)),
     )
 
@@ -114,7 +115,7 @@ def check_lines(path: Path, max_bytes: int) -> tuple[Finding, ...]:
     if not isinstance(patient.lines, FileLines) or patient.lines.size_bytes > max_bytes:
         return ()
     header = patient.header if patient.is_recognized else None
-    return examine(patient.lines, header, patient.known, records_of(patient.header)).findings
+    return examine(patient.lines, header, patient.info, records_of(patient.header)).findings
 
 
 def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
@@ -127,8 +128,8 @@ def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
     path, records = patient.lines.path, records_of(patient.header)
     if records is None or not isinstance(patient.lines, FileLines | PackedLines):
         raise NotRepairable(
-            f"{path.name}: Ullage repairs sessions of pi (versions 2 and 3), Claude Code and"
-            " Codex; for others use their agent's own means"
+            f"{path.name}: Ullage repairs sessions of {repairable_sessions()}; for others use their"
+            " agent's own means"
         )
     if patient.lines.size_bytes > MAX_REPAIRED_BYTES:
         raise NotRepairable(
@@ -136,11 +137,11 @@ def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
         )
     target = places.cwd / out
     identity = Identity(
-        session_id=_new_id(patient.header, target),
+        session_id=_new_id(patient.header, records, target),
         cwd=patient.header.cwd or str(places.cwd),
         timestamp=now_text(),
     )
-    repaired = repair(patient.lines, patient.header, patient.known, records, identity)
+    repaired = repair(patient.lines, patient.header, patient.info, records, identity)
     lines = MemoryLines(repaired.data)
     found = recognize(lines)
     if found is None or found[1].agent != patient.header.agent:
@@ -240,19 +241,19 @@ def _patient(path: Path) -> Patient:
         found = guess(lines)
         if found is None:
             raise
-        known, header = found
-        return Patient(lines=lines, known=known, header=header, is_recognized=False)
+        info, header = found
+        return Patient(lines=lines, info=info, header=header, is_recognized=False)
 
 
 def _recognized(session: Session) -> Patient:
     return Patient(
-        lines=session.lines, known=session.format, header=session.header, is_recognized=True
+        lines=session.lines, info=session.agent, header=session.header, is_recognized=True
     )
 
 
-def _new_id(header: Header, target: Path) -> str:
-    """Give the copy an id of its own; Claude Code knows a session by the name of its file."""
-    if header.agent != "claude-code":
+def _new_id(header: Header, records: Records, target: Path) -> str:
+    """Give the copy an id of its own, or that of its file's name where the agent goes by it."""
+    if not records.is_named_by_file:
         return str(uuid4())
     try:
         return str(UUID(target.stem))

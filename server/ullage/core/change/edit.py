@@ -65,6 +65,14 @@ class RestoreEdit(msgspec.Struct, frozen=True, kw_only=True):
     """As the agent reads it."""
 
 
+class UndoEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """The last change of a session is taken back."""
+
+    entry_id: str
+    """Of the note that says so, where the agent's files have notes."""
+    timestamp: str
+
+
 class Append(msgspec.Struct, frozen=True, kw_only=True):
     """Lines go to the end of the transcript."""
 
@@ -176,6 +184,13 @@ class RewrittenLines(msgspec.Struct, frozen=True):
             raw = line.raw if change is None else change.new
             if raw:
                 yield Line(line.offset + n_grown, raw)
+
+
+def by_entry(replacements: Iterable[Replacement]) -> dict[str, list[Replacement]]:
+    grouped: dict[str, list[Replacement]] = {}
+    for replacement in replacements:
+        grouped.setdefault(replacement.entry_id, []).append(replacement)
+    return grouped
 
 
 def n_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) -> int:

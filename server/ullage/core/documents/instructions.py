@@ -1,12 +1,8 @@
 """What an agent is given of an instruction file or a memory file that is too long for it."""
 
-from typing import Literal, TypeAlias
-
 import msgspec
 
 from ullage.core.text.positions import utf16_length, utf16_offset
-
-Reader: TypeAlias = Literal["OpenClaw", "Codex", "Claude Code", "Gemini CLI"]
 
 HEAD_RATIO = 0.7
 TAIL_RATIO = 0.2
@@ -24,7 +20,8 @@ CLAUDE_MEMORY_BYTES = 25_000
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a text that an agent does not see: from one offset up to another."""
 
-    reader: Reader
+    reader: str
+    """The agent, by the name that its loader has."""
     start: int
     end: int
     rule: str

@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist, separate_injected
-from ullage.core.transcript.context import Category, ContextItem
+from ullage.core.transcript.context import Category, ContextItem, Sketch
 from ullage.core.transcript.entries import Line, Problem
 from ullage.core.transcript.message import ToolCall, plain_text
 
@@ -18,17 +18,6 @@ RowKind: TypeAlias = Category | Literal["compaction", "note", "unreadable"]
 TITLE_CHARS = 80
 READ_CHARS = 2_000
 """How much of a text is read, and masked, for its title: no secret reaches out of it (chosen)."""
-
-
-class Sketch(msgspec.Struct, frozen=True, kw_only=True):
-    """One line as its agent means it."""
-
-    entry_id: str
-    parent_id: str | None
-    item: ContextItem | None
-    """The message that it sends as long as no other line changes it; None where it sends none."""
-    is_compaction: bool
-    at_ms: int | None
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -30,26 +30,37 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     native: JsonObject
     """The message in the agent's own shape."""
     at_ms: int | None
-    is_after_boundary: bool
+    is_after_boundary: bool = True
     """Whether the entry was written after the last compaction or prune, not kept by it."""
+
+
+class Sketch(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a transcript as its agent means it, read by itself."""
+
+    entry_id: str
+    parent_id: str | None
+    item: ContextItem | None
+    """The message that it sends as long as no other line changes it; None where it sends none."""
+    is_compaction: bool
+    at_ms: int | None
 
 
 class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction as the transcript records it."""
 
     entry_id: str
-    parent_id: str | None
+    parent_id: str | None = None
     at_ms: int | None
     summary: str
-    first_kept_id: str | None
-    n_tokens_before: int | None
-    n_tokens_after: int | None
-    trigger: str | None
+    first_kept_id: str | None = None
+    n_tokens_before: int | None = None
+    n_tokens_after: int | None = None
+    trigger: str | None = None
     """What started it, as its writer says: `manual` or `auto`."""
-    layer: str | None
-    n_messages: int | None
+    layer: str | None = None
+    n_messages: int | None = None
     """Messages that the summary replaced."""
-    details: JsonObject
+    details: JsonObject = {}
     """What the writer of the compaction noted beside the summary, in its own shape."""
     is_opaque: bool = False
     """Whether what it left is not to be read, so that its size is unknown."""

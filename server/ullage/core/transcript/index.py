@@ -9,7 +9,7 @@ class CompactionRef(msgspec.Struct, frozen=True, kw_only=True):
     """Where a compaction stands in the file."""
 
     entry_id: str
-    previous_id: str | None
+    previous_id: str | None = None
     """The compaction before it on its path."""
     at_ms: int | None
     offset: int

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from ullage.app.gauge.inspect import Filling
 from ullage.app.gauge.status_text import (
-    AGENT_NAMES,
     ago,
     total_text,
     trigger_text,
@@ -15,6 +14,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.breakdown import Share
 from ullage.core.gauge.gauge import tells_usage
 from ullage.core.gauge.status import last_compaction_ms
+from ullage.formats.registry import agent_info
 from ullage.lsp.markdown import escaped
 
 MAX_SHARES = 6
@@ -34,7 +34,7 @@ def gauge_tooltip(
     """
     status, header = loaded.status, loaded.session.header
     model = loaded.context.model or "model not named yet"
-    agent = AGENT_NAMES[header.known_agent]
+    agent = agent_info(header.known_agent).name
     rows = [
         f"**{agent}** · {escaped(model)} · {escaped(header.session_id[:8])}",
         f"{total_text(status.gauge)} tokens  \n{escaped(used_text(status.gauge) + _as_of(loaded))}",

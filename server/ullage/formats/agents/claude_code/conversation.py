@@ -1,23 +1,30 @@
-"""The active conversation of a Claude Code session, read from the end of the file.
+"""The active conversation of a Claude Code session, read from the end of the file, and what of it
+is sent.
 
 The leaf is the last record of the thread. Its parents lead up to a compact boundary, whose own
 parent is null. A boundary names the records before it that are still sent.
 """
 
+from collections.abc import Mapping, Set
+
 import msgspec
 
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Entry, Header, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
-from ullage.formats.agents.claude_code.notes import is_prune_note
+from ullage.core.transcript.message import JsonObject
+from ullage.formats.agents.claude_code.messages import native_of, to_message
 from ullage.formats.agents.claude_code.records import (
-    Stub,
     anchor_id,
-    is_boundary,
+    is_boundary_entry,
     preserved_ids,
     read_entry,
     read_stub,
 )
-from ullage.formats.json_line import iso_ms, object_of, objects_of, text_of
+from ullage.formats.json_line import object_of, objects_of, text_of, texts_of
+from ullage.formats.reading import CompactionsUpwards, Walk, calls_in, make_item
+
+CLEARED_RESULT = "[Old tool result content cleared]"
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,55 +42,31 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
 def read_conversation(lines: Lines, header: Header, known: Index) -> Conversation:
     """Collect the thread upwards until its boundary and what that preserves are found."""
     is_sidechain = header.parent_session_id is not None
-    known_ids = {ref.entry_id for ref in known.compactions}
-    thread: list[Entry] = []
-    refs: list[CompactionRef] = []
-    problems: list[Problem] = []
-    n_passed = 0
-    wanted: str | None = None
-    boundary: Entry | None = None
+    thread = _Thread()
+    compactions = CompactionsUpwards(known)
     pruned: Entry | None = None
-    missing: set[str] = set()
-    is_complete = is_chain_complete = False
-    for line in lines.backward():
-        is_counted = line.offset >= known.covered_bytes
-        if is_complete and is_chain_complete and not is_counted:
-            break
-        stub = read_stub(line)
-        if isinstance(stub, Problem):
-            problems.append(stub)
-            continue
-        if stub is None:
-            continue
-        n_passed += is_counted
-        if is_prune_note(stub) and boundary is None and pruned is None:
+    walk = Walk(lines.backward(), read_stub, known.covered_bytes)
+    for line, stub in walk:
+        if stub.is_prune_note and thread.boundary is None and pruned is None:
             note = read_entry(line)
             pruned = note if isinstance(note, Entry) else None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
-        if is_boundary(stub) and not is_chain_complete:
-            is_chain_complete = stub.uuid in known_ids
-            _link(refs, line, stub, is_new=not is_chain_complete)
-        if is_complete:
-            continue
-        entry = read_entry(line)
-        if not isinstance(entry, Entry):
-            continue
-        if boundary is None:
-            is_joined = is_boundary(stub) and wanted in preserved_ids(entry)
-            is_on_path = not thread or stub.uuid == wanted or is_joined
-            thread.append(entry)
-            if is_on_path:
-                wanted = stub.parent_uuid
-                if is_boundary(stub):
-                    boundary = entry
-                    missing = set(preserved_ids(entry))
-        elif stub.uuid in missing:
-            thread.append(entry)
-            missing.discard(stub.uuid)
-        is_complete = boundary is not None and not missing
-    found = _conversation(thread, boundary, refs, known.n_entries + n_passed, problems)
-    return msgspec.structs.replace(found, pruned=pruned)
+        if stub.is_boundary:
+            compactions.add(line, stub.uuid, stub.timestamp)
+        if not thread.is_complete and isinstance(entry := read_entry(line), Entry):
+            thread.add(entry)
+        walk.is_complete = thread.is_complete and compactions.is_complete
+    preserved, after = thread.split()
+    return Conversation(
+        boundary=thread.boundary,
+        preserved=preserved,
+        after=after,
+        pruned=pruned,
+        refs=tuple(compactions.refs),
+        n_entries=known.n_entries + walk.n_entries,
+        problems=tuple(walk.problems),
+    )
 
 
 def answer_id(entry: Entry) -> str | None:
@@ -91,56 +74,106 @@ def answer_id(entry: Entry) -> str | None:
     return None if message is None else text_of(message, "id")
 
 
-def _link(refs: list[CompactionRef], line: Line, stub: Stub, *, is_new: bool) -> None:
-    """Make a boundary the predecessor of the one below it in the file."""
-    if refs:
-        refs[-1] = msgspec.structs.replace(refs[-1], previous_id=stub.uuid)
-    if is_new:
-        refs.append(
-            CompactionRef(
-                entry_id=stub.uuid or "",
-                previous_id=None,
-                at_ms=iso_ms(stub.timestamp),
-                offset=line.offset,
-                size_bytes=len(line.raw),
-            )
-        )
+def sent_entries(conversation: Conversation) -> tuple[Entry, ...]:
+    """Put the summary first, then what the boundary preserved, then the rest."""
+    summary = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is True)
+    rest = tuple(e for e in conversation.after if e.native.get("isCompactSummary") is not True)
+    return (*summary, *conversation.preserved, *rest)
 
 
-def _conversation(
-    thread: list[Entry],
-    boundary: Entry | None,
-    refs: list[CompactionRef],
-    n_entries: int,
-    problems: list[Problem],
-) -> Conversation:
-    by_id = {entry.entry_id: entry for entry in thread}
-    kept_ids = () if boundary is None else preserved_ids(boundary)
-    n_kept = len(kept_ids)
-    places = {entry_id: at for at, entry_id in reversed([*enumerate(kept_ids)])}
-    on_path: set[str] = set()
-    current = thread[0] if thread else None
-    while current is not None and current.entry_id not in on_path:
-        on_path.add(current.entry_id)
-        parent_id = current.parent_id or ""
-        if boundary is not None and places.get(parent_id, n_kept) < n_kept:
-            # A resumed session goes on from what was preserved, which hangs on the summary.
-            n_kept = places[parent_id] + 1
-            parent_id = anchor_id(boundary) or ""
-        current = by_id.get(parent_id) if parent_id else None
-    kept_ids = kept_ids[:n_kept]
-    preserved = tuple(by_id[entry_id] for entry_id in kept_ids if entry_id in by_id)
-    on_path -= {*kept_ids}
-    after = tuple(entry for entry in reversed(thread) if entry.entry_id in on_path)
-    return Conversation(
-        boundary=boundary,
-        preserved=preserved,
-        after=_with_parallel(after, thread),
-        pruned=None,
-        refs=tuple(refs),
-        n_entries=n_entries,
-        problems=tuple(problems),
-    )
+def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
+    preserved_ids = {entry.entry_id for entry in conversation.preserved}
+    note = conversation.pruned
+    items: list[ContextItem] = []
+    tool_names: dict[str, str] = {}
+    cleared = frozenset(call_id for entry in conversation.after for call_id in cleared_calls(entry))
+    for entry in sent_entries(conversation):
+        item = item_of(entry, tool_names, cleared)
+        if item is None:
+            continue
+        tool_names |= calls_in(item.message)
+        is_kept = note is not None and entry.offset < note.offset
+        if is_kept or entry.entry_id in preserved_ids:
+            item = msgspec.structs.replace(item, is_after_boundary=False)
+        items.append(item)
+    return tuple(items)
+
+
+def item_of(
+    entry: Entry, tool_names: Mapping[str, str], cleared: Set[str] = frozenset()
+) -> ContextItem | None:
+    """Give the message of a record that follows the boundary; None where it sends none.
+
+    The results of `cleared` calls are sent as a placeholder.
+    """
+    native = native_of(entry)
+    if native is None:
+        return None
+    if cleared:
+        native = _with_cleared(native, cleared)
+    message, category = to_message(entry, native, tool_names)
+    return make_item(entry, message, category, native)
+
+
+def cleared_calls(entry: Entry) -> tuple[str, ...]:
+    """List the calls whose results a micro-compaction cleared, if this record is one."""
+    if entry.native.get("subtype") != "microcompact_boundary":
+        return ()
+    metadata = object_of(entry.native, "microcompactMetadata") or {}
+    return texts_of(metadata, "compactedToolIds")
+
+
+class _Thread:
+    """The records that may belong to the conversation, as they are met on the way up."""
+
+    def __init__(self) -> None:
+        self.boundary: Entry | None = None
+        self._entries: list[Entry] = []
+        self._wanted: str | None = None
+        """The parent of the topmost record on the path."""
+        self._missing: set[str] = set()
+        """What the boundary preserved and was not met yet."""
+
+    @property
+    def is_complete(self) -> bool:
+        return self.boundary is not None and not self._missing
+
+    def add(self, entry: Entry) -> None:
+        if self.boundary is not None:
+            if entry.entry_id in self._missing:
+                self._entries.append(entry)
+                self._missing.discard(entry.entry_id)
+            return
+        is_boundary = is_boundary_entry(entry)
+        is_joined = is_boundary and self._wanted in preserved_ids(entry)
+        if not self._entries or entry.entry_id == self._wanted or is_joined:
+            self._wanted = entry.parent_id
+            if is_boundary:
+                self.boundary = entry
+                self._missing = set(preserved_ids(entry))
+        self._entries.append(entry)
+
+    def split(self) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        """Give what the boundary preserved, then the boundary and what follows it."""
+        by_id = {entry.entry_id: entry for entry in self._entries}
+        kept_ids = () if self.boundary is None else preserved_ids(self.boundary)
+        n_kept = len(kept_ids)
+        places = {entry_id: at for at, entry_id in reversed([*enumerate(kept_ids)])}
+        on_path: set[str] = set()
+        current = self._entries[0] if self._entries else None
+        while current is not None and current.entry_id not in on_path:
+            on_path.add(current.entry_id)
+            parent_id = current.parent_id or ""
+            if self.boundary is not None and places.get(parent_id, n_kept) < n_kept:
+                # A resumed session goes on from what was preserved, which hangs on the summary.
+                n_kept = places[parent_id] + 1
+                parent_id = anchor_id(self.boundary) or ""
+            current = by_id.get(parent_id) if parent_id else None
+        kept_ids = kept_ids[:n_kept]
+        on_path -= {*kept_ids}
+        after = tuple(entry for entry in reversed(self._entries) if entry.entry_id in on_path)
+        preserved = tuple(by_id[entry_id] for entry_id in kept_ids if entry_id in by_id)
+        return preserved, _with_parallel(after, self._entries)
 
 
 def _with_parallel(path: tuple[Entry, ...], thread: list[Entry]) -> tuple[Entry, ...]:
@@ -167,3 +200,14 @@ def _ids(entry: Entry, block_type: str, key: str) -> list[str]:
     message = object_of(entry.native, "message") or {}
     blocks = (b for b in objects_of(message, "content") if b.get("type") == block_type)
     return [text_of(block, key) or "" for block in blocks]
+
+
+def _with_cleared(native: JsonObject, cleared: Set[str]) -> JsonObject:
+    blocks = objects_of(native, "content")
+    if not any(block.get("tool_use_id") in cleared for block in blocks):
+        return native
+    content = [
+        block | {"content": CLEARED_RESULT} if block.get("tool_use_id") in cleared else block
+        for block in blocks
+    ]
+    return native | {"content": content}

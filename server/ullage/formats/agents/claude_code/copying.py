@@ -11,18 +11,17 @@ from uuid import UUID, uuid5
 from ullage.core.change.edit import NewSession, Replacement
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.index import Index
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.agents.claude_code.conversation import (
     Conversation,
     answer_id,
+    cleared_calls,
     read_conversation,
 )
-from ullage.formats.agents.claude_code.items import cleared_calls
-from ullage.formats.agents.claude_code.messages import native_of, tells_usage
-from ullage.formats.agents.claude_code.prune import prune_message
-from ullage.formats.agents.claude_code.records import is_boundary, read_entry, read_stub
+from ullage.formats.agents.claude_code.messages import native_of, prune_message, tells_usage
+from ullage.formats.agents.claude_code.records import read_entry, read_stub
 from ullage.formats.json_line import compact_json, objects_of, text_of, with_value
+from ullage.formats.reading import index_again
 
 _NAMESPACE = UUID("0b6b4fd5-2f0c-5f6a-9a59-5d7c4b1d4a0e")
 """Of all ids that Ullage gives in sessions of Claude Code; drawn once."""
@@ -41,7 +40,8 @@ _SETTINGS = frozenset(
         "worktree-state",
     )
 )
-"""Records beside the thread of which the last holds for the session (research/agents.md §1.2)."""
+"""Records beside the thread of which the last holds for the session (docs/design/agents.md,
+"Claude Code: records")."""
 _REPLACED_OUTPUTS = "content-replacement"
 """What Claude Code sends for outputs that it put into files; all of them hold."""
 _ENVELOPE = ("userType", "entrypoint", "cwd", "version", "gitBranch", "slug")
@@ -53,29 +53,20 @@ def derived_id(header: Header, *names: str) -> str:
 
 
 def live_conversation(lines: Lines, context: Context) -> Conversation:
-    known = Index(
-        covered_bytes=lines.size_bytes,
-        n_entries=context.n_entries,
-        compactions=context.compactions,
-    )
-    return read_conversation(lines, context.header, known)
-
-
-def new_session_id(context: Context, entry_id: str, timestamp: str) -> str:
-    return derived_id(context.header, entry_id, timestamp)
+    return read_conversation(lines, context.header, index_again(lines, context))
 
 
 class Copier:
     """Lines of the new session, each record after the one before it."""
 
-    def __init__(self, lines: Lines, context: Context, session_id: str) -> None:
+    def __init__(self, lines: Lines, context: Context, entry_id: str, timestamp: str) -> None:
+        self.session_id = derived_id(context.header, entry_id, timestamp)
         self._source = lines
-        self._session_id = session_id
         self._sent = {item.entry_id: item.native for item in context.items}
         self._parent_id: str | None = None
         self._usage_of: str | None = None
         self._n_tokens = 0
-        self.lines: list[bytes] = []
+        self._lines: list[bytes] = []
 
     def add(self, entry: Entry, replacements: Sequence[Replacement] = ()) -> None:
         """Copy a record; what it does not send in another way stays as it is to the byte."""
@@ -88,7 +79,7 @@ class Copier:
                 raw = _sending(raw, entry, sent)
         if self._usage_of is not None and answer_id(entry) == self._usage_of:
             raw = with_value(raw, ("message", "usage"), _usage(self._n_tokens))
-        self.lines.append(raw)
+        self._lines.append(raw)
         self._parent_id = entry.entry_id
 
     def report_usage(self, conversation: Conversation, n_tokens: int | None) -> None:
@@ -106,12 +97,12 @@ class Copier:
         note = conversation.pruned
         for entry in conversation.after:
             if note is not None and note.offset < entry.offset:
-                self.lines.append(self._own_line(note))
+                self._lines.append(self._own_line(note))
                 note = None
             if not cleared_calls(entry):
                 self.add(entry, replacements.get(entry.entry_id, ()))
         if note is not None:
-            self.lines.append(self._own_line(note))
+            self._lines.append(self._own_line(note))
 
     def add_settings(self, pruned_calls: Set[str] = frozenset()) -> None:
         """Copy what holds for the session beside its thread, down from the last boundary."""
@@ -121,13 +112,13 @@ class Copier:
             stub = read_stub(line)
             if stub is None or isinstance(stub, Problem):
                 continue
-            if is_boundary(stub):
+            if stub.is_boundary:
                 break
             if stub.type in _SETTINGS and stub.type not in last:
                 last[stub.type] = self._own(line)
             elif stub.type == _REPLACED_OUTPUTS:
                 replaced.append(_without_calls(self._own(line), pruned_calls))
-        self.lines += [*reversed(last.values()), *reversed(replaced)]
+        self._lines += [*reversed(last.values()), *reversed(replaced)]
 
     def add_new(self, record: JsonObject, uuid: str, neighbor: Entry) -> None:
         """Write a record of our own, in the envelope of another one."""
@@ -137,23 +128,22 @@ class Copier:
         self._parent_id = uuid
 
     def add_note(self, record: JsonObject) -> None:
-        self.lines.append(compact_json(record | {"sessionId": self._session_id}).encode() + b"\n")
+        self._lines.append(compact_json(record | {"sessionId": self.session_id}).encode() + b"\n")
 
     def start_chain(self) -> None:
         """Let the next record have no parent."""
         self._parent_id = None
 
+    def new_session(self) -> NewSession:
+        data = b"".join(self._lines)
+        return NewSession(session_id=self.session_id, name=f"{self.session_id}.jsonl", data=data)
+
     def _own_line(self, entry: Entry) -> bytes:
         return self._own(next(self._source.forward(entry.offset)))
 
     def _own(self, line: Line) -> bytes:
-        raw = with_value(line.raw, ("sessionId",), self._session_id)
+        raw = with_value(line.raw, ("sessionId",), self.session_id)
         return raw if raw.endswith(b"\n") else raw + b"\n"
-
-
-def new_session(session_id: str, copier: Copier) -> NewSession:
-    data = b"".join(copier.lines)
-    return NewSession(session_id=session_id, name=f"{session_id}.jsonl", data=data)
 
 
 def _sending(raw: bytes, entry: Entry, native: JsonObject) -> bytes:
@@ -188,9 +178,6 @@ def _without_calls(raw: bytes, call_ids: Set[str]) -> bytes:
     entry = read_entry(Line(0, raw))
     if not call_ids or not isinstance(entry, Entry):
         return raw
-    kept = [
-        one
-        for one in objects_of(entry.native, "replacements")
-        if text_of(one, "toolUseId") not in call_ids
-    ]
+    replacements = objects_of(entry.native, "replacements")
+    kept = [one for one in replacements if text_of(one, "toolUseId") not in call_ids]
     return with_value(raw, ("replacements",), kept)

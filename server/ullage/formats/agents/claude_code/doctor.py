@@ -2,15 +2,11 @@
 
 from uuid import UUID
 
-from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.lineage import Node
 from ullage.core.transcript.message import JsonObject
+from ullage.formats.doctor import Records
 from ullage.formats.json_line import object_of, objects_of, text_of, texts_of
 
-ID_FIELD: str = "uuid"
-PARENT_FIELD: str = "parentUuid"
-KEPT_FIELD: str = ""
-MENDS_PAIRS: bool = True
 NO_RESULT = "[no result was recorded]"
 _ENVELOPE = (
     "isSidechain",
@@ -25,27 +21,23 @@ _ENVELOPE = (
 )
 
 
-def is_record(native: JsonObject) -> bool:
+def _is_record(native: JsonObject) -> bool:
     is_threaded = text_of(native, "uuid") is not None and "parentUuid" in native
     return text_of(native, "type") is not None and (
         is_threaded or text_of(native, "sessionId") is not None
     )
 
 
-def is_header(native: JsonObject) -> bool:
+def _is_header(native: JsonObject) -> bool:
     """Any record will do: this format has no header."""
     return text_of(native, "type") is not None
 
 
-def make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject | None:
-    del session_id, cwd, timestamp
-
-
-def session_id_field(native: JsonObject) -> tuple[str, ...]:
+def _session_id_field(native: JsonObject) -> tuple[str, ...]:
     return () if text_of(native, "sessionId") is None else ("sessionId",)
 
 
-def field_fault(native: JsonObject) -> str | None:
+def _find_fault(native: JsonObject) -> str | None:
     if text_of(native, "type") is None:
         return "type"
     if "parentUuid" not in native and "uuid" not in native:
@@ -64,7 +56,7 @@ def field_fault(native: JsonObject) -> str | None:
     return None
 
 
-def node(native: JsonObject) -> Node | None:
+def _node(native: JsonObject) -> Node | None:
     entry_id = text_of(native, "uuid")
     if not entry_id:
         return None
@@ -75,16 +67,11 @@ def node(native: JsonObject) -> Node | None:
     )
 
 
-def fresh_id(digest: str) -> str:
+def _fresh_id(digest: str) -> str:
     return str(UUID(hex=digest[:32], version=4))
 
 
-def is_answer_sent(item: ContextItem) -> bool:
-    del item
-    return True
-
-
-def result_record(call: JsonObject, call_id: str, name: str, *, entry_id: str) -> JsonObject | None:
+def _make_result(call: JsonObject, call_id: str, name: str, entry_id: str) -> JsonObject:
     del name
     result = {
         "type": "tool_result",
@@ -101,11 +88,11 @@ def result_record(call: JsonObject, call_id: str, name: str, *, entry_id: str) -
     }
 
 
-def is_compaction(native: JsonObject) -> bool:
+def _is_compaction(native: JsonObject) -> bool:
     return native.get("subtype") == "compact_boundary"
 
 
-def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
+def _keep_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
     metadata = object_of(native, "compactMetadata") or {}
     preserved = object_of(metadata, "preservedMessages") or {}
     if call_id not in texts_of(preserved, "uuids"):
@@ -122,13 +109,32 @@ def _with_next(uuids: tuple[str, ...], before: str, added: str) -> list[str]:
     return [uuid for one in uuids for uuid in ((one, added) if one == before else (one,))]
 
 
-def without_result(native: JsonObject, call_id: str) -> JsonObject | None:
+def _drop_result(native: JsonObject, call_id: str) -> JsonObject | None:
     message = object_of(native, "message") or {}
     kept = [b for b in objects_of(message, "content") if b.get("tool_use_id") != call_id]
     return native | {"message": message | {"content": kept}} if kept else None
 
 
-def follows_same_answer(native: JsonObject, child: JsonObject) -> bool:
+def _follows_same_answer(native: JsonObject, child: JsonObject) -> bool:
     """Whether both are blocks of one answer, which stand on records of their own."""
     answer_ids = [text_of(object_of(one, "message") or {}, "id") for one in (native, child)]
     return answer_ids[0] is not None and answer_ids[0] == answer_ids[1]
+
+
+RECORDS = Records(
+    sessions="Claude Code",
+    is_named_by_file=True,
+    id_field="uuid",
+    parent_field="parentUuid",
+    is_record=_is_record,
+    is_header=_is_header,
+    session_id_field=_session_id_field,
+    find_fault=_find_fault,
+    node=_node,
+    fresh_id=_fresh_id,
+    make_result=_make_result,
+    is_compaction=_is_compaction,
+    keep_result=_keep_result,
+    drop_result=_drop_result,
+    follows_same_answer=_follows_same_answer,
+)

@@ -1,58 +1,46 @@
 """Edits of Claude Code's sessions: the session goes on in a new file, the old one stays.
 
 A running Claude Code holds its history in memory and may rewrite the file, so that nothing is
-ever put into one (research/agents.md §0.5).
+ever put into one (docs/design/agents.md, "Writing to a session").
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from ullage.core.change.edit import (
     CompactionEdit,
-    LineChange,
     LinesBefore,
     NewSession,
     PruneEdit,
-    Replacement,
+    RestoreEdit,
+    UndoEdit,
+    by_entry,
 )
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, Lines
 from ullage.core.transcript.injected import PREFACE
 from ullage.core.transcript.message import JsonObject
-from ullage.errors import Refused
-from ullage.formats.agents.claude_code.copying import (
-    Copier,
-    derived_id,
-    live_conversation,
-    new_session,
-    new_session_id,
+from ullage.errors import Refused, WriteNotSupported
+from ullage.formats.agent_info import Editor
+from ullage.formats.agents.claude_code.conversation import (
+    Conversation,
+    cleared_calls,
+    items_of,
+    sent_entries,
 )
-from ullage.formats.agents.claude_code.items import cleared_calls, items_of, sent_entries
-from ullage.formats.agents.claude_code.notes import OWN_KEY, new_prune_note, own_details
-from ullage.formats.agents.claude_code.records import is_boundary_entry, metadata_of, read_entry
-from ullage.formats.agents.claude_code.restore import begin, restore, undo_restore
+from ullage.formats.agents.claude_code.copying import Copier, derived_id, live_conversation
+from ullage.formats.agents.claude_code.records import (
+    is_boundary_entry,
+    metadata_of,
+    new_prune_note,
+    read_entry,
+)
 from ullage.formats.json_line import text_of
-
-__all__ = [
-    "begin",
-    "compact",
-    "prune",
-    "refuse_edit",
-    "restore",
-    "resume_command",
-    "undo_compaction",
-    "undo_prune",
-    "undo_restore",
-]
-
-_FROM_SESSION = "fromSession"
-"""Names the session that a compacted one goes on from."""
+from ullage.formats.notes import FROM_SESSION, OWN_KEY, own_note, refuse_undo_of_first
 
 
-def refuse_edit(header: Header) -> str | None:
-    """Say why a session's files cannot be changed; None where they can."""
+def _refuse(header: Header) -> str | None:
     if header.parent_session_id is None:
         return None
     return (
@@ -61,7 +49,7 @@ def refuse_edit(header: Header) -> str | None:
     )
 
 
-def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
+def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
     """Begin a session with the kept records, a boundary that preserves them, and the summary.
 
     That is how Claude Code itself keeps records beyond a compaction: it sends them after the
@@ -70,14 +58,13 @@ def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
     entries = sent_entries(live_conversation(lines, context))
     at = next(n for n, entry in enumerate(entries) if entry.entry_id == edit.first_kept_id)
     kept = [e for e in entries[at:] if not is_boundary_entry(e) and not cleared_calls(e)]
-    session_id = new_session_id(context, edit.entry_id, edit.timestamp)
-    copier = Copier(lines, context, session_id)
+    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
     for entry in kept:
         copier.add(entry)
     copier.start_chain()
     last = entries[-1]
-    boundary_id = derived_id(context.header, session_id, "boundary")
-    summary_id = derived_id(context.header, session_id, "summary")
+    boundary_id = derived_id(context.header, copier.session_id, "boundary")
+    summary_id = derived_id(context.header, copier.session_id, "summary")
     copier.add_new(
         {
             "logicalParentUuid": last.entry_id,
@@ -104,30 +91,26 @@ def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
         last,
     )
     copier.add_settings()
-    return new_session(session_id, copier)
+    return copier.new_session()
 
 
-def prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
+def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     """Copy the conversation with placeholders in it, and note the prune behind it.
 
     Claude Code takes the last answer's usage for the size of its context, and would compact the
     copy at once: that answer reports what is left.
     """
     conversation = msgspec.structs.replace(live_conversation(lines, context), pruned=None)
-    session_id = new_session_id(context, edit.entry_id, edit.timestamp)
-    copier = Copier(lines, context, session_id)
-    replacements: dict[str, list[Replacement]] = {}
-    for one in edit.replacements:
-        replacements.setdefault(one.entry_id, []).append(one)
+    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
     copier.report_usage(conversation, edit.n_tokens_after)
-    copier.add_thread(conversation, replacements)
+    copier.add_thread(conversation, by_entry(edit.replacements))
     copier.add_settings({one.call_id for one in edit.replacements if one.call_id is not None})
     copier.add_note(new_prune_note(context, edit))
-    return new_session(session_id, copier)
+    return copier.new_session()
 
 
-def undo_compaction(
-    lines: Lines, context: Context, compaction: Compaction, *, entry_id: str, timestamp: str
+def _undo_compaction(
+    lines: Lines, context: Context, compaction: Compaction, edit: UndoEdit
 ) -> NewSession:
     """Copy the conversation as it was when the boundary was written; what followed stays behind.
 
@@ -139,22 +122,54 @@ def undo_compaction(
     earlier = msgspec.structs.replace(context, compactions=refs)
     conversation = live_conversation(before, earlier)
     earlier = msgspec.structs.replace(earlier, items=items_of(conversation))
-    session_id = new_session_id(context, entry_id, timestamp)
-    copier = Copier(before, earlier, session_id)
+    copier = Copier(before, earlier, edit.entry_id, edit.timestamp)
     copier.add_thread(conversation, {})
     copier.add_settings()
-    return new_session(session_id, copier)
+    return copier.new_session()
 
 
-def undo_prune(lines: Lines, originals: Sequence[LineChange]) -> None:
-    """Give up: a pruned session is a file of its own, and the old one is as it was."""
-    del lines, originals
+def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
+    """Copy the conversation with the text behind it.
+
+    Raises:
+        WriteNotSupported: there is no conversation.
+    """
+    conversation = live_conversation(lines, context)
+    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
+    copier.add_thread(conversation, {})
+    _add_text(copier, context, edit, _last(conversation))
+    copier.add_settings()
+    return copier.new_session()
 
 
-def resume_command(header: Header, path: Path) -> str:
-    """Give the command by which a user goes on with a session."""
-    del path
-    return f"claude --resume {header.session_id}"
+def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
+    """Begin a session of the same folder with the text alone.
+
+    Raises:
+        WriteNotSupported: there is no conversation whose surroundings could be taken over.
+    """
+    last = _last(live_conversation(lines, context))
+    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
+    _add_text(copier, context, edit, last)
+    return copier.new_session()
+
+
+def _last(conversation: Conversation) -> Entry:
+    entries = sent_entries(conversation)
+    if not entries:
+        raise WriteNotSupported("the session has no messages")
+    return entries[-1]
+
+
+def _add_text(copier: Copier, context: Context, edit: RestoreEdit, neighbor: Entry) -> None:
+    """Add a user's message.
+
+    When Claude Code resumes a session that ends with one, it puts an answer of its own behind that,
+    "No response requested." (2.1.197, run; a message that it hides gets the same).
+    """
+    message = {"role": "user", "content": edit.text}
+    record: JsonObject = {"type": "user", "message": message, "timestamp": edit.timestamp}
+    copier.add_new(record, derived_id(context.header, copier.session_id, "checkpoint"), neighbor)
 
 
 def _metadata(
@@ -179,7 +194,7 @@ def _metadata(
             "uuids": kept_ids,
             "allUuids": kept_ids,
         },
-        OWN_KEY: edit.details | {_FROM_SESSION: context.header.session_id},
+        OWN_KEY: edit.details | {FROM_SESSION: context.header.session_id},
     }
 
 
@@ -192,12 +207,7 @@ def _lines_before(lines: Lines, context: Context, compaction: Compaction) -> Lin
     ref = next(ref for ref in context.compactions if ref.entry_id == compaction.entry_id)
     boundary = read_entry(next(lines.forward(ref.offset)))
     metadata = metadata_of(boundary) if isinstance(boundary, Entry) else {}
-    own = own_details(metadata)
-    if own is not None:
-        raise Refused(
-            "this session begins with its compaction; the one from before it is whole:"
-            f" go on there with `claude --resume {text_of(own, _FROM_SESSION)}`"
-        )
+    refuse_undo_of_first(own_note(metadata), "claude --resume")
     leaf_id = text_of(boundary.native, "logicalParentUuid") if isinstance(boundary, Entry) else None
     before = LinesBefore(lines, ref.offset)
     for line in before.backward():
@@ -208,3 +218,13 @@ def _lines_before(lines: Lines, context: Context, compaction: Compaction) -> Lin
         "the lines from before the last compaction are not in this session's file any more,"
         " so that it cannot be undone: see its checkpoints (ullage checkpoint list)"
     )
+
+
+EDITOR = Editor(
+    refuse=_refuse,
+    compact=_compact,
+    prune=_prune,
+    restore=_restore,
+    begin=_begin,
+    undo_compaction=_undo_compaction,
+)

@@ -1,10 +1,12 @@
-"""Messages of Claude Code in the shape of the core."""
+"""Messages of Claude Code in the shape of the core, and as its runtime holds them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
+from ullage.core.change.edit import Replacement
 from ullage.core.transcript.context import Category
 from ullage.core.transcript.entries import Entry
-from ullage.core.transcript.injected import is_injected
+from ullage.core.transcript.injected import PREFACE, is_injected
 from ullage.core.transcript.message import (
     Block,
     Image,
@@ -16,8 +18,11 @@ from ullage.core.transcript.message import (
     ToolCall,
     ToolResult,
     Usage,
+    plain_text,
 )
-from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
+from ullage.formats.in_memory import InMemory
+from ullage.formats.json_line import as_object, compact_json, int_of, object_of, objects_of, text_of
+from ullage.formats.placeholders import prune_content
 
 SYNTHETIC_MODEL = "<synthetic>"
 """Model of the answers that Claude Code writes itself, such as errors of the API."""
@@ -53,7 +58,7 @@ def to_message(
     entry: Entry, native: JsonObject, tool_names: Mapping[str, str]
 ) -> tuple[Message, Category]:
     """Give a record's message; `tool_names` tells the tool behind each call id."""
-    blocks = content_of(native, tool_names)
+    blocks = _content_of(native, tool_names)
     role: Role = "assistant" if entry.kind == "assistant" else "user"
     message = Message(role=role, blocks=blocks)
     if entry.kind == "assistant":
@@ -63,7 +68,7 @@ def to_message(
             role=role,
             blocks=blocks,
             model=model if is_answer else None,
-            usage=usage_of(native) if is_answer else None,
+            usage=_usage_of(native) if is_answer else None,
             answer_id=text_of(native, "id"),
         )
     return message, _category(entry, blocks)
@@ -107,7 +112,7 @@ def _rendered(native: JsonObject) -> JsonObject | None:
     return {"role": text_of(native, "renderedRole") or "user", "content": content}
 
 
-def content_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Block, ...]:
+def _content_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Block, ...]:
     text = text_of(native, "content")
     if text is not None:
         return (Text(text=text),)
@@ -135,7 +140,7 @@ def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
             )
         case "tool_result":
             call_id = text_of(block, "tool_use_id") or ""
-            parts = content_of(block, tool_names)
+            parts = _content_of(block, tool_names)
             return ToolResult(
                 call_id=call_id,
                 name=tool_names.get(call_id, ""),
@@ -146,7 +151,7 @@ def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
             return None
 
 
-def usage_of(native: JsonObject) -> Usage | None:
+def _usage_of(native: JsonObject) -> Usage | None:
     """Read the usage of the last iteration: what the next request sends again.
 
     Claude Code compacts by input, both caches and output together (research/agents.md §1.3).
@@ -175,3 +180,66 @@ def usage_of(native: JsonObject) -> Usage | None:
         n_cache_write=n_write,
         n_total=n_total,
     )
+
+
+def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+    """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
+    native = prune_content(native, replacements, call_id=None, is_image=_is_image)
+    content = native.get("content")
+    if not isinstance(content, list):
+        return native
+    blocks = cast(list[object], content)
+    pruned = [_prune_result(block, replacements) for block in blocks]
+    return native if pruned == blocks else native | {"content": pruned}
+
+
+def _prune_result(value: object, replacements: Sequence[Replacement]) -> object:
+    block = as_object(value)
+    if block is None or block.get("type") != "tool_result":
+        return value
+    call_id = text_of(block, "tool_use_id") or ""
+    return prune_content(block, replacements, call_id=call_id, is_image=_is_image)
+
+
+def _is_image(block: JsonObject) -> bool:
+    return block.get("type") in ("image", "document")
+
+
+def _message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+    blocks = _content_of(native, tool_names)
+    if native.get("role") == "assistant":
+        message = Message(
+            role="assistant",
+            blocks=blocks,
+            model=text_of(native, "model"),
+            usage=_usage_of(native),
+            answer_id=text_of(native, "id"),
+        )
+        return message, "assistant"
+    if native.get("role") == "system":
+        return Message(role="system", blocks=blocks), "system"
+    message = Message(role="user", blocks=blocks)
+    text = plain_text(message)
+    if any(isinstance(block, ToolResult) for block in blocks):
+        return message, "tool results"
+    if text.startswith(PREFACE):
+        return message, "summary"
+    return message, "injected" if is_injected(text) else "user"
+
+
+def _summary_of(native: JsonObject) -> str | None:
+    return plain_text(Message(role="user", blocks=_content_of(native, {}))).removeprefix(PREFACE)
+
+
+def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
+    del n_tokens_before, at_ms  # the API refuses fields that it does not know
+    return {"role": "user", "content": PREFACE + summary}
+
+
+IN_MEMORY = InMemory(
+    runtimes=("claude-code",),
+    message_of=_message_of,
+    summary_of=_summary_of,
+    make_summary=_make_summary,
+    prune_message=prune_message,
+)

@@ -1,20 +1,27 @@
-"""Lines of a Claude Code transcript as entries."""
+"""Lines of a Claude Code transcript as entries, and what Ullage itself notes in it."""
 
 import msgspec
 
+from ullage.core.change.edit import PruneEdit
+from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import (
     decode_object,
     is_blank,
+    ms_of,
     object_of,
     read_object,
     text_of,
     texts_of,
 )
+from ullage.formats.notes import FROM_SESSION, prune_figures, to_prune_record
 
 MAX_HEADER_LINES = 50
 """The first lines may be notes without a session's marks (4 seen; the rest is margin)."""
+
+PRUNE_NOTE = "ullage-prune"
+"""Type of the record behind a prune. It has no uuid, so that it is no part of the thread."""
 
 
 class Stub(msgspec.Struct, kw_only=True, rename="camel"):
@@ -26,6 +33,14 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     parent_uuid: str | None = None
     is_sidechain: bool = False
     timestamp: str | None = None
+
+    @property
+    def is_boundary(self) -> bool:
+        return self.type == "system" and self.subtype == "compact_boundary"
+
+    @property
+    def is_prune_note(self) -> bool:
+        return self.type == PRUNE_NOTE
 
 
 _decode_stub = msgspec.json.Decoder(Stub).decode
@@ -90,10 +105,6 @@ def read_entry(line: Line) -> Entry | Problem | None:
     )
 
 
-def is_boundary(stub: Stub) -> bool:
-    return stub.type == "system" and stub.subtype == "compact_boundary"
-
-
 def is_boundary_entry(entry: Entry) -> bool:
     return entry.kind == "system" and entry.native.get("subtype") == "compact_boundary"
 
@@ -113,6 +124,15 @@ def anchor_id(boundary: Entry) -> str | None:
     metadata = metadata_of(boundary)
     kept = object_of(metadata, "preservedMessages") or object_of(metadata, "preservedSegment")
     return text_of(kept or {}, "anchorUuid")
+
+
+def read_prune_note(note: Entry) -> PruneRecord:
+    return to_prune_record(note.native, text_of(note.native, "id") or "", ms_of(note.native))
+
+
+def new_prune_note(context: Context, edit: PruneEdit) -> JsonObject:
+    head: JsonObject = {"type": PRUNE_NOTE, "id": edit.entry_id, "timestamp": edit.timestamp}
+    return head | prune_figures(context, edit) | {FROM_SESSION: context.header.session_id}
 
 
 def _is_empty(line: Line) -> bool:

@@ -1,19 +1,76 @@
-"""From the lines of a rollout to the items that Codex sends, with the figures told in between."""
+"""From the lines of a rollout to the items that Codex sends, with the figures told in between.
 
-from collections.abc import Iterable
+A `compacted` line holds a summary, or the history that takes the old one's place.
+"""
+
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from ullage.core.transcript.context import Compaction, Context, ContextItem, PruneRecord
 from ullage.core.transcript.entries import Entry
-from ullage.core.transcript.message import JsonObject, ToolCall, Usage
-from ullage.formats.agents.codex.compaction import stands_in
-from ullage.formats.agents.codex.messages import is_sent, to_message
-from ullage.formats.agents.codex.notes import is_prune, own_note, to_prune_record
-from ullage.formats.agents.codex.records import payload_of
-from ullage.formats.json_line import int_of, ms_of, object_of, text_of
+from ullage.core.transcript.injected import PREFACE
+from ullage.core.transcript.message import JsonObject, Usage, plain_text
+from ullage.formats.agents.codex.messages import is_sent, make_user_message, to_message
+from ullage.formats.agents.codex.records import (
+    is_prune,
+    payload_of,
+)
+from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of
+from ullage.formats.notes import own_note, to_prune_record
+from ullage.formats.reading import calls_in, make_item
 
+_LARGE_KEYS = frozenset(
+    ("message", "replacement_history", "replacement_history_metadata", "retained_context")
+)
 _FIGURES = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+
+
+def items_of_boundary(boundary: Entry) -> list[ContextItem]:
+    """List what a compaction left: its replacement history, else its summary alone.
+
+    Where there is no replacement history, Codex up to 0.12x rebuilds one when it resumes: its
+    first messages made anew, the user's messages back from the last one up to 20,000 tokens, the
+    summary. The rollout does not hold that list, so that the user's messages are left out here.
+    """
+    payload = payload_of(boundary)
+    summary = text_of(payload, "message") or ""
+    if isinstance(payload.get("replacement_history"), list):
+        natives = objects_of(payload, "replacement_history")
+    else:
+        natives = (make_user_message(summary),) if summary else ()
+    items: list[ContextItem] = []
+    tool_names: dict[str, str] = {}
+    for at, native in enumerate(natives):
+        if is_sent(native):
+            items.append(_item_of_boundary(boundary, at, native, summary, tool_names))
+            tool_names |= calls_in(items[-1].message)
+    return items
+
+
+def to_compaction(
+    boundary: Entry, items: Iterable[ContextItem], n_tokens_after: int | None
+) -> Compaction:
+    payload = payload_of(boundary)
+    usage = object_of(object_of(payload, "latest_token_usage_record") or {}, "usage") or {}
+    found = next((plain_text(i.message) for i in items if i.category == "summary"), "")
+    summary = text_of(payload, "message") or found
+    own = own_note(payload)
+    own_before = int_of(own or {}, "tokensBefore")
+    details = own or {key: value for key, value in payload.items() if key not in _LARGE_KEYS}
+    return Compaction(
+        entry_id=boundary.entry_id,
+        at_ms=ms_of(boundary.native),
+        summary=summary.removeprefix(PREFACE),
+        is_opaque=not summary and isinstance(payload.get("replacement_history"), list),
+        # The request that asked for the summary, and so the old context and little more.
+        n_tokens_before=int_of(usage, "total_tokens") if own is None else own_before,
+        n_tokens_after=n_tokens_after,
+        trigger=text_of(details, "trigger"),
+        layer=text_of(details, "layer"),
+        n_messages=int_of(details, "messagesCompacted"),
+        details=details,
+    )
 
 
 class Assembly:
@@ -36,7 +93,7 @@ class Assembly:
         """Items that stand in the boundary itself; no later figure belongs to them."""
         self._tool_names: dict[str, str] = {}
         for item in self.items:
-            self._learn_tools(item)
+            self._tool_names |= calls_in(item.message)
 
     @classmethod
     def resumed(cls, context: Context) -> "Assembly":
@@ -80,22 +137,9 @@ class Assembly:
             self.window_tokens = n_tokens
 
     def _add_item(self, entry: Entry, native: JsonObject) -> None:
-        message, category = to_message(native, self._tool_names)
-        item = ContextItem(
-            entry_id=entry.entry_id,
-            message=message,
-            category=category,
-            native=native,
-            at_ms=ms_of(entry.native),
-            is_after_boundary=True,
-        )
-        self._learn_tools(item)
+        item = item_of(entry, native, self._tool_names)
+        self._tool_names |= calls_in(item.message)
         self.items.append(item)
-
-    def _learn_tools(self, item: ContextItem) -> None:
-        for block in item.message.blocks:
-            if isinstance(block, ToolCall):
-                self._tool_names[block.call_id] = block.name
 
     def _add_usage(self, usage: Usage | None) -> None:
         """Give a usage to the last item that it covers.
@@ -122,7 +166,8 @@ class Assembly:
 
     def _add_prune(self, entry: Entry, payload: JsonObject) -> None:
         """Take all figures so far for those of a larger context."""
-        self.pruned = to_prune_record(entry, own_note(payload) or {})
+        note = own_note(payload) or {}
+        self.pruned = to_prune_record(note, text_of(note, "id") or "", ms_of(entry.native))
         self.items = [msgspec.structs.replace(item, is_after_boundary=False) for item in self.items]
         self._n_kept = len(self.items)
         self._last_usage = _usage(payload) or self._last_usage
@@ -135,10 +180,9 @@ class Assembly:
         return message.role == "assistant" or message.usage is not None
 
 
-def _is_kept(item: ContextItem, boundary: Compaction | None) -> bool:
-    """Whether no later figure can belong to an item."""
-    is_in_boundary = boundary is not None and stands_in(item.entry_id, boundary.entry_id)
-    return is_in_boundary or not item.is_after_boundary
+def item_of(entry: Entry, native: JsonObject, tool_names: Mapping[str, str]) -> ContextItem:
+    message, category = to_message(native, tool_names)
+    return make_item(entry, message, category, native)
 
 
 def last_usage(context: Context) -> Usage | None:
@@ -149,6 +193,33 @@ def last_usage(context: Context) -> Usage | None:
     if found is not None or boundary is None or boundary.n_tokens_after is None:
         return found
     return _estimate(boundary.n_tokens_after)
+
+
+def _stands_in(entry_id: str, boundary_id: str) -> bool:
+    """Whether an item is part of a boundary itself."""
+    return entry_id.partition(".")[0] == boundary_id
+
+
+def _is_kept(item: ContextItem, boundary: Compaction | None) -> bool:
+    """Whether no later figure can belong to an item."""
+    is_in_boundary = boundary is not None and _stands_in(item.entry_id, boundary.entry_id)
+    return is_in_boundary or not item.is_after_boundary
+
+
+def _item_of_boundary(
+    boundary: Entry, at: int, native: JsonObject, summary: str, tool_names: Mapping[str, str]
+) -> ContextItem:
+    message, category = to_message(native, tool_names)
+    if summary and message.role == "user" and plain_text(message) == summary:
+        category = "summary"
+    return ContextItem(
+        entry_id=boundary.entry_id if category == "summary" else f"{boundary.entry_id}.{at}",
+        message=message,
+        category=category,
+        native=native,
+        at_ms=ms_of(boundary.native),
+        is_after_boundary=category == "summary",
+    )
 
 
 def _estimate(n_total: int) -> Usage:

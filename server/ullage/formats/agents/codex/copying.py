@@ -7,10 +7,9 @@ from uuid import UUID, uuid5
 from ullage.core.change.edit import NewSession, Replacement
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Lines, Problem
-from ullage.core.transcript.index import Index
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.agents.codex.history import History, read_history
-from ullage.formats.agents.codex.prune import prune_message
+from ullage.formats.agents.codex.messages import prune_message
 from ullage.formats.agents.codex.records import payload_of, read_entry, read_stub, to_entry
 from ullage.formats.json_line import (
     compact_json,
@@ -20,6 +19,7 @@ from ullage.formats.json_line import (
     text_of,
     with_value,
 )
+from ullage.formats.reading import index_again
 
 _NAMESPACE = UUID("d6a3c0f2-6a51-5d0b-8c3e-0f1b7a9e4c55")
 """Of the ids of threads that Ullage begins; drawn once."""
@@ -90,12 +90,7 @@ class Copier:
 
 
 def live_history(lines: Lines, context: Context) -> History:
-    known = Index(
-        covered_bytes=lines.size_bytes,
-        n_entries=context.n_entries,
-        compactions=context.compactions,
-    )
-    return read_history(lines, known)
+    return read_history(lines, index_again(lines, context))
 
 
 def live_offsets(lines: Lines, history: History) -> list[int]:

@@ -1,28 +1,26 @@
 """Edits of Codex's sessions: the session goes on as a new thread, the old one stays.
 
 Codex notes the places of lines in a database beside its rollouts, so that nothing is ever put
-into one (research/agents.md §0.5).
+into one (docs/design/agents.md, "Writing to a session").
 """
-
-from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from ullage.core.change.edit import (
     CompactionEdit,
-    LineChange,
     LinesBefore,
     NewSession,
     PruneEdit,
-    Replacement,
+    RestoreEdit,
+    UndoEdit,
+    by_entry,
 )
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, Lines
 from ullage.core.transcript.injected import PREFACE
-from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.message import JsonObject, plain_text
 from ullage.errors import Refused
-from ullage.formats.agents.codex.compaction import summary_message
+from ullage.formats.agent_info import Editor
 from ullage.formats.agents.codex.copying import (
     Copier,
     last_info,
@@ -31,30 +29,18 @@ from ullage.formats.agents.codex.copying import (
     live_offsets,
     token_count,
 )
-from ullage.formats.agents.codex.messages import to_message
-from ullage.formats.agents.codex.notes import OWN_KEY, new_prune_note, own_note
+from ullage.formats.agents.codex.messages import make_user_message, to_message
 from ullage.formats.agents.codex.records import payload_of, read_entry
-from ullage.formats.agents.codex.restore import begin, restore, undo_restore
-from ullage.formats.json_line import text_of
-
-__all__ = [
-    "begin",
-    "compact",
-    "prune",
-    "refuse_edit",
-    "restore",
-    "resume_command",
-    "undo_compaction",
-    "undo_prune",
-    "undo_restore",
-]
-
-_FROM_SESSION = "fromSession"
-"""Names the session that a compacted one goes on from."""
+from ullage.formats.notes import (
+    FROM_SESSION,
+    OWN_KEY,
+    own_note,
+    prune_figures,
+    refuse_undo_of_first,
+)
 
 
-def refuse_edit(header: Header) -> str | None:
-    """Say why a session's files cannot be changed; None where they can."""
+def _refuse(header: Header) -> str | None:
     if header.parent_session_id is None:
         return None
     return "a subagent's thread belongs to the session that started it: change that one instead" + (
@@ -62,7 +48,7 @@ def refuse_edit(header: Header) -> str | None:
     )
 
 
-def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
+def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
     """Begin a thread with a `compacted` line that holds the summary and the kept items.
 
     Raises:
@@ -83,35 +69,35 @@ def compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
     message = PREFACE + edit.summary
     own = edit.details | {
         "tokensBefore": edit.n_tokens_before,
-        _FROM_SESSION: context.header.session_id,
+        FROM_SESSION: context.header.session_id,
     }
-    history = [summary_message(message), *(item.native for item in items[at:])]
+    history = [make_user_message(message), *(item.native for item in items[at:])]
     copier.add_new("compacted", {"message": message, "replacement_history": history, OWN_KEY: own})
     told = token_count(last_info(lines), edit.n_tokens_after, context.window_tokens)
     copier.add_new("event_msg", told)
     return copier.new_session()
 
 
-def prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
+def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     """Copy the live lines with placeholders in them, and tell the new size behind them.
 
     Codex takes the last size that was told for that of its context, and would compact the copy
     at once.
     """
-    replacements: dict[str, list[Replacement]] = {}
-    for one in edit.replacements:
-        replacements.setdefault(one.entry_id, []).append(one)
+    replacements = by_entry(edit.replacements)
     copier = Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
     copier.add_header()
     for offset in live_offsets(lines, live_history(lines, context)):
         copier.add_line(offset, replacements)
+    note: JsonObject = {"id": edit.entry_id, **prune_figures(context, edit)}
+    note |= {FROM_SESSION: context.header.session_id}
     told = token_count(last_info(lines), edit.n_tokens_after, context.window_tokens)
-    copier.add_new("event_msg", told | {OWN_KEY: new_prune_note(context, edit)})
+    copier.add_new("event_msg", told | {OWN_KEY: note})
     return copier.new_session()
 
 
-def undo_compaction(
-    lines: Lines, context: Context, compaction: Compaction, *, entry_id: str, timestamp: str
+def _undo_compaction(
+    lines: Lines, context: Context, compaction: Compaction, edit: UndoEdit
 ) -> NewSession:
     """Copy the thread as it was when the compaction was written; what followed stays behind.
 
@@ -120,31 +106,43 @@ def undo_compaction(
     """
     ref = next(ref for ref in context.compactions if ref.entry_id == compaction.entry_id)
     boundary = read_entry(next(lines.forward(ref.offset)))
-    own = own_note(payload_of(boundary)) if isinstance(boundary, Entry) else None
-    if own is not None:
-        raise Refused(
-            "this session begins with its compaction; the one from before it is whole:"
-            f" go on there with `codex resume {text_of(own, _FROM_SESSION)}`"
-        )
+    if isinstance(boundary, Entry):
+        refuse_undo_of_first(own_note(payload_of(boundary)), "codex resume")
     before = LinesBefore(lines, _end_before(LinesBefore(lines, ref.offset), compaction))
     refs = tuple(one for one in context.compactions if one.offset < ref.offset)
     earlier = msgspec.structs.replace(context, compactions=refs)
-    copier = Copier(before, context, entry_id=entry_id, timestamp=timestamp)
+    copier = Copier(before, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
     copier.add_header()
     for offset in live_offsets(before, live_history(before, earlier)):
         copier.add_line(offset, {})
     return copier.new_session()
 
 
-def undo_prune(lines: Lines, originals: Sequence[LineChange]) -> None:
-    """Give up: a pruned session is a file of its own, and the old one is as it was."""
-    del lines, originals
+def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
+    """Copy the live lines with the text behind them."""
+    copier = Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
+    copier.add_header()
+    for offset in live_offsets(lines, live_history(lines, context)):
+        copier.add_line(offset, {})
+    _add_text(copier, edit)
+    return copier.new_session()
 
 
-def resume_command(header: Header, path: Path) -> str:
-    """Give the command by which a user goes on with a session."""
-    del path
-    return f"codex resume {header.session_id}"
+def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
+    """Begin a thread of the same folder, with the model of this one, by the text alone."""
+    copier = Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
+    copier.add_header()
+    settings = last_settings(lines)
+    if settings is not None:
+        copier.add_line(settings, {})
+    _add_text(copier, edit)
+    return copier.new_session()
+
+
+def _add_text(copier: Copier, edit: RestoreEdit) -> None:
+    """Add what goes to the model, and the event by which Codex shows and lists it."""
+    copier.add_new("response_item", make_user_message(edit.text))
+    copier.add_new("event_msg", {"type": "user_message", "message": edit.text})
 
 
 def _end_before(lines: Lines, compaction: Compaction) -> int:
@@ -167,3 +165,13 @@ def _end_before(lines: Lines, compaction: Compaction) -> int:
         is_in_answer = True
         end = line.offset
     return end
+
+
+EDITOR = Editor(
+    refuse=_refuse,
+    compact=_compact,
+    prune=_prune,
+    restore=_restore,
+    begin=_begin,
+    undo_compaction=_undo_compaction,
+)

@@ -17,7 +17,8 @@ from ullage.formats.agents.codex.records import (
     read_stub,
     to_entry,
 )
-from ullage.formats.json_line import int_of, iso_ms, object_of
+from ullage.formats.json_line import int_of, object_of
+from ullage.formats.reading import CompactionsUpwards, Walk
 
 MAX_LINES_ABOVE = 200
 """How far above a boundary model and window are looked for: a turn or two (chosen)."""
@@ -37,12 +38,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(lines: Lines, known: Index) -> History:
-    climb = _Climb(known)
-    for line in lines.backward():
-        if climb.is_complete and line.offset < known.covered_bytes:
-            break
-        climb.add(line)
-    return climb.history()
+    return _Climb(lines, known).history()
 
 
 def tells(stub: Stub) -> bool:
@@ -54,94 +50,63 @@ def tells(stub: Stub) -> bool:
 class _Climb:
     """The lines from the last one up. Either `after` or, with a boundary, `above` grows."""
 
-    def __init__(self, known: Index) -> None:
+    def __init__(self, lines: Lines, known: Index) -> None:
         self._known = known
-        self._known_ids = {ref.entry_id for ref in known.compactions}
+        self._walk = Walk(lines.backward(), read_stub, known.covered_bytes)
+        self._compactions = CompactionsUpwards(known)
         self._boundary: Entry | None = None
         self._after: list[Entry] = []
         self._above: list[Entry] = []
-        self._refs: list[CompactionRef] = []
-        self._problems: list[Problem] = []
         self._leaf_id: str | None = None
-        self._n_passed = 0
         self._n_above = 0
-        self._is_chain_complete = False
         self._n_undone_turns = 0
         self._is_in_undone_turn = False
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether what an index covers need not be read."""
-        is_chain_complete = self._is_chain_complete or not self._known_ids
-        return self._boundary is not None and is_chain_complete and self._is_settled
-
-    @property
-    def _is_settled(self) -> bool:
-        if self._n_above >= MAX_LINES_ABOVE:
-            return True
-        is_model_known = any(entry.kind == "turn_context" for entry in self._above)
-        return is_model_known and any(_tells_usage(entry) for entry in self._above)
-
-    def add(self, line: Line) -> None:
-        stub = read_stub(line)
-        if isinstance(stub, Problem):
-            self._problems.append(stub)
-            return
-        if stub is None:
-            return
-        self._n_passed += line.offset >= self._known.covered_bytes
-        self._leaf_id = self._leaf_id or entry_id_of(line)
-        if self._is_undone(line, stub):
-            return
-        if stub.type == "compacted":
-            self._add_compaction(line, stub)
-        elif self._boundary is None:
-            if tells(stub):
-                self._keep(line, self._after)
-        elif not self._is_settled:
-            self._n_above += 1
-            if tells(stub) and stub.type != "response_item":
-                self._keep(line, self._above)
-
     def history(self) -> History:
+        for line, stub in self._walk:
+            self._leaf_id = self._leaf_id or entry_id_of(line)
+            if not self._is_undone(line, stub):
+                self._add(line, stub)
+            is_chain_complete = self._compactions.is_complete or not self._known.compactions
+            self._walk.is_complete = is_chain_complete and self._is_settled
         return History(
             boundary=self._boundary,
             after=tuple(reversed(self._after)),
             above=tuple(reversed(self._above)),
-            refs=tuple(self._refs),
-            n_entries=self._known.n_entries + self._n_passed,
+            refs=tuple(self._compactions.refs),
+            n_entries=self._known.n_entries + self._walk.n_entries,
             leaf_id=self._leaf_id,
-            problems=tuple(self._problems),
+            problems=tuple(self._walk.problems),
         )
 
-    def _keep(self, line: Line, kept: list[Entry]) -> None:
-        entry = read_entry(line)
-        if isinstance(entry, Entry):
-            kept.append(entry)
-        elif entry is not None:
-            self._problems.append(entry)
+    @property
+    def _is_settled(self) -> bool:
+        """Whether nothing above the boundary need be looked at any more."""
+        if self._boundary is None or self._n_above >= MAX_LINES_ABOVE:
+            return self._boundary is not None
+        is_model_known = any(entry.kind == "turn_context" for entry in self._above)
+        return is_model_known and any(_tells_usage(entry) for entry in self._above)
 
-    def _add_compaction(self, line: Line, stub: Stub) -> None:
-        entry_id = entry_id_of(line)
-        if not self._is_chain_complete:
-            self._is_chain_complete = entry_id in self._known_ids
-            if self._refs:
-                self._refs[-1] = msgspec.structs.replace(self._refs[-1], previous_id=entry_id)
-            if not self._is_chain_complete:
-                ref = CompactionRef(
-                    entry_id=entry_id,
-                    previous_id=None,
-                    at_ms=iso_ms(stub.timestamp),
-                    offset=line.offset,
-                    size_bytes=len(line.raw),
-                )
-                self._refs.append(ref)
-        if self._boundary is None:
-            entry = read_entry(line)
-            if isinstance(entry, Problem):
+    def _add(self, line: Line, stub: Stub) -> None:
+        if stub.type == "compacted":
+            self._compactions.add(line, entry_id_of(line), stub.timestamp)
+            if self._boundary is None:
                 # One that is too long to read still ends what stands above it.
-                self._problems.append(entry)
-            self._boundary = entry if isinstance(entry, Entry) else to_entry(line, stub.type, {})
+                self._boundary = self._read(line) or to_entry(line, stub.type, {})
+        elif self._boundary is None:
+            if tells(stub) and (entry := self._read(line)):
+                self._after.append(entry)
+        elif not self._is_settled:
+            self._n_above += 1
+            is_kept = tells(stub) and stub.type != "response_item"
+            if is_kept and (entry := self._read(line)):
+                self._above.append(entry)
+
+    def _read(self, line: Line) -> Entry | None:
+        entry = read_entry(line)
+        if isinstance(entry, Problem):
+            self._walk.problems.append(entry)
+        return entry if isinstance(entry, Entry) else None
 
     def _is_undone(self, line: Line, stub: Stub) -> bool:
         """Tell whether a rollback further down took a line back, and count down its turns.

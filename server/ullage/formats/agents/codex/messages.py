@@ -1,10 +1,11 @@
-"""Response items of Codex in the shape of the core."""
+"""Response items of Codex in the shape of the core, and as its runtime holds them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from ullage.core.change.edit import Replacement
 from ullage.core.transcript.context import Category
-from ullage.core.transcript.injected import is_injected
+from ullage.core.transcript.injected import PREFACE, is_injected
 from ullage.core.transcript.message import (
     Block,
     Image,
@@ -15,8 +16,11 @@ from ullage.core.transcript.message import (
     Thinking,
     ToolCall,
     ToolResult,
+    plain_text,
 )
+from ullage.formats.in_memory import InMemory
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
+from ullage.formats.placeholders import prune_content
 
 _CATEGORY_OF_KIND: dict[str, Category] = {
     "host_skills": "skills",
@@ -66,6 +70,24 @@ def to_message(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Messa
         result = _tool_result(native, tool_names)
         return Message(role="tool", blocks=(result,)), "tool results"
     return Message(role="assistant", blocks=_model_blocks(kind, native)), "assistant"
+
+
+def make_user_message(text: str) -> JsonObject:
+    content = [{"type": "input_text", "text": text}]
+    return {"type": "message", "role": "user", "content": content}
+
+
+def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+    """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
+    is_result = (text_of(native, "type") or "").endswith("_output")
+    return prune_content(
+        native,
+        replacements,
+        call_id=(text_of(native, "call_id") or "") if is_result else None,
+        is_image=lambda part: bool(text_of(part, "image_url")),
+        key="output" if is_result else "content",
+        text_type="input_text",
+    )
 
 
 def _conversation_message(native: JsonObject) -> tuple[Message, Category]:
@@ -158,3 +180,37 @@ def _part(part: JsonObject) -> Text | Image:
         return Image(media_type=found[1] if found else "", size_bytes=len(url))
     text = text_of(part, "text")
     return Text(text=compact_json(part) if text is None else text)
+
+
+def _message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+    if not is_sent(native):
+        return Message(role="system", blocks=()), "system"
+    # The API takes a message without its type as well.
+    message, category = to_message(native if "type" in native else _typed(native), tool_names)
+    text = plain_text(message) if category == "user" else ""
+    if text.startswith(PREFACE):
+        return message, "summary"
+    return message, "injected" if is_injected(text) else category
+
+
+def _summary_of(native: JsonObject) -> str | None:
+    message, _ = to_message(_typed(native), {})
+    return plain_text(message).removeprefix(PREFACE)
+
+
+def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
+    del n_tokens_before, at_ms  # the API refuses fields that it does not know
+    return make_user_message(PREFACE + summary)
+
+
+def _typed(native: JsonObject) -> JsonObject:
+    return native | {"type": "message"}
+
+
+IN_MEMORY = InMemory(
+    runtimes=("codex",),
+    message_of=_message_of,
+    summary_of=_summary_of,
+    make_summary=_make_summary,
+    prune_message=prune_message,
+)

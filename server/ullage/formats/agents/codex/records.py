@@ -1,4 +1,4 @@
-"""Lines of a Codex rollout as entries.
+"""Lines of a Codex rollout as entries, and what Ullage itself notes in one.
 
 Lines have no ids. Rollouts are only ever appended to, so a line's offset serves as its id.
 """
@@ -7,7 +7,14 @@ import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
+from ullage.formats.json_line import (
+    decode_object,
+    is_blank,
+    object_of,
+    read_object,
+    text_of,
+)
+from ullage.formats.notes import own_note
 
 
 class PayloadStub(msgspec.Struct, kw_only=True):
@@ -91,6 +98,11 @@ def entry_id_of(line: Line) -> str:
 
 def payload_of(entry: Entry) -> JsonObject:
     return object_of(entry.native, "payload") or {}
+
+
+def is_prune(entry: Entry) -> bool:
+    """Whether a line notes a prune of ours, in a key that Codex passes over (0.169, run)."""
+    return entry.kind == "event_msg" and own_note(payload_of(entry)) is not None
 
 
 def _parent_id(meta: JsonObject, session_id: str) -> str | None:

@@ -13,7 +13,7 @@ import msgspec
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.gemini.parts import text_in
+from ullage.formats.agents.gemini.messages import text_in
 from ullage.formats.agents.gemini.records import (
     Stub,
     changes_of,
@@ -23,6 +23,7 @@ from ullage.formats.agents.gemini.records import (
     read_stub,
 )
 from ullage.formats.json_line import ms_of, objects_of, text_of
+from ullage.formats.reading import Walk
 
 MAX_LINES_ABOVE = 200
 """How far above the live part the model is looked for: some turns (chosen)."""
@@ -54,12 +55,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(lines: Lines, known: Index) -> History:
-    climb = _Climb(known)
-    for line in lines_upwards(lines):
-        if climb.is_complete and line.offset < known.covered_bytes:
-            break
-        climb.add(line)
-    return climb.history(lines)
+    return _Climb(lines, known).history()
 
 
 def snapshot_of(native: JsonObject) -> Snapshot | None:
@@ -91,42 +87,31 @@ def snapshot_at(lines: Lines, ref: CompactionRef) -> Snapshot | None:
 class _Climb:
     """The lines from the last one up: the live ones, then what only counts."""
 
-    def __init__(self, known: Index) -> None:
+    def __init__(self, lines: Lines, known: Index) -> None:
+        self._lines = lines
         self._known = known
-        self._known_ids = {ref.entry_id for ref in known.compactions}
+        self._walk = Walk(lines_upwards(lines), read_stub, known.covered_bytes)
         self._live: list[JsonObject] = []
         self._base: JsonObject = {}
         self._refs: dict[str, CompactionRef] = {}
-        self._problems: list[Problem] = []
         self._has_base = False
         self._is_model_known = False
         self._last_model: str | None = None
-        self._n_passed = 0
         self._n_above = 0
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether what an index covers need not be read."""
-        return self._has_base and (self._is_model_known or self._n_above >= MAX_LINES_ABOVE)
-
-    def add(self, line: Line) -> None:
-        stub = read_stub(line)
-        if isinstance(stub, Problem):
-            self._problems.append(stub)
-            return
-        if stub is None:
-            return
-        self._n_passed += line.offset >= self._known.covered_bytes
-        if stub.is_base and SNAPSHOT.encode() in line.raw:
-            self._add_snapshot(line)
-        if not self._has_base:
-            self._add_live(line, stub)
-        elif not self.is_complete:
-            self._n_above += 1
-            self._is_model_known = stub.model is not None
-            self._last_model = stub.model
-
-    def history(self, lines: Lines) -> History:
+    def history(self) -> History:
+        known_ids = {ref.entry_id for ref in self._known.compactions}
+        for line, stub in self._walk:
+            if stub.is_base and SNAPSHOT.encode() in line.raw:
+                self._add_snapshot(line, known_ids)
+            if not self._has_base:
+                self._add_live(line, stub)
+            elif not self._walk.is_complete:
+                self._n_above += 1
+                self._is_model_known = stub.model is not None
+                self._last_model = stub.model
+            is_settled = self._is_model_known or self._n_above >= MAX_LINES_ABOVE
+            self._walk.is_complete = self._has_base and is_settled
         refs = list(self._known.compactions)
         for ref in sorted(self._refs.values(), key=lambda ref: ref.offset):
             previous_id = refs[-1].entry_id if refs else None
@@ -135,11 +120,11 @@ class _Climb:
         ref = next((r for r in refs if found is not None and r.entry_id == found.message_id), None)
         return History(
             records=tuple(_replayed(reversed(self._live))),
-            snapshot=None if ref is None else snapshot_at(lines, ref) or found,
+            snapshot=None if ref is None else snapshot_at(self._lines, ref) or found,
             refs=tuple(refs),
             last_model=self._last_model,
-            n_entries=self._known.n_entries + self._n_passed,
-            problems=tuple(self._problems),
+            n_entries=self._known.n_entries + self._walk.n_entries,
+            problems=tuple(self._walk.problems),
         )
 
     def _add_live(self, line: Line, stub: Stub) -> None:
@@ -156,7 +141,7 @@ class _Climb:
                 self._set_base(entry.native)
         elif entry is not None:
             # A base that is too long to read still ends what stands above it.
-            self._problems.append(entry)
+            self._walk.problems.append(entry)
 
     def _set_base(self, native: JsonObject) -> None:
         self._base = native
@@ -166,19 +151,17 @@ class _Climb:
             self._is_model_known = True
             self._last_model = model
 
-    def _add_snapshot(self, line: Line) -> None:
+    def _add_snapshot(self, line: Line, known_ids: set[str]) -> None:
         """Note a compression; where it was written again, the first place is the one."""
         entry = read_entry(line)
         found = snapshot_of(entry.native) if isinstance(entry, Entry) else None
-        if found is None or found.message_id in self._known_ids:
-            return
-        self._refs[found.message_id] = CompactionRef(
-            entry_id=found.message_id,
-            previous_id=None,
-            at_ms=found.at_ms,
-            offset=line.offset,
-            size_bytes=len(line.raw),
-        )
+        if found is not None and found.message_id not in known_ids:
+            self._refs[found.message_id] = CompactionRef(
+                entry_id=found.message_id,
+                at_ms=found.at_ms,
+                offset=line.offset,
+                size_bytes=len(line.raw),
+            )
 
 
 def _replayed(natives: Iterator[JsonObject]) -> list[JsonObject]:

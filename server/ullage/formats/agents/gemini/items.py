@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.message import JsonObject, Message, Role, ToolResult, Usage
 from ullage.formats.agents.gemini.history import Snapshot
-from ullage.formats.agents.gemini.parts import (
+from ullage.formats.agents.gemini.messages import (
     answered_ids,
     call_parts,
     parts_of,
@@ -74,8 +74,8 @@ def usage_of(record: JsonObject) -> Usage | None:
     """Read the tokens of an answer; the total is the request's alone.
 
     Gemini measures its context by `input`, the tokens of the last prompt, which include those
-    from the cache (research/agents.md §4). The answer itself is resent without its thoughts, but
-    counts only from the next prompt on, in its own gauge and so in ours.
+    from the cache (docs/design/agents.md, "Gemini CLI"). The answer itself is resent without its
+    thoughts, but counts only from the next prompt on, in its own gauge and so in ours.
     """
     tokens = object_of(record, "tokens") or {}
     n_input, n_output, n_cached = (

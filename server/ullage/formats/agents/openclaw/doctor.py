@@ -1,30 +1,29 @@
 """What a doctor must know of pi's records."""
 
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Header
 from ullage.core.transcript.lineage import Node
 from ullage.core.transcript.message import JsonObject
+from ullage.formats.agents.openclaw.dialects import FLAT
+from ullage.formats.doctor import Records
 from ullage.formats.json_line import iso_ms, object_of, text_of
 
-ID_FIELD: str = "id"
-PARENT_FIELD: str = "parentId"
-KEPT_FIELD: str = "firstKeptEntryId"
-MENDS_PAIRS: bool = True
 NO_RESULT = "[no result was recorded]"
 
 
-def is_record(native: JsonObject) -> bool:
-    return is_header(native) or (
+def _is_record(native: JsonObject) -> bool:
+    return _is_header(native) or (
         text_of(native, "type") is not None
         and text_of(native, "id") is not None
         and "parentId" in native
     )
 
 
-def is_header(native: JsonObject) -> bool:
+def _is_header(native: JsonObject) -> bool:
     return native.get("type") == "session" and text_of(native, "id") is not None
 
 
-def make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject | None:
+def _make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject:
     return {
         "type": "session",
         "version": 3,
@@ -34,14 +33,14 @@ def make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject | None:
     }
 
 
-def session_id_field(native: JsonObject) -> tuple[str, ...]:
-    return ("id",) if is_header(native) else ()
+def _session_id_field(native: JsonObject) -> tuple[str, ...]:
+    return ("id",) if _is_header(native) else ()
 
 
-def field_fault(native: JsonObject) -> str | None:
+def _find_fault(native: JsonObject) -> str | None:
     if text_of(native, "type") is None:
         return "type"
-    if is_header(native):
+    if _is_header(native):
         return None
     if not text_of(native, "id"):
         return "id"
@@ -60,23 +59,23 @@ def field_fault(native: JsonObject) -> str | None:
     return None
 
 
-def node(native: JsonObject) -> Node | None:
+def _node(native: JsonObject) -> Node | None:
     entry_id = text_of(native, "id")
-    if is_header(native) or not entry_id:
+    if _is_header(native) or not entry_id:
         return None
     return Node(entry_id=entry_id, parent_id=text_of(native, "parentId") or None)
 
 
-def fresh_id(digest: str) -> str:
+def _fresh_id(digest: str) -> str:
     return digest[:8]
 
 
-def is_answer_sent(item: ContextItem) -> bool:
+def _is_answer_sent(item: ContextItem) -> bool:
     """Whether an answer is sent: pi leaves out those that failed."""
     return item.native.get("stopReason") not in ("error", "aborted")
 
 
-def result_record(call: JsonObject, call_id: str, name: str, *, entry_id: str) -> JsonObject | None:
+def _make_result(call: JsonObject, call_id: str, name: str, entry_id: str) -> JsonObject:
     timestamp = text_of(call, "timestamp") or ""
     return {
         "type": "message",
@@ -94,21 +93,30 @@ def result_record(call: JsonObject, call_id: str, name: str, *, entry_id: str) -
     }
 
 
-def is_compaction(native: JsonObject) -> bool:
+def _is_compaction(native: JsonObject) -> bool:
     return native.get("type") == "compaction"
 
 
-def keeping_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject | None:
-    """Give nothing: a compaction keeps all that follows one entry."""
-    del native, call_id, result_id
+def _covers(header: Header) -> bool:
+    """Of pi's sessions the first version has no ids, and in OpenClaw's it takes more than parents
+    to tell the path; events have no parents."""
+    return header.version in (2, 3) and header.dialect in ("", FLAT)
 
 
-def without_result(native: JsonObject, call_id: str) -> JsonObject | None:
-    """Give nothing: a result is a record of its own."""
-    del native, call_id
-
-
-def follows_same_answer(native: JsonObject, child: JsonObject) -> bool:
-    """Never: an answer is one record."""
-    del native, child
-    return False
+RECORDS = Records(
+    sessions="pi (versions 2 and 3)",
+    covers=_covers,
+    id_field="id",
+    parent_field="parentId",
+    kept_field="firstKeptEntryId",
+    is_record=_is_record,
+    is_header=_is_header,
+    make_header=_make_header,
+    session_id_field=_session_id_field,
+    find_fault=_find_fault,
+    node=_node,
+    fresh_id=_fresh_id,
+    is_answer_sent=_is_answer_sent,
+    make_result=_make_result,
+    is_compaction=_is_compaction,
+)

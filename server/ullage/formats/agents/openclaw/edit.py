@@ -1,34 +1,55 @@
-"""Edits of pi's and OpenClaw's sessions: what they change in the file."""
+"""Edits of pi's and OpenClaw's sessions: what they change in the file.
 
-import shlex
-from pathlib import Path
+Each is appended where that can be done. To take one back, pi goes on from before it, and what it
+made stays beside the path. In flat files and event files the last compaction counts wherever it
+stands, so there its line goes. A line that something follows becomes a note instead: others may
+hang below it, and usages since tell of the shorter context.
+"""
 
-from ullage.core.change.edit import Append, CompactionEdit
-from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import Header, Lines
-from ullage.formats.agents.openclaw.compaction import compaction_entry
-from ullage.formats.agents.openclaw.prune import prune
-from ullage.formats.agents.openclaw.restore import begin, restore, undo_restore
-from ullage.formats.agents.openclaw.seed_compaction import events_compaction, flat_compaction
-from ullage.formats.agents.openclaw.undo import append_entry, undo_compaction, undo_prune
+from uuid import UUID, uuid5
 
-__all__ = [
-    "begin",
-    "compact",
-    "prune",
-    "refuse_edit",
-    "restore",
-    "resume_command",
-    "undo_compaction",
-    "undo_prune",
-    "undo_restore",
-]
+from ullage.core.change.edit import (
+    Append,
+    CompactionEdit,
+    FileChange,
+    LineChange,
+    NewSession,
+    RestoreEdit,
+    Rewrite,
+    UndoEdit,
+)
+from ullage.core.transcript.context import Compaction, Context, ContextItem
+from ullage.core.transcript.entries import Entry, Header, Line, Lines
+from ullage.core.transcript.message import JsonObject
+from ullage.errors import Refused, WriteNotSupported
+from ullage.formats.agent_info import Editor
+from ullage.formats.agents.openclaw.compaction import (
+    events_compaction,
+    flat_compaction,
+    pi_compaction,
+)
+from ullage.formats.agents.openclaw.entries import read_entry
+from ullage.formats.agents.openclaw.new_session import NewHeader, file_name, session_of
+from ullage.formats.agents.openclaw.notes import (
+    PRUNE_NOTE,
+    UNDO_NOTE,
+    json_line,
+    new_note,
+    note_key,
+    undo_data,
+)
+from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
+from ullage.formats.agents.openclaw.prune import prune, undo_prune
+from ullage.formats.json_line import decode_object
 
+CHECKPOINT_MESSAGE = "ullage.checkpoint"
+"""The `customType` of the message that gives a checkpoint back, as pi's extensions put them in."""
+_NAMESPACE = UUID("7f3c8a5e-4a1d-5b52-9d0b-2f6e1c9b8a44")
+"""Of the ids of sessions that begin with a checkpoint; drawn once."""
 WRITABLE_VERSION = 3
 
 
-def refuse_edit(header: Header) -> str | None:
-    """Say why a session's files cannot be changed; None where they can."""
+def _refuse(header: Header) -> str | None:
     if header.dialect or header.version == WRITABLE_VERSION:
         return None
     if header.version > WRITABLE_VERSION:
@@ -36,7 +57,7 @@ def refuse_edit(header: Header) -> str | None:
     return "this pi session has an old format: open it once in pi, which brings it up to date"
 
 
-def compact(lines: Lines, context: Context, edit: CompactionEdit) -> Append:
+def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> Append:
     """Append a compaction in the form that the session's own agent writes."""
     match context.header.dialect:
         case "events":
@@ -44,11 +65,154 @@ def compact(lines: Lines, context: Context, edit: CompactionEdit) -> Append:
         case "flat":
             entry = flat_compaction(context, edit)
         case _:
-            entry = compaction_entry(context, edit)
-    return append_entry(lines, entry)
+            entry = pi_compaction(context, edit)
+    return _append(lines, entry)
 
 
-def resume_command(header: Header, path: Path) -> str:
-    """Give the command by which a user goes on with a session."""
-    del header
-    return f"pi --session {shlex.quote(str(path))}"
+def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> Append:
+    """Append the text as a message that follows the leaf.
+
+    Raises:
+        WriteNotSupported: the session is not in pi's own shape.
+    """
+    _refuse_dialect(context)
+    return _append(lines, _entry(edit, context.leaf_id))
+
+
+def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
+    """Begin a session of the same folder with the text alone.
+
+    Raises:
+        WriteNotSupported: the session is not in pi's own shape.
+    """
+    del lines
+    _refuse_dialect(context)
+    names = (context.header.session_id, edit.entry_id, edit.timestamp)
+    header = NewHeader(
+        session_id=str(uuid5(_NAMESPACE, "\n".join(names))),
+        timestamp=edit.timestamp,
+        cwd=context.header.cwd or "",
+    )
+    data = session_of([_entry(edit, None)], header)
+    return NewSession(session_id=header.session_id, name=file_name(header), data=data)
+
+
+def _undo_restore(lines: Lines, context: Context, edit: UndoEdit) -> FileChange | None:
+    """Go round the message where nothing followed it; else let a note stand in its place.
+
+    pi passes over notes. What hangs below the message stays below the note.
+    """
+    items = context.items
+    restored = next((item for item in reversed(items) if _is_restored(item)), None)
+    line = None if restored is None else _line_of(restored.entry_id, lines)
+    if line is None:
+        return None
+    old_line, old = line
+    data: JsonObject = {"restored": old.entry_id}
+    if old.entry_id == context.leaf_id:
+        note = new_note(context, UNDO_NOTE, data, edit)
+        return _append(lines, note | {"parentId": old.parent_id})
+    in_place = UndoEdit(entry_id=old.entry_id, timestamp=edit.timestamp)
+    note = new_note(context, UNDO_NOTE, data, in_place)
+    new = json_line(note | {"parentId": old.parent_id})
+    change = LineChange(offset=old_line.offset, old=old_line.raw, new=new)
+    return Rewrite(changes=(change,), appended=b"")
+
+
+def _undo_compaction(
+    lines: Lines, context: Context, compaction: Compaction, edit: UndoEdit
+) -> FileChange:
+    data: JsonObject = {"compaction": compaction.entry_id}
+    if not context.header.dialect:
+        if _went_on(lines, context):
+            raise Refused(
+                "the session went on after its last compaction, and undoing it would hide what"
+                " followed: go back in the agent itself (pi: /tree), or branch off from before it"
+                " (ullage context branch)"
+            )
+        note = new_note(context, UNDO_NOTE, data, edit)
+        return _append(lines, note | {"parentId": compaction.parent_id})
+    line = _compaction_line(lines, context, compaction)
+    new = b""
+    if not is_last(line, lines):
+        data = undo_data(data, last_id(lines))
+        note = new_note(context, UNDO_NOTE, data, edit)
+        new = json_line(note | _place_in_tree(line))
+    return Rewrite(changes=(LineChange(offset=line.offset, old=line.raw, new=new),), appended=b"")
+
+
+def _append(lines: Lines, entry: JsonObject) -> Append:
+    """Append an entry, behind a line end where the last line of the transcript has none."""
+    last = next(lines.backward(), None)
+    is_torn = last is not None and last.is_torn
+    return Append(data=b"\n" + json_line(entry) if is_torn else json_line(entry))
+
+
+def _refuse_dialect(context: Context) -> None:
+    if context.header.dialect:
+        raise WriteNotSupported("Ullage puts checkpoints into sessions of pi itself only")
+
+
+def _entry(edit: RestoreEdit, parent_id: str | None) -> JsonObject:
+    return {
+        "type": "custom_message",
+        "customType": CHECKPOINT_MESSAGE,
+        "content": edit.text,
+        "display": True,
+        "details": {"by": "ullage", "version": 1, "checkpoint": edit.checkpoint_id},
+        "id": edit.entry_id,
+        "parentId": parent_id,
+        "timestamp": edit.timestamp,
+    }
+
+
+def _is_restored(item: ContextItem) -> bool:
+    """Whether a message is a checkpoint of ours that no compaction or prune followed."""
+    native = item.native
+    is_ours = native.get("role") == "custom" and native.get("customType") == CHECKPOINT_MESSAGE
+    return is_ours and item.is_after_boundary
+
+
+def _line_of(entry_id: str, lines: Lines) -> tuple[Line, Entry] | None:
+    for line in lines.backward():
+        entry = read_entry(line, 3)
+        if isinstance(entry, Entry) and entry.entry_id == entry_id:
+            return line, entry
+    return None
+
+
+def _went_on(lines: Lines, context: Context) -> bool:
+    """Whether anything follows the boundary but our own notes, which may be hidden with it.
+
+    Not messages alone: an edit of a message or a change of the model would be lost as well.
+    """
+    kinds = (PRUNE_NOTE, UNDO_NOTE)
+    return any(
+        all(note_key(entry.native, kind) is None for kind in kinds)
+        for entry in read_path_again(lines, context).after
+    )
+
+
+def _compaction_line(lines: Lines, context: Context, compaction: Compaction) -> Line:
+    refs = reversed(context.compactions)
+    ref = next(one for one in refs if one.entry_id == compaction.entry_id)
+    return next(lines.forward(ref.offset))
+
+
+def _place_in_tree(line: Line) -> JsonObject:
+    native = decode_object(line)
+    if isinstance(native, str):
+        return {}
+    return {key: native[key] for key in ("id", "parentId") if key in native}
+
+
+EDITOR = Editor(
+    refuse=_refuse,
+    compact=_compact,
+    prune=prune,
+    restore=_restore,
+    begin=_begin,
+    undo_compaction=_undo_compaction,
+    undo_restore=_undo_restore,
+    undo_prune=undo_prune,
+)

@@ -7,11 +7,10 @@ import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.meta import is_meta
-from ullage.formats.agents.openclaw.seed_entries import (
+from ullage.formats.agents.openclaw.dialects import (
+    DIALECT_VERSIONS,
     FLAT,
     FLAT_VERSION,
-    SEED_VERSIONS,
     events_header,
     in_pi_shape,
     is_flat,
@@ -44,13 +43,16 @@ _HEAD = re.compile(
     rb'\{"type":"(\w{1,40})","id":"([\w-]{1,64})","parentId":(?:"([\w-]{1,64})"|null),'
 )
 """How pi begins an entry: enough to go on along the path through a line that is too long."""
+_FLUSH_COUNT = "memoryFlushCompactionCount"
+MAX_META_BYTES = 16 * 1024 * 1024
+"""How far from its end a file is searched: the live part of any session (chosen)."""
 _decode_stub = msgspec.json.Decoder(Stub).decode
 
 
 def read_header(lines: Lines) -> Header | None:
     """Read the header: the first line that parses must be a session with an id.
 
-    S0's files have none and are told by their first event, S3's by their first message.
+    Event files have none and are told by their first event, flat files by their first message.
     """
     header: Header | None = None
     for line in lines.forward():
@@ -106,7 +108,7 @@ def read_stub(line: Line) -> Stub | Problem | None:
             timestamp=text_of(native, "timestamp"),
             append_mode=text_of(native, "appendMode"),
         )
-    # Metadata of S4's would be a leaf without a parent, and hide the whole session.
+    # Metadata would be a leaf without a parent, and hide the whole session.
     is_meta_line = stub.type == "meta" and stub.id is None
     return None if stub.type == "session" or is_meta_line else stub
 
@@ -117,9 +119,9 @@ def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
     if not isinstance(native, dict):
         return native
     kind = text_of(native, "type") or ""
-    if kind == "session" or is_meta(native):
+    if kind == "session" or _is_meta(native):
         return None
-    if version in SEED_VERSIONS:
+    if version in DIALECT_VERSIONS:
         native = in_pi_shape(native)
     if version < 3 and kind == "message":
         message = object_of(native, "message")
@@ -159,3 +161,26 @@ def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
         entry_id = f"{len(ids) - 1:08x}"
         yield msgspec.structs.replace(entry, entry_id=entry_id, parent_id=parent_id, native=native)
         parent_id = entry_id
+
+
+def read_flush_epoch(lines: Lines, header: Header) -> int | None:
+    """Give the epoch of the last flush by the session's own record; None where there was none.
+
+    Another program writes it (docs/design/sessions.md, "Flush metadata"): a line of metadata,
+    anywhere in a file of a dialect. It begins with a count of 0, which tells of no flush.
+    """
+    if not header.dialect:
+        return None
+    for line in lines.backward():
+        if lines.size_bytes - line.offset > MAX_META_BYTES:
+            return None
+        if _FLUSH_COUNT.encode() not in line.raw:
+            continue
+        native = decode_object(line)
+        if not isinstance(native, str) and _is_meta(native):
+            return int_of(native, _FLUSH_COUNT) or None
+    return None
+
+
+def _is_meta(native: JsonObject) -> bool:
+    return native.get("type") == "meta" and text_of(native, "id") is None

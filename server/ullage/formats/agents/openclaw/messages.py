@@ -1,6 +1,10 @@
-"""Messages of pi in the shape of the core."""
+"""Messages of pi in the shape of the core, and as pi and OpenClaw hold them in memory."""
 
+from collections.abc import Mapping, Sequence
+
+from ullage.core.change.edit import Replacement
 from ullage.core.transcript.context import Category
+from ullage.core.transcript.injected import is_injected
 from ullage.core.transcript.message import (
     Block,
     Image,
@@ -12,8 +16,11 @@ from ullage.core.transcript.message import (
     ToolCall,
     ToolResult,
     Usage,
+    plain_text,
 )
+from ullage.formats.in_memory import InMemory
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
+from ullage.formats.placeholders import prune_content
 
 _SUMMARY_HEAD = (
     "The conversation history before this point was compacted into the following summary:"
@@ -48,6 +55,16 @@ def to_message(native: JsonObject) -> tuple[Message, Category]:
             usage=_usage(native),
         )
     return message, category
+
+
+def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+    """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
+    is_result = native.get("role") in ("toolResult", "tool")
+    call_id = (text_of(native, "toolCallId") or "") if is_result else None
+    if is_result and native.get("content") is None and replacements:
+        no_content: list[object] = []
+        native = native | {"content": no_content}
+    return prune_content(native, replacements, call_id=call_id, is_image=_is_image)
 
 
 def _blocks(name: str, native: JsonObject) -> tuple[Block, ...]:
@@ -139,3 +156,40 @@ def _bash_text(native: JsonObject) -> str:
     if native.get("truncated") and full_output:
         text += f"\n\n[Output truncated. Full output: {full_output}]"
     return text
+
+
+def _is_image(block: JsonObject) -> bool:
+    return block.get("type") == "image"
+
+
+def _message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+    del tool_names  # a result of pi names its tool
+    message, category = to_message(native)
+    if category == "user" and is_injected(plain_text(message)):
+        category = "injected"
+    return message, category
+
+
+def _summary_of(native: JsonObject) -> str | None:
+    """Give a compaction's summary; that of a branch is of the same category."""
+    if native.get("role") != "compactionSummary":
+        return None
+    return text_of(native, "summary") or ""
+
+
+def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
+    return {
+        "role": "compactionSummary",
+        "summary": summary,
+        "tokensBefore": n_tokens_before,
+        "timestamp": at_ms,
+    }
+
+
+IN_MEMORY = InMemory(
+    runtimes=("pi", "openclaw"),
+    message_of=_message_of,
+    summary_of=_summary_of,
+    make_summary=_make_summary,
+    prune_message=prune_message,
+)

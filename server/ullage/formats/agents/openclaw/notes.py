@@ -1,18 +1,20 @@
 """What Ullage notes in a transcript: prunes, and what was taken back of them.
 
-A note is of a type that the agent passes over: a `custom` entry of pi's or S3's, an event of an
-unknown type in S0's files (S0 §Forward Compatibility). It tells which usages still hold.
+A note is of a type that the agent passes over: a `custom` entry in the trees of pi and of flat
+files, an event of an unknown type in event files. It tells which usages still hold.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
+from ullage.core.change.edit import PruneEdit, UndoEdit
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.seed_entries import in_ms
-from ullage.formats.json_line import compact_json, int_of, iso_ms, ms_of, object_of, text_of
+from ullage.formats.agents.openclaw.dialects import in_ms
+from ullage.formats.json_line import compact_json, iso_ms, ms_of, object_of, text_of
+from ullage.formats.notes import to_prune_record
 
 PRUNE_NOTE = "ullage.prune"
 UNDO_NOTE = "ullage.undo"
@@ -34,10 +36,11 @@ class Notes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def new_note(
-    context: Context, kind: str, data: JsonObject, *, entry_id: str, timestamp: str
+    context: Context, kind: str, data: JsonObject, edit: PruneEdit | UndoEdit
 ) -> JsonObject:
     """Make a note that follows the leaf, in the shape of the session's own entries."""
-    tree: JsonObject = {"id": entry_id, "parentId": context.leaf_id}
+    timestamp = edit.timestamp
+    tree: JsonObject = {"id": edit.entry_id, "parentId": context.leaf_id}
     match context.header.dialect:
         case "events":
             at: JsonObject = {"timestamp": events_time(context, timestamp)}
@@ -95,7 +98,7 @@ def undo_data(undone: JsonObject, until: str) -> JsonObject:
 
 
 def events_time(context: Context, timestamp: str) -> int:
-    """Give a time in the unit of an S0 file: that of its last message, else milliseconds."""
+    """Give a time in the unit of an event file: that of its last message, else milliseconds."""
     n_ms = iso_ms(timestamp) or 0
     times = (item.native.get("timestamp") for item in reversed(context.items))
     last = next((time for time in times if isinstance(time, int | float)), None)
@@ -108,13 +111,8 @@ def json_line(entry: JsonObject) -> bytes:
 
 def _to_prune_record(entry: Entry) -> PruneRecord:
     data = _data(entry)
-    return PruneRecord(
-        entry_id=entry.entry_id,
-        at_ms=ms_of({"timestamp": in_ms(entry.native.get("timestamp"))}) or ms_of(data),
-        n_tokens_before=int_of(data, "tokensBefore"),
-        n_tokens_after=int_of(data, "tokensAfter"),
-        n_pruned=int_of(data, "pruned") or 0,
-    )
+    at_ms = ms_of({"timestamp": in_ms(entry.native.get("timestamp"))}) or ms_of(data)
+    return to_prune_record(data, entry.entry_id, at_ms)
 
 
 def _data(entry: Entry) -> JsonObject:

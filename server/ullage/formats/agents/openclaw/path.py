@@ -1,19 +1,22 @@
-"""The active path of a pi session, read from the end of the file.
+"""The active path of a session, read from the end of the file.
 
-The leaf is the last line, and parents stand above their children. So the path to the last
-compaction, and to the first entry that it kept, is found upwards without reading what lies
+In pi's sessions the leaf is the last line, and parents stand above their children. So the path to
+the last compaction, and to the first entry that it kept, is found upwards without reading what lies
 before. Beyond that only earlier compactions matter, up to one that the index knows.
 
-Sessions of OpenClaw are read in the same way as long as each line follows the one above it;
-where they branch, all of them is needed to tell the path.
+Sessions of OpenClaw are read in the same way as long as each line follows the one above it; where
+they branch, all of them is needed to tell the path. Event files are linear, and their compactions
+name the last message that they replaced (docs/design/sessions.md, "Boundary rule").
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
+from ullage.formats.agents.openclaw.dialects import EVENTS, EVENTS_VERSION
 from ullage.formats.agents.openclaw.entries import (
     Stub,
     linear_entries,
@@ -26,10 +29,11 @@ from ullage.formats.agents.openclaw.navigation import (
     NAVIGATED_VERSION,
     active_path,
 )
-from ullage.formats.json_line import iso_ms, ms_of, object_of, text_of
+from ullage.formats.json_line import ms_of, object_of, text_of
+from ullage.formats.reading import CompactionsUpwards, Walk, index_again
 
 
-class Path(msgspec.Struct, frozen=True, kw_only=True):
+class ActivePath(msgspec.Struct, frozen=True, kw_only=True):
     """The part of the path that makes the context, and counts over the whole file."""
 
     dropped: tuple[Entry, ...]
@@ -45,13 +49,37 @@ class Path(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def read_path(lines: Lines, header: Header, known: Index) -> Path:
+def read_path(lines: Lines, header: Header, known: Index) -> ActivePath:
+    if header.dialect == EVENTS:
+        return _path_of_events(lines, known)
     if header.version < 2:
         return _path_of_all(linear_entries(lines), header.version)
     try:
         return _path_upwards(lines, header.version, known)
     except _TangledError:
         return _path_of_all(_all_entries(lines, header.version), header.version)
+
+
+def read_path_again(lines: Lines, context: Context) -> ActivePath:
+    """Read the path that a context was made from, to learn where its entries stand."""
+    return read_path(lines, context.header, index_again(lines, context))
+
+
+def read_event(line: Line) -> Entry | Problem | None:
+    """Read a line; an event without an id is given its place in the file as one."""
+    entry = read_entry(line, EVENTS_VERSION)
+    if isinstance(entry, Entry) and not entry.entry_id:
+        return msgspec.structs.replace(entry, entry_id=f"{entry.offset:08x}")
+    return entry
+
+
+def is_last(line: Line, lines: Lines) -> bool:
+    return line.offset + len(line.raw) == lines.size_bytes
+
+
+def last_id(lines: Lines) -> str:
+    found = (read_event(line) for line in lines.backward())
+    return next((entry.entry_id for entry in found if isinstance(entry, Entry)), "")
 
 
 class _TangledError(Exception):
@@ -62,10 +90,8 @@ class _Climb:
     """The lines on the path, from the last line up, and what was passed on the way."""
 
     def __init__(self, lines: Lines, counted_from: int, version: int) -> None:
-        self.n_passed = 0
-        """Entries at or after `counted_from`, on the path or not."""
-        self.problems: list[Problem] = []
-        self._lines = lines.backward()
+        self.walk = Walk(lines.backward(), read_stub, counted_from)
+        self._stubs = iter(self.walk)
         self._counted_from = counted_from
         self._is_navigated = version >= NAVIGATED_VERSION
 
@@ -73,7 +99,7 @@ class _Climb:
         passed_ids: set[str] = set()
         wanted: str | None = None
         is_leaf = True
-        for line, stub in self._stubs():
+        for line, stub in self._stubs:
             if stub.id is not None:
                 if stub.id in passed_ids:
                     raise _TangledError
@@ -91,23 +117,14 @@ class _Climb:
 
     def take_back(self, line: Line, problem: Problem) -> None:
         """Count a line as a problem that looked like an entry at first."""
-        self.n_passed -= line.offset >= self._counted_from
-        self.problems.append(problem)
+        self.walk.n_entries -= line.offset >= self._counted_from
+        self.walk.problems.append(problem)
 
     def count_rest(self) -> None:
         """Count what an index does not cover yet, once the path is known."""
-        for line, _ in self._stubs():
+        for line, _ in self._stubs:
             if line.offset < self._counted_from:
                 return
-
-    def _stubs(self) -> Iterator[tuple[Line, Stub]]:
-        for line in self._lines:
-            stub = read_stub(line)
-            if isinstance(stub, Problem):
-                self.problems.append(stub)
-            elif stub is not None:
-                self.n_passed += line.offset >= self._counted_from
-                yield line, stub
 
 
 def _is_plain(stub: Stub) -> bool:
@@ -115,14 +132,13 @@ def _is_plain(stub: Stub) -> bool:
     return bool(stub.id) and stub.append_mode is None and stub.type in ENTRY_KINDS
 
 
-def _path_upwards(lines: Lines, version: int, known: Index) -> Path:
+def _path_upwards(lines: Lines, version: int, known: Index) -> ActivePath:
     climb = _Climb(lines, known.covered_bytes, version)
+    compactions = CompactionsUpwards(known)
     boundary_kinds = _boundary_kinds(version)
-    known_ids = {ref.entry_id for ref in known.compactions}
     upwards: list[Entry] = []
-    new_refs: list[CompactionRef] = []
     boundary: Entry | None = None
-    is_context_complete = is_chain_complete = is_model_known = False
+    is_context_complete = is_model_known = False
     for line, stub in climb.on_path():
         if not is_context_complete or not is_model_known:
             entry = read_entry(line, version)
@@ -138,16 +154,15 @@ def _path_upwards(lines: Lines, version: int, known: Index) -> Path:
             is_context_complete = is_context_complete or (
                 boundary is not None and _is_first_kept(entry, boundary)
             )
-        if stub.type == "compaction" and not is_chain_complete:
-            is_chain_complete = stub.id in known_ids
-            _link(new_refs, line, stub, is_new=not is_chain_complete)
-        is_chain_complete = is_chain_complete or _is_reset(stub.type, version)
-        if is_context_complete and is_chain_complete and is_model_known:
+        if stub.type == "compaction":
+            compactions.add(line, stub.id, stub.timestamp)
+        compactions.is_complete = compactions.is_complete or _is_reset(stub.type, version)
+        if is_context_complete and compactions.is_complete and is_model_known:
             break
     climb.count_rest()
-    path = tuple(reversed(upwards))
-    n_entries = known.n_entries + climb.n_passed
-    return _split(path, tuple(new_refs), n_entries, climb.problems, version)
+    n_entries = known.n_entries + climb.walk.n_entries
+    path, refs = tuple(reversed(upwards)), tuple(compactions.refs)
+    return _split(path, refs, n_entries, climb.walk.problems, version)
 
 
 def _boundary_kinds(version: int) -> tuple[str, ...]:
@@ -173,22 +188,6 @@ def _is_first_kept(entry: Entry, boundary: Entry) -> bool:
     return first_kept in (None, entry.entry_id, boundary.entry_id)
 
 
-def _link(refs: list[CompactionRef], line: Line, stub: Stub, *, is_new: bool) -> None:
-    """Make a compaction the predecessor of the one below it on the path."""
-    if refs:
-        refs[-1] = msgspec.structs.replace(refs[-1], previous_id=stub.id)
-    if is_new:
-        refs.append(
-            CompactionRef(
-                entry_id=stub.id or "",
-                previous_id=None,
-                at_ms=iso_ms(stub.timestamp),
-                offset=line.offset,
-                size_bytes=len(line.raw),
-            )
-        )
-
-
 def _all_entries(lines: Lines, version: int) -> Iterator[Entry | Problem]:
     for line in lines.forward():
         entry = read_entry(line, version)
@@ -196,7 +195,7 @@ def _all_entries(lines: Lines, version: int) -> Iterator[Entry | Problem]:
             yield entry
 
 
-def _path_of_all(found: Iterable[Entry | Problem], version: int = 3) -> Path:
+def _path_of_all(found: Iterable[Entry | Problem], version: int = 3) -> ActivePath:
     entries: list[Entry] = []
     problems: list[Problem] = []
     for one in found:
@@ -235,7 +234,7 @@ def _split(
     n_entries: int,
     problems: list[Problem],
     version: int,
-) -> Path:
+) -> ActivePath:
     """Part the path at its last boundary."""
     kinds = _boundary_kinds(version)
     at = max((i for i, entry in enumerate(path) if entry.kind in kinds), default=None)
@@ -244,7 +243,7 @@ def _split(
     if at is not None and boundary is not None:
         first_kept = text_of(boundary.native, "firstKeptEntryId")
         start = next((i for i in range(at) if path[i].entry_id == first_kept), at)
-    return Path(
+    return ActivePath(
         dropped=path[:start],
         kept=() if at is None else path[start:at],
         boundary=boundary,
@@ -261,13 +260,65 @@ def _refs_of(path: tuple[Entry, ...], version: int) -> tuple[CompactionRef, ...]
         if _is_reset(entry.kind, version):
             refs.clear()
         if entry.kind == "compaction":
-            refs.append(
-                CompactionRef(
-                    entry_id=entry.entry_id,
-                    previous_id=refs[-1].entry_id if refs else None,
-                    at_ms=ms_of(entry.native),
-                    offset=entry.offset,
-                    size_bytes=entry.size_bytes,
-                )
-            )
+            refs.append(_ref_of(entry, refs[-1].entry_id if refs else None))
     return tuple(refs)
+
+
+def _path_of_events(lines: Lines, known: Index) -> ActivePath:
+    """Read upwards to the message that the last compaction names, or to the compaction itself.
+
+    What follows that message is kept. A message that is not there keeps nothing: then the
+    context is what follows the compaction.
+    """
+    upwards: list[Entry] = []
+    refs: list[CompactionRef] = []
+    boundary: Entry | None = None
+    n_kept: int | None = None
+    is_complete = False
+    walk = Walk(lines.backward(), read_event, known.covered_bytes)
+    for line, event in walk:
+        is_new = line.offset >= known.covered_bytes
+        if is_complete and not is_new:
+            break
+        if event.kind == "compaction" and is_new:
+            refs.append(_ref_of(event))
+        if is_complete:
+            continue
+        if boundary is None and event.kind == "compaction":
+            boundary = event
+            upwards.append(event)
+            is_complete = not _last_replaced_id(event)
+        elif boundary is not None and event.entry_id == _last_replaced_id(boundary):
+            n_kept = len(upwards)
+            is_complete = True
+        else:
+            upwards.append(event)
+    path = tuple(reversed(upwards[:n_kept]))
+    at = 0 if boundary is None else path.index(boundary)
+    kept = path[:at] if n_kept is not None else ()
+    if boundary is not None and kept:
+        native = boundary.native | {"firstKeptEntryId": kept[0].entry_id}
+        boundary = msgspec.structs.replace(boundary, native=native)
+    return ActivePath(
+        dropped=(),
+        kept=kept,
+        boundary=boundary,
+        after=path if boundary is None else path[at + 1 :],
+        refs=tuple(refs),
+        n_entries=known.n_entries + walk.n_entries,
+        problems=tuple(walk.problems),
+    )
+
+
+def _last_replaced_id(boundary: Entry) -> str | None:
+    return text_of(boundary.native, "boundaryMessageId")
+
+
+def _ref_of(entry: Entry, previous_id: str | None = None) -> CompactionRef:
+    return CompactionRef(
+        entry_id=entry.entry_id,
+        previous_id=previous_id,
+        at_ms=ms_of(entry.native),
+        offset=entry.offset,
+        size_bytes=entry.size_bytes,
+    )

@@ -3,14 +3,15 @@
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Entry
 from ullage.core.transcript.message import JsonObject
+from ullage.formats.agents.openclaw.dialects import summary_message
 from ullage.formats.agents.openclaw.messages import to_message
 from ullage.formats.agents.openclaw.notes import notes_of
-from ullage.formats.agents.openclaw.path import Path, names_model
-from ullage.formats.agents.openclaw.seed_entries import summary_message
+from ullage.formats.agents.openclaw.path import ActivePath, names_model
 from ullage.formats.json_line import ms_of, object_of, text_of
+from ullage.formats.reading import make_item
 
 
-def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
+def project(path: ActivePath, dialect: str = "") -> tuple[ContextItem, ...]:
     """List the messages: the boundary's summary, what it kept, what came after.
 
     A reset of OpenClaw is a boundary without a summary.
@@ -42,7 +43,7 @@ def project(path: Path, dialect: str = "") -> tuple[ContextItem, ...]:
     return tuple(items)
 
 
-def model_of(path: Path) -> str | None:
+def model_of(path: ActivePath) -> str | None:
     """Name the model in use: of the last answer or the last change, whichever is later."""
     for entry in reversed((*path.dropped, *path.kept, *path.after)):
         if names_model(entry):
@@ -71,13 +72,8 @@ def _item(
     message, category_of_role = to_message(native)
     if entry.kind == "custom_message":
         category = "injected"
-    return ContextItem(
-        entry_id=entry.entry_id,
-        message=message,
-        category=category or category_of_role,
-        native=native,
-        at_ms=ms_of(entry.native),
-        is_after_boundary=is_after_boundary,
+    return make_item(
+        entry, message, category or category_of_role, native, is_after_boundary=is_after_boundary
     )
 
 

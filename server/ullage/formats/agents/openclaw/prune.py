@@ -1,43 +1,26 @@
-"""Prunes of pi's and OpenClaw's sessions: placeholders, and the note behind them.
+"""Prunes of pi's and OpenClaw's sessions, made and taken back: placeholders, and a note.
 
 Lines change in place, for pi has no entry that all its versions would heed.
 """
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
 
-from ullage.core.change.edit import (
-    PRUNED_IMAGE,
-    PRUNED_OUTPUT,
-    LineChange,
-    PruneEdit,
-    Replacement,
-    Rewrite,
-    n_pruned,
-)
+from ullage.core.change.edit import LineChange, PruneEdit, Replacement, Rewrite, by_entry
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Line, Lines
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.notes import PRUNE_NOTE, json_line, new_note
-from ullage.formats.agents.openclaw.seed_path import read_path_again
-from ullage.formats.json_line import as_object, decode_object, object_of, text_of, with_value
-
-_RESULT_ROLES = ("toolResult", "tool")
-
-
-def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
-    """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
-    content = native.get("content")
-    is_result = native.get("role") in _RESULT_ROLES
-    call_id = (text_of(native, "toolCallId") or "") if is_result else None
-    for replacement in replacements:
-        if replacement.call_id != call_id:
-            continue
-        if replacement.what == "images":
-            content = _without_images(content)
-        elif is_result:
-            content = PRUNED_OUTPUT if isinstance(content, str) else [_text_block(PRUNED_OUTPUT)]
-    return native if content == native.get("content") else native | {"content": content}
+from ullage.formats.agents.openclaw.messages import prune_message
+from ullage.formats.agents.openclaw.notes import (
+    PRUNE_NOTE,
+    UNDO_NOTE,
+    json_line,
+    new_note,
+    note_key,
+    undo_data,
+)
+from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
+from ullage.formats.json_line import decode_object, object_of, text_of, with_value
+from ullage.formats.notes import prune_figures
 
 
 def prune(lines: Lines, context: Context, edit: PruneEdit) -> Rewrite:
@@ -52,23 +35,38 @@ def prune(lines: Lines, context: Context, edit: PruneEdit) -> Rewrite:
         new = changes[last.offset].new if last.offset in changes else last.raw
         changes[last.offset] = LineChange(offset=last.offset, old=last.raw, new=new + b"\n")
     offsets = sorted(changes)
-    data: JsonObject = {
-        "by": "ullage",
-        "version": 1,
-        "tokensBefore": edit.n_tokens_before,
-        "tokensAfter": edit.n_tokens_after,
-        "pruned": n_pruned(context.items, edit.replacements),
-        # Of the changed lines in the file before: they tell one prune from another.
-        "offsets": offsets,
-    }
-    note = new_note(context, PRUNE_NOTE, data, entry_id=edit.entry_id, timestamp=edit.timestamp)
+    # Of the changed lines in the file before: they tell one prune from another.
+    figures = prune_figures(context, edit) | {"offsets": offsets}
+    data: JsonObject = {"by": "ullage", "version": 1, **figures}
+    note = new_note(context, PRUNE_NOTE, data, edit)
     return Rewrite(changes=tuple(changes[offset] for offset in offsets), appended=json_line(note))
 
 
+def undo_prune(lines: Lines, originals: Sequence[LineChange]) -> Rewrite | None:
+    """Put the original lines of a prune back; None where they are not in the file any more."""
+    pruned = {change.new for change in originals}
+    places: dict[bytes, list[int]] = {}
+    note: Line | None = None
+    for line in lines.forward():
+        if line.raw in pruned:
+            places.setdefault(line.raw, []).append(line.offset)
+        elif PRUNE_NOTE.encode() in line.raw and _is_note_of(line, originals):
+            note = line
+    changes = _changes_back(originals, places)
+    if changes is None:
+        return None
+    end = lines.size_bytes
+    if note is not None:
+        is_at_end = is_last(note, lines)
+        new = b"" if is_at_end else _taken_back(note, last_id(lines))
+        end = note.offset if is_at_end else end
+        changes.append(LineChange(offset=note.offset, old=note.raw, new=new))
+    changes.sort(key=lambda change: change.offset)
+    return Rewrite(changes=tuple(_with_line_ends(changes, end)), appended=b"")
+
+
 def _pruned_lines(lines: Lines, context: Context, edit: PruneEdit) -> list[LineChange]:
-    wanted: dict[str, list[Replacement]] = {}
-    for replacement in edit.replacements:
-        wanted.setdefault(replacement.entry_id, []).append(replacement)
+    wanted = by_entry(edit.replacements)
     path = read_path_again(lines, context)
     entries = (*path.kept, *path.after)
     messages = {entry.entry_id: object_of(entry.native, "message") or {} for entry in entries}
@@ -106,14 +104,47 @@ def _pruned_line(line: Line, target: JsonObject, replacements: Sequence[Replacem
     return with_value(line.raw, keys, pruned["content"])
 
 
-def _without_images(content: object) -> object:
-    if not isinstance(content, list):
-        return content
-    return [
-        _text_block(PRUNED_IMAGE) if (as_object(block) or {}).get("type") == "image" else block
-        for block in cast(list[object], content)
-    ]
+def _changes_back(
+    originals: Sequence[LineChange], places: dict[bytes, list[int]]
+) -> list[LineChange] | None:
+    """Change each line back; of equal lines, that which is nearest to where it was left."""
+    n_shift = 0
+    changes: list[LineChange] = []
+    for change in originals:
+        expected = change.offset + n_shift
+        free = places.get(change.new, [])
+        if not free:
+            return None
+        found = min(free, key=lambda offset: abs(offset - expected))
+        free.remove(found)
+        changes.append(LineChange(offset=found, old=change.new, new=change.old))
+        n_shift += len(change.new) - len(change.old)
+    return changes
 
 
-def _text_block(text: str) -> JsonObject:
-    return {"type": "text", "text": text}
+def _with_line_ends(changes: Sequence[LineChange], end: int) -> Iterator[LineChange]:
+    """Let a line that had no end keep the one that it got where something follows it now."""
+    for change in changes:
+        is_followed = change.offset + len(change.old) < end
+        has_end = not change.new or change.new.endswith(b"\n")
+        new = change.new if has_end or not is_followed else change.new + b"\n"
+        yield LineChange(offset=change.offset, old=change.old, new=new)
+
+
+def _is_note_of(line: Line, originals: Sequence[LineChange]) -> bool:
+    """Whether a line is the note of this prune: it names the changed lines by their offsets."""
+    native = decode_object(line)
+    if isinstance(native, str) or note_key(native, PRUNE_NOTE) is None:
+        return False
+    data = object_of(native, "data") or {}
+    return data.get("offsets") == [change.offset for change in originals]
+
+
+def _taken_back(note: Line, until: str) -> bytes:
+    """Give the line of a note that says from now on that its prune was taken back."""
+    native = decode_object(note)
+    key = None if isinstance(native, str) else note_key(native, PRUNE_NOTE)
+    if isinstance(native, str) or key is None:
+        return note.raw
+    data = undo_data(object_of(native, "data") or {}, until)
+    return with_value(with_value(note.raw, (key,), UNDO_NOTE), ("data",), data)

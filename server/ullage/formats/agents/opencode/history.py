@@ -4,8 +4,6 @@ A compaction is a user's message with a part that asks for it, and the summary t
 message. opencode then sends the two, the tail that the part names, and what came after.
 """
 
-from collections.abc import Iterator
-
 import msgspec
 
 from ullage.core.transcript.entries import Entry, Lines, Problem
@@ -21,6 +19,7 @@ from ullage.formats.agents.opencode.records import (
     without_reverted,
 )
 from ullage.formats.json_line import text_of
+from ullage.formats.reading import Walk
 
 
 class Boundary(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,17 +46,15 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(lines: Lines, known: Index) -> History:
-    reader = _Reader(lines, known)
-    reader.run()
-    return reader.history()
+    return _Reader(lines, known).history()
 
 
 class _Reader:
     """Reads upwards until the context, the figure before it and all compactions are known."""
 
     def __init__(self, lines: Lines, known: Index) -> None:
-        self._lines = lines
         self._known = known
+        self._walk = Walk(lines.backward(), read_entry, known.covered_bytes)
         self._revert = read_revert(lines)
         self._live: list[Entry] = []
         self._is_context_complete = False
@@ -67,14 +64,31 @@ class _Reader:
         self._unanswered: dict[str, Entry] = {}
         """Summaries whose request stands further up, by its id."""
         self._refs: list[CompactionRef] = []
-        self._n_new = 0
         self._n_live = 0
-        self._problems: list[Problem] = []
 
-    def run(self) -> None:
-        for entry, is_new in self._entries():
+    def history(self) -> History:
+        self._climb()
+        in_order = tuple(reversed(self._live))
+        n_entries = self._known.n_entries + self._walk.n_entries
+        return History(
+            sent=_as_sent(in_order, self._boundary, self._first_kept_id),
+            boundary=self._boundary,
+            usage_before=self._usage_before,
+            last=in_order[-1] if in_order else None,
+            refs=tuple(reversed(self._refs)),
+            n_entries=n_entries,
+            n_entries_dead=n_entries - self._n_live,
+            problems=tuple(reversed(self._walk.problems)),
+        )
+
+    def _climb(self) -> None:
+        for line, found in self._walk:
+            self._n_live += self._boundary is None
+            entry = without_reverted(found, self._revert)
+            if entry is None:
+                continue
             is_done = self._is_context_complete and self._usage_before and not self._unanswered
-            if is_done and not is_new:
+            if is_done and line.offset < self._known.covered_bytes:
                 return
             if not self._is_context_complete:
                 self._live.append(entry)
@@ -87,35 +101,6 @@ class _Reader:
             elif self._boundary is not None and self._usage_before is None:
                 self._usage_before = usage_of(entry)
 
-    def history(self) -> History:
-        in_order = tuple(reversed(self._live))
-        return History(
-            sent=_as_sent(in_order, self._boundary, self._first_kept_id),
-            boundary=self._boundary,
-            usage_before=self._usage_before,
-            last=in_order[-1] if in_order else None,
-            refs=tuple(reversed(self._refs)),
-            n_entries=self._known.n_entries + self._n_new,
-            n_entries_dead=self._known.n_entries + self._n_new - self._n_live,
-            problems=tuple(reversed(self._problems)),
-        )
-
-    def _entries(self) -> Iterator[tuple[Entry, bool]]:
-        """Yield what the next request could hold, and whether an index does not cover it."""
-        for line in self._lines.backward():
-            found = read_entry(line)
-            if isinstance(found, Problem):
-                self._problems.append(found)
-                continue
-            if found is None:
-                continue
-            is_new = line.offset >= self._known.covered_bytes
-            self._n_new += is_new
-            self._n_live += self._boundary is None
-            entry = without_reverted(found, self._revert)
-            if entry is not None:
-                yield entry, is_new
-
     def _answer(self, request: Entry, summary: Entry) -> None:
         """Take note of a compaction; the first one that is met is the last one made."""
         if self._boundary is None:
@@ -127,7 +112,6 @@ class _Reader:
             self._refs.append(
                 CompactionRef(
                     entry_id=summary.entry_id,
-                    previous_id=None,
                     at_ms=created_ms(summary),
                     offset=request.offset,
                     size_bytes=request.size_bytes,

@@ -4,8 +4,9 @@ One message of opencode holds the calls of a step and their results; models are 
 as messages of their own, so it makes several items here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Entry
 from ullage.core.transcript.message import (
@@ -37,6 +38,9 @@ ASKED_FOR_SUBTASK = "The following tool was executed by the user"
 UNSENT_FILES = ("text/plain", "application/x-directory")
 """opencode puts these into texts beside them."""
 _UNSENT_PARTS = frozenset({"step-start", "step-finish", "patch", "snapshot", "retry", "agent"})
+
+_NO_FILES: JsonObject = {"attachments": list[object]()}
+_IDS = ("id", "sessionID", "messageID")
 
 
 def items_of(entry: Entry, *, is_after_boundary: bool) -> tuple[ContextItem, ...]:
@@ -82,6 +86,18 @@ def usage_of(entry: Entry) -> Usage | None:
         n_cache_write=n_write,
         n_total=n_total,
     )
+
+
+def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+    """Put placeholders into a message; in memory only, for its database is not ours to write.
+
+    One message holds a whole answer with its calls: all replacements in it go in together.
+    """
+    parts = objects_of(native, "parts")
+    outputs = {one.call_id for one in replacements if one.what == "output"}
+    images = {one.call_id for one in replacements if one.what == "images"}
+    pruned = tuple(_pruned_part(part, outputs, images) for part in parts)
+    return native if pruned == parts else native | {"parts": list(pruned)}
 
 
 def _user_item(entry: Entry) -> Iterator[tuple[str, Message, Category]]:
@@ -225,3 +241,35 @@ def _native(entry: Entry) -> JsonObject:
         else:
             parts.append(part)
     return entry.native | {"parts": parts}
+
+
+def _pruned_part(part: JsonObject, outputs: set[str | None], images: set[str | None]) -> JsonObject:
+    if part.get("type") == "file" and None in images:
+        if text_of(part, "mime") in UNSENT_FILES:
+            return part
+        ids = {key: part[key] for key in _IDS if key in part}
+        return ids | {"type": "text", "text": PRUNED_IMAGE}
+    state = object_of(part, "state")
+    if part.get("type") != "tool" or state is None:
+        return part
+    call_id = text_of(part, "callID") or ""
+    if call_id in outputs:
+        return part | {"state": _without_output(state)}
+    files = objects_of(state, "attachments")
+    if call_id in images and files:
+        texts = [text_of(state, "output") or "", *(PRUNED_IMAGE for _ in files)]
+        return part | {"state": state | {"output": "\n".join(texts)} | _NO_FILES}
+    return part
+
+
+def _without_output(state: JsonObject) -> JsonObject:
+    pruned = state | _NO_FILES if "attachments" in state else dict(state)
+    if "output" in state:
+        pruned["output"] = PRUNED_OUTPUT
+    if "error" in state:
+        pruned["error"] = PRUNED_OUTPUT
+    metadata = object_of(state, "metadata") or {}
+    if "output" in metadata:
+        # What a command had said before it was interrupted.
+        pruned["metadata"] = metadata | {"output": PRUNED_OUTPUT}
+    return pruned

@@ -1,7 +1,9 @@
 """Parts of Gemini's messages: what they say, and the shape that the core gives them."""
 
+from collections.abc import Sequence
 from typing import cast
 
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.message import Block, Image, JsonObject, Text, ToolCall, ToolResult
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 
@@ -76,6 +78,15 @@ def to_block(part: JsonObject) -> Block:
     return _image(part) or Text(text=compact_json(part))
 
 
+def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+    """Put placeholders into a message; in memory only, for its files are not ours to write."""
+    parts = objects_of(native, "parts")
+    outputs = {one.call_id for one in replacements if one.what == "output"}
+    images = {one.call_id for one in replacements if one.what == "images"}
+    pruned = tuple(_pruned_part(part, outputs, images) for part in parts)
+    return native if pruned == parts else native | {"parts": list(pruned)}
+
+
 def _image(part: JsonObject) -> Image | None:
     data = object_of(part, "inlineData")
     if data is None:
@@ -97,3 +108,22 @@ def _tool_result(response: JsonObject) -> ToolResult:
         content=(Text(text=text), *images),
         is_error=is_error,
     )
+
+
+def _pruned_part(part: JsonObject, outputs: set[str | None], images: set[str | None]) -> JsonObject:
+    response = object_of(part, "functionResponse")
+    if response is None:
+        return _without_image(part) if None in images else part
+    call_id = text_of(response, "id") or ""
+    if call_id in outputs:
+        key = "error" if (object_of(response, "response") or {}).get("error") else "output"
+        kept = {name: value for name, value in response.items() if name != "parts"}
+        return part | {"functionResponse": kept | {"response": {key: PRUNED_OUTPUT}}}
+    if call_id in images and "parts" in response:
+        parts = [_without_image(one) for one in objects_of(response, "parts")]
+        return part | {"functionResponse": response | {"parts": parts}}
+    return part
+
+
+def _without_image(part: JsonObject) -> JsonObject:
+    return part if object_of(part, "inlineData") is None else {"text": PRUNED_IMAGE}

@@ -1,29 +1,20 @@
-"""The adapter for opencode (1.18): the context as its next request would carry it."""
+"""opencode (1.18): the context as its next request would carry it, its databases, its row."""
 
-from collections.abc import Sequence
+from glob import escape
 from itertools import islice
+from pathlib import Path
 
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import (
-    Agent,
     Entry,
     Header,
-    Line,
     Lines,
-    MemoryLines,
-    Transcript,
 )
 from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index, linear_chain
 from ullage.core.transcript.message import JsonObject, Usage
+from ullage.formats.agent_info import AgentInfo, Env, Home
 from ullage.formats.agents.opencode.history import Boundary, History, read_history
-from ullage.formats.agents.opencode.messages import items_of
-from ullage.formats.agents.opencode.places import (
-    live_folders,
-    session_folders,
-    session_roots,
-    subagent_folders,
-)
-from ullage.formats.agents.opencode.prune import prune_message
+from ullage.formats.agents.opencode.messages import items_of, prune_message
 from ullage.formats.agents.opencode.records import (
     compaction_part,
     created_ms,
@@ -33,32 +24,15 @@ from ullage.formats.agents.opencode.records import (
     read_entry,
     read_header,
 )
-from ullage.formats.format import Reading, transcript_of
 from ullage.formats.json_line import text_of
+from ullage.formats.reading import Reading
 
-__all__ = [
-    "AGENT",
-    "HAS_NESTED_FOLDERS",
-    "extend",
-    "live_folders",
-    "messages",
-    "parse",
-    "prune_message",
-    "read_compaction",
-    "read_context",
-    "read_header",
-    "session_folders",
-    "session_roots",
-    "subagent_folders",
-]
-
-AGENT: Agent = "opencode"
-HAS_NESTED_FOLDERS: bool = False
 MAX_SUMMARY_DISTANCE = 20
 """Messages after a compaction's request among which its summary is looked for (chosen)."""
+_HOME = Home(variable="XDG_DATA_HOME", default=".local/share", folders=("opencode",))
 
 
-def read_context(lines: Lines, header: Header, known: Index) -> Reading:
+def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
     if known.covered_bytes > lines.size_bytes:
         known = EMPTY_INDEX
     history = read_history(lines, known)
@@ -83,15 +57,10 @@ def read_context(lines: Lines, header: Header, known: Index) -> Reading:
     return Reading(context=context, index=_index_of(history, refs))
 
 
-def extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
-    """Give up: messages grow in place, so only a new reading can tell."""
-    del reading, lines, size_bytes
-
-
-def read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
+def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     """Read a compaction from its request, which its summary follows at once."""
-    found = (read_entry(line) for line in islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
-    entries = [entry for entry in found if isinstance(entry, Entry)]
+    following = map(read_entry, islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
+    entries = [entry for entry in following if isinstance(entry, Entry)]
     if not entries or compaction_part(entries[0]) is None:
         return None
     summary = next((entry for entry in entries if entry.entry_id == ref.entry_id), None)
@@ -100,18 +69,13 @@ def read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     return _to_compaction(Boundary(request=entries[0], summary=summary), None)
 
 
-def messages(context: Context) -> list[JsonObject]:
+def _messages(context: Context) -> list[JsonObject]:
     """List the messages, each once: all items of one share its native form."""
-    found: list[JsonObject] = []
+    sent: list[JsonObject] = []
     for item in context.items:
-        if not found or found[-1] is not item.native:
-            found.append(item.native)
-    return found
-
-
-def parse(data: bytes) -> Transcript:
-    lines = MemoryLines(data)
-    return transcript_of(lines, read_header(lines), map(read_entry, lines.forward()))
+        if not sent or sent[-1] is not item.native:
+            sent.append(item.native)
+    return sent
 
 
 def _to_compaction(boundary: Boundary, usage_before: Usage | None) -> Compaction:
@@ -128,10 +92,7 @@ def _to_compaction(boundary: Boundary, usage_before: Usage | None) -> Compaction
         summary="\n".join(texts),
         first_kept_id=text_of(part, "tail_start_id"),
         n_tokens_before=None if usage_before is None else usage_before.n_total,
-        n_tokens_after=None,
         trigger="auto" if part.get("auto") is True else "manual",
-        layer=None,
-        n_messages=None,
         details=part,
     )
 
@@ -151,3 +112,34 @@ def _index_of(history: History, refs: tuple[CompactionRef, ...]) -> Index:
         n_entries=history.n_entries_dead,
         compactions=tuple(ref for ref in refs if ref.offset < covered),
     )
+
+
+def _database_patterns(env: Env, home: Path) -> tuple[tuple[Path, str], ...]:
+    """Give folders and what a database in each is called, the main channel's first.
+
+    `OPENCODE_DB` replaces them all; opencode takes it below its own folder unless absolute.
+    """
+    (root,) = _HOME.paths(env, home)
+    chosen = env.get("OPENCODE_DB")
+    if chosen:
+        path = root / chosen
+        return ((path.parent, escape(path.name)),) if path.name else ()
+    return (root, "opencode.db"), (root, "opencode-*.db")
+
+
+OPENCODE = AgentInfo(
+    agent="opencode",
+    name="opencode",
+    way_out="use /compact in opencode",
+    fork_hint="/fork in opencode",
+    homes=(_HOME,),
+    # A subagent's session is a row that names its parent.
+    database_patterns=_database_patterns,
+    read_header=read_header,
+    read_entries=lambda lines, _: map(read_entry, lines.forward()),
+    read_context=_read_context,
+    # Messages grow in place, so only a new reading can tell.
+    read_compaction=_read_compaction,
+    messages=_messages,
+    prune_message=prune_message,
+)

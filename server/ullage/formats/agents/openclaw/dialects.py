@@ -1,8 +1,8 @@
-"""Entries of the two formats that the specifications describe, given the shape of pi's.
+"""Entries of flat files and event files, given the shape of pi's (docs/design/sessions.md).
 
-S3's are flat: a message's own fields stand beside the entry's. S0's are flat and linear besides:
-no header, no parents, and compactions under names of their own. Both are told by their shape, so
-that a reader of pi's entries needs to know no more of them.
+In a flat file a message's own fields stand beside the entry's. An event file is flat and linear
+besides: no header, no parents, and compactions under names of their own. Both are told by their
+shape, so that a reader of pi's entries needs to know no more of them.
 """
 
 from ullage.core.transcript.entries import Header
@@ -10,17 +10,17 @@ from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import int_of, object_of, text_of
 
 FLAT = "flat"
-"""S3 §JSONL Transcript Format."""
+"""docs/design/sessions.md, "Flat files"."""
 EVENTS = "events"
-"""S0 §Session File Format."""
+"""docs/design/sessions.md, "Event files"."""
 EVENTS_VERSION = 0
 FLAT_VERSION = 2
 """Also pi's own second version, whose messages are in objects of their own."""
-SEED_VERSIONS = (EVENTS_VERSION, FLAT_VERSION)
+DIALECT_VERSIONS = (EVENTS_VERSION, FLAT_VERSION)
 _ENTRY_FIELDS = ("type", "id", "parentId")
 _MESSAGE_KINDS = ("message", "custom_message")
 _LAST_SECOND = 100_000_000_000
-"""Smaller numbers are seconds, not milliseconds: S0 shows the one and computes the other."""
+"""Smaller numbers are seconds, not milliseconds (docs/design/sessions.md, "Event files")."""
 _RENAMED = {"tokensBeforeCompaction": "tokensBefore", "tokensAfterCompaction": "tokensAfter"}
 EVENT_DETAILS = ("trigger", "layer", "messagesCompacted", "customInstruction", "boundaryMessageId")
 
@@ -77,6 +77,6 @@ def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
 
 
 def in_ms(timestamp: object) -> object:
-    """Give a time of S0's in milliseconds; anything else is left as it is."""
+    """Give a time of an event in milliseconds; anything else is left as it is."""
     n_seconds = int_of({"timestamp": timestamp}, "timestamp")
     return timestamp if n_seconds is None or n_seconds > _LAST_SECOND else n_seconds * 1000

@@ -1,0 +1,216 @@
+"""The row of an agent: all that Ullage knows of it, made by the agent's own package."""
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from ullage.core.change.edit import (
+    CompactionEdit,
+    FileChange,
+    LineChange,
+    NewSession,
+    PruneEdit,
+    Replacement,
+    RestoreEdit,
+    UndoEdit,
+)
+from ullage.core.transcript.context import Compaction, Context, Sketch
+from ullage.core.transcript.entries import (
+    Agent,
+    Entry,
+    Header,
+    Line,
+    Lines,
+    MemoryLines,
+    Problem,
+    Transcript,
+)
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.message import JsonObject
+from ullage.formats.doctor import Records
+from ullage.formats.in_memory import InMemory
+from ullage.formats.reading import Reading
+
+Env: TypeAlias = Mapping[str, str]
+
+
+class Home(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder of an agent's own."""
+
+    variable: str
+    """Of the environment; names the folder where it lies elsewhere."""
+    default: str | None
+    """Below the user's home; None where only the variable names it."""
+    folders: tuple[str, ...]
+    """The folders in it that are meant, below which all sessions are."""
+
+    def paths(self, env: Env, home: Path) -> tuple[Path, ...]:
+        chosen = env.get(self.variable)
+        if not chosen and self.default is None:
+            return ()
+        root = Path(chosen).expanduser() if chosen else home / (self.default or "")
+        return tuple(root / name for name in self.folders)
+
+
+def first_paths(homes: Sequence[Home], env: Env, home: Path) -> tuple[Path, ...]:
+    """Give the folders of sessions in the first home that is named."""
+    return next((paths for own in homes if (paths := own.paths(env, home))), ())
+
+
+class InstructionLoader(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent finds its instructions."""
+
+    reader: str
+    """The name of the program that reads them."""
+    choices: tuple[tuple[str, ...], ...]
+    """In the order of their loading; of alternatives, the first that is there."""
+    folder: str
+    """The agent's own folder: what lies in it is for that agent alone."""
+    is_top_only: bool = False
+    """Whether only the top of the workspace counts; else all folders down to the file's."""
+    follows_imports: bool = False
+    """Whether `@docs/rules.md` stands for all that is in that file."""
+
+
+def _cannot_undo_restore(lines: Lines, context: Context, edit: UndoEdit) -> None:
+    """Give up: the session with the text is a file of its own, and the old one is as it was."""
+    del lines, context, edit
+
+
+def _cannot_undo_prune(lines: Lines, originals: Sequence[LineChange]) -> None:
+    """Give up: a pruned session is a file of its own, and the old one is as it was."""
+    del lines, originals
+
+
+class Editor(msgspec.Struct, frozen=True, kw_only=True):
+    """What works edits of a context into an agent's files."""
+
+    refuse: Callable[[Header], str | None]
+    """Says why a session's files cannot be changed; None where they can."""
+    compact: Callable[[Lines, Context, CompactionEdit], FileChange]
+    """Puts a summary in the place of what stands before the first kept message."""
+    prune: Callable[[Lines, Context, PruneEdit], FileChange]
+    """Puts placeholders in the place of old output."""
+    restore: Callable[[Lines, Context, RestoreEdit], FileChange]
+    """Lets the session go on with the text of a checkpoint at its end; may raise
+    `WriteNotSupported`."""
+    begin: Callable[[Lines, Context, RestoreEdit], NewSession]
+    """Begins a session with nothing but the text of a checkpoint; may raise
+    `WriteNotSupported`."""
+    undo_compaction: Callable[[Lines, Context, Compaction, UndoEdit], FileChange]
+    """Makes the context from before the last compaction current again; may raise `Refused`."""
+    undo_restore: Callable[[Lines, Context, UndoEdit], FileChange | None] = _cannot_undo_restore
+    """Takes out the text of a checkpoint, if that was the last change; None where it was not."""
+    undo_prune: Callable[[Lines, Sequence[LineChange]], FileChange | None] = _cannot_undo_prune
+    """Puts back the original lines of a prune, given the changes that it made; None where they
+    are not in the file any more. What was written since stays."""
+
+
+def _list_natives(context: Context) -> list[JsonObject]:
+    return [item.native for item in context.items]
+
+
+def _keep_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+    del replacements
+    return native
+
+
+def _read_anew(reading: Reading, lines: Sequence[Line], size_bytes: int) -> None:
+    del reading, lines, size_bytes
+
+
+def _no_compaction(lines: Lines, ref: CompactionRef) -> None:
+    del lines, ref
+
+
+def _no_subagents(path: Path) -> tuple[Path, ...]:
+    del path
+    return ()
+
+
+def _no_places(env: Env, home: Path) -> tuple[()]:
+    del env, home
+    return ()
+
+
+class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent. What a default stands for is what the agent does not have."""
+
+    agent: Agent
+    name: str
+    """As users know it."""
+    way_out: str
+    """What a user can do with a session that is not ours to write to."""
+    fork_hint: str
+    """How its users branch a session; `{session_id}` stands for the session's."""
+    resume: str = ""
+    """The command that goes on with a session, of `{session_id}` and the quoted `{path}`."""
+
+    homes: tuple[Home, ...]
+    """Of several, the first that is named counts."""
+    session_folders: Callable[[Path, Env, Path], tuple[Path, ...]] | None = None
+    """Gives the folders that may hold the transcripts of a workspace; None where there are
+    databases alone."""
+    has_nested_folders: bool = False
+    """Whether transcripts lie in folders below those."""
+    subagent_folders: Callable[[Path], tuple[Path, ...]] = _no_subagents
+    """Gives the folders that may hold the transcripts of a session's subagents."""
+    live_folders: Callable[[Env, Path], tuple[Path, ...]] = _no_places
+    """Gives the folders where the agent notes the sessions that it has open, one file each."""
+    database_patterns: Callable[[Env, Path], tuple[tuple[Path, str], ...]] = _no_places
+    """Gives folders and what a database of sessions in each is called."""
+
+    read_header: Callable[[Lines], Header | None]
+    """Recognizes a transcript by its first lines; None where it is another agent's."""
+    read_entries: Callable[[Lines, Header | None], Iterable[Entry | Problem | None]]
+    """Reads all lines; None for those that are blank or no entry."""
+    read_context: Callable[[Lines, Header, Index], Reading]
+    """Reads backwards until the context and its compactions are known."""
+    extend: Callable[[Reading, Sequence[Line], int], Reading | None] = _read_anew
+    """Adds whole lines that were appended since, given the length of the transcript now; None
+    where only a new reading can tell."""
+    read_compaction: Callable[[Lines, CompactionRef], Compaction | None] = _no_compaction
+    """Reads a compaction from the place that an index points to."""
+    messages: Callable[[Context], list[JsonObject]] = _list_natives
+    """Lists the messages that would be sent, in the agent's own shape."""
+    prune_message: Callable[[JsonObject, Sequence[Replacement]], JsonObject] = _keep_message
+    """Puts placeholders into a message in the agent's own shape; the rest stays as it is."""
+    sketch: Callable[[Line, Header], Sketch | Problem | None] | None = None
+    """Reads one line for an outline; None for blank lines and what is no entry."""
+
+    read_flush_epoch: Callable[[Lines, Header], int | None] | None = None
+    """Reads the epoch of the last flush of memory where a session may note it by itself."""
+
+    editor: Editor | None = None
+    """None where we change no files of it."""
+    doctor: Records | None = None
+    in_memory: InMemory | None = None
+    """How its messages look in memory, where it has a shape of its own."""
+    loader: InstructionLoader | None = None
+
+    def session_roots(self, env: Env, home: Path) -> tuple[Path, ...]:
+        """Give the folders below which all transcripts are."""
+        return () if self.session_folders is None else first_paths(self.homes, env, home)
+
+    def workspace_folders(self, cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
+        """Give the folders that may hold the transcripts of a workspace."""
+        return () if self.session_folders is None else self.session_folders(cwd, env, home)
+
+    def resume_command(self, header: Header, path: Path) -> str:
+        """Give the command by which a user goes on with a session."""
+        return self.resume.format(session_id=header.session_id, path=shlex.quote(str(path)))
+
+    def parse(self, data: bytes) -> Transcript:
+        """Parse a whole transcript without losing a byte."""
+        lines = MemoryLines(data)
+        header = self.read_header(lines)
+        entries = tuple(self.read_entries(lines, header))
+        return Transcript(
+            header=header,
+            lines=tuple(lines.forward()),
+            entries=tuple(entry for entry in entries if isinstance(entry, Entry)),
+            problems=tuple(entry for entry in entries if isinstance(entry, Problem)),
+        )

@@ -1,0 +1,245 @@
+"""Claude Code: the context as its next request would carry it, folders of sessions, its row."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.transcript.context import Compaction, Context, ContextItem, Sketch
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index, chain
+from ullage.core.transcript.injected import PREFACE
+from ullage.core.transcript.message import JsonObject
+from ullage.formats.agent_info import (
+    AgentInfo,
+    Env,
+    Home,
+    InstructionLoader,
+)
+from ullage.formats.agents.claude_code.conversation import (
+    cleared_calls,
+    item_of,
+    items_of,
+    read_conversation,
+)
+from ullage.formats.agents.claude_code.doctor import RECORDS
+from ullage.formats.agents.claude_code.edit import EDITOR
+from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
+from ullage.formats.agents.claude_code.records import (
+    is_boundary_entry,
+    metadata_of,
+    read_entry,
+    read_header,
+    read_prune_note,
+    read_stub,
+)
+from ullage.formats.json_line import int_of, ms_of, objects_of, text_of
+from ullage.formats.notes import own_note
+from ullage.formats.reading import (
+    Reading,
+    Walk,
+    calls_in,
+    extend_reading,
+    index_of,
+)
+
+MAX_SUMMARY_DISTANCE = 20
+"""Lines after a boundary among which its summary is looked for (it follows at once)."""
+MAX_SLUG_CHARS = 200
+_RECENT_ITEMS = 50
+"""Where the call of a result that was just written is looked for (chosen)."""
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_HOME = Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folders=("projects",))
+_LIVE = Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folders=("sessions",))
+
+
+def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
+    conversation = read_conversation(lines, header, known)
+    refs = {ref.entry_id: ref for ref in (*known.compactions, *conversation.refs)}
+    items = items_of(conversation)
+    boundary = conversation.boundary
+    context = Context(
+        header=header,
+        items=items,
+        boundary=None if boundary is None else _to_compaction(boundary, items),
+        compactions=chain(refs, None if boundary is None else boundary.entry_id),
+        leaf_id=conversation.after[-1].entry_id if conversation.after else None,
+        model=next((i.message.model for i in reversed(items) if i.message.model), None),
+        n_entries=conversation.n_entries,
+        size_bytes=lines.size_bytes,
+        problems=conversation.problems,
+        pruned=None if conversation.pruned is None else read_prune_note(conversation.pruned),
+    )
+    index = index_of(lines, conversation.n_entries, refs.values(), read_stub)
+    return Reading(context=context, index=index)
+
+
+def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
+    """Read a boundary and its summary, which is the next record of the thread."""
+    following = map(read_entry, islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
+    entries = [entry for entry in following if isinstance(entry, Entry)]
+    if not entries or entries[0].entry_id != ref.entry_id:
+        return None
+    items = (item_of(e, {}) for e in entries[1:] if e.parent_id == ref.entry_id)
+    return _to_compaction(entries[0], tuple(item for item in items if item is not None))
+
+
+def _messages(context: Context) -> list[JsonObject]:
+    """List the messages, one for each answer: its blocks stand on several entries."""
+    sent: list[JsonObject] = []
+    last_answer_id: str | None = None
+    for item in context.items:
+        answer_id = item.message.answer_id
+        if answer_id is not None and answer_id == last_answer_id:
+            content = (*objects_of(sent[-1], "content"), *objects_of(item.native, "content"))
+            sent[-1] = sent[-1] | {"content": list(content)}
+        else:
+            sent.append(
+                {key: item.native[key] for key in ("role", "content") if key in item.native}
+            )
+        last_answer_id = answer_id
+    return sent
+
+
+def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
+    """Follow the thread as long as each record goes on from the one before it."""
+    context = reading.context
+    if reading.shows_unfinished:
+        return None
+    is_sidechain = context.header.parent_session_id is not None
+    items: list[ContextItem] = []
+    leaf_id, model = context.leaf_id, context.model
+    tool_names: dict[str, str] = {}
+    for item in context.items[-_RECENT_ITEMS:]:
+        tool_names |= calls_in(item.message)
+    walk = Walk(lines, read_stub)
+    for line, stub in walk:
+        if stub.is_prune_note:
+            return None
+        if stub.uuid is None or stub.is_sidechain != is_sidechain:
+            continue
+        entry = read_entry(line)
+        if stub.parent_uuid != leaf_id or stub.is_boundary or not isinstance(entry, Entry):
+            return None
+        if cleared_calls(entry):
+            return None
+        leaf_id = stub.uuid
+        item = item_of(entry, tool_names)
+        if item is None:
+            continue
+        if item.category == "summary":
+            return None
+        items.append(item)
+        tool_names |= calls_in(item.message)
+        model = item.message.model or model
+    context = msgspec.structs.replace(
+        context, items=(*context.items, *items), leaf_id=leaf_id, model=model
+    )
+    return extend_reading(reading, context, walk, lines, size_bytes)
+
+
+def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
+    """Read one record; those of another thread in the same file send nothing."""
+    entry = read_entry(line)
+    if not isinstance(entry, Entry):
+        return entry
+    is_boundary = is_boundary_entry(entry)
+    is_sidechain = entry.native.get("isSidechain") is True
+    is_of_thread = is_sidechain == (header.parent_session_id is not None)
+    return Sketch(
+        entry_id=entry.entry_id,
+        # A boundary has no parent; what it replaced is told apart.
+        parent_id=text_of(entry.native, "logicalParentUuid") if is_boundary else entry.parent_id,
+        item=item_of(entry, {}) if is_of_thread else None,
+        is_compaction=is_boundary,
+        at_ms=ms_of(entry.native),
+    )
+
+
+def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compaction:
+    metadata = metadata_of(boundary)
+    details = own_note(metadata) or metadata
+    summary = next((item for item in items if item.category == "summary"), None)
+    text = "" if summary is None else text_of(summary.native, "content") or ""
+    return Compaction(
+        entry_id=boundary.entry_id,
+        parent_id=boundary.parent_id,
+        at_ms=ms_of(boundary.native),
+        summary=text.removeprefix(PREFACE),
+        n_tokens_before=int_of(metadata, "preTokens"),
+        n_tokens_after=int_of(metadata, "postTokens"),
+        trigger=text_of(details, "trigger"),
+        layer=text_of(details, "layer"),
+        n_messages=int_of(details, "messagesCompacted") or int_of(metadata, "messagesSummarized"),
+        details=details,
+    )
+
+
+def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
+    return tuple(root / folder_name(str(cwd)) for root in _HOME.paths(env, home))
+
+
+def _subagent_folders(path: Path) -> tuple[Path, ...]:
+    """Give the folder beside a transcript that is named as it."""
+    return (path.with_suffix("") / "subagents",)
+
+
+def folder_name(cwd: str) -> str:
+    """Encode a working folder as Claude Code does (docs/design/agents.md,
+    "Claude Code: places").
+
+    Every UTF-16 unit but ASCII letters and digits becomes `-`; a name over 200 characters is cut
+    and ends in the path's 32-bit hash in base 36. Different folders may share a name.
+    """
+    data = cwd.encode("utf-16-le", "surrogatepass")
+    units = [int.from_bytes(data[i : i + 2], "little") for i in range(0, len(data), 2)]
+    slug = "".join(chr(u) if u < 128 and chr(u).isalnum() else "-" for u in units)
+    if len(slug) <= MAX_SLUG_CHARS:
+        return slug
+    value = 0
+    for unit in units:
+        value = (value * 31 + unit) & 0xFFFFFFFF
+    return f"{slug[:MAX_SLUG_CHARS]}-{_base36(abs(value - 2**32 if value >= 2**31 else value))}"
+
+
+def _base36(value: int) -> str:
+    digits = ""
+    while True:
+        value, digit = divmod(value, 36)
+        digits = _DIGITS[digit] + digits
+        if not value:
+            return digits
+
+
+LOADER = InstructionLoader(
+    reader="Claude Code",
+    choices=(("CLAUDE.md",), ("CLAUDE.local.md",)),
+    folder=".claude",
+    follows_imports=True,
+)
+
+CLAUDE_CODE = AgentInfo(
+    agent="claude-code",
+    name="Claude Code",
+    way_out="use /compact in Claude Code",
+    fork_hint="claude --resume {session_id} --fork-session",
+    resume="claude --resume {session_id}",
+    homes=(_HOME,),
+    session_folders=_session_folders,
+    subagent_folders=_subagent_folders,
+    # A file for each process (docs/design/agents.md, "Claude Code: places").
+    live_folders=_LIVE.paths,
+    read_header=read_header,
+    read_entries=lambda lines, _: map(read_entry, lines.forward()),
+    read_context=_read_context,
+    extend=_extend,
+    read_compaction=_read_compaction,
+    messages=_messages,
+    prune_message=prune_message,
+    sketch=_sketch,
+    editor=EDITOR,
+    doctor=RECORDS,
+    in_memory=IN_MEMORY,
+    loader=LOADER,
+)

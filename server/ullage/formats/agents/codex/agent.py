@@ -1,0 +1,179 @@
+"""Codex: the context as its next request would carry it, folders of sessions, its row."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.transcript.context import Compaction, Context, Sketch
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index, chain
+from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
+from ullage.formats.agents.codex.assembly import (
+    Assembly,
+    item_of,
+    items_of_boundary,
+    last_usage,
+    to_compaction,
+)
+from ullage.formats.agents.codex.doctor import RECORDS
+from ullage.formats.agents.codex.edit import EDITOR
+from ullage.formats.agents.codex.history import read_history, tells
+from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
+from ullage.formats.agents.codex.records import (
+    entry_id_of,
+    is_prune,
+    payload_of,
+    read_entry,
+    read_header,
+    read_stub,
+)
+from ullage.formats.json_line import ms_of
+from ullage.formats.reading import Reading, Walk, extend_reading, index_of
+
+MAX_ESTIMATE_DISTANCE = 20
+"""Lines after a compaction among which its estimate is looked for (the fourth, seen)."""
+_HOME = Home(variable="CODEX_HOME", default=".codex", folders=("sessions", "archived_sessions"))
+"""Those in use, then the archived ones."""
+
+
+def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
+    history = read_history(lines, known)
+    refs = {ref.entry_id: ref for ref in (*known.compactions, *history.refs)}
+    entry = history.boundary
+    assembly = Assembly(
+        () if entry is None else items_of_boundary(entry), has_boundary=entry is not None
+    )
+    for above in history.above:
+        assembly.add_above(above)
+    for after in history.after:
+        assembly.add(after)
+    items = tuple(assembly.items)
+    boundary = None if entry is None else to_compaction(entry, items, assembly.n_tokens_after)
+    context = Context(
+        header=header,
+        items=items,
+        boundary=boundary,
+        compactions=chain(refs, None if boundary is None else boundary.entry_id),
+        leaf_id=history.leaf_id,
+        model=assembly.model,
+        n_entries=history.n_entries,
+        size_bytes=lines.size_bytes,
+        problems=history.problems,
+        window_tokens=assembly.window_tokens,
+        pruned=assembly.pruned,
+    )
+    index = index_of(lines, history.n_entries, refs.values(), read_stub)
+    return Reading(context=context, index=index)
+
+
+def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
+    """Read a compaction and, from the lines after it, Codex's estimate of what it left."""
+    following = map(read_entry, islice(lines.forward(ref.offset), MAX_ESTIMATE_DISTANCE))
+    entries = [entry for entry in following if isinstance(entry, Entry)]
+    if not entries or (entries[0].entry_id, entries[0].kind) != (ref.entry_id, "compacted"):
+        return None
+    assembly = Assembly(items_of_boundary(entries[0]), has_boundary=True)
+    for entry in entries[1:]:
+        if entry.kind == "compacted":
+            break
+        assembly.add(entry)
+    return to_compaction(entries[0], assembly.items, assembly.n_tokens_after)
+
+
+def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
+    """Add items and figures, until a line changes what stands before it.
+
+    Right after a compaction, only the lines above it tell whether a figure is a stale one.
+    """
+    context = reading.context
+    if reading.shows_unfinished:
+        return None
+    assembly = Assembly.resumed(context)
+    is_figure_open = context.boundary is not None and last_usage(context) is None
+    leaf_id = context.leaf_id
+    walk = Walk(lines, read_stub)
+    for line, stub in walk:
+        leaf_id = entry_id_of(line)
+        if stub.type == "compacted" or stub.is_event("thread_rolled_back"):
+            return None
+        if is_figure_open and stub.is_event("token_count"):
+            return None
+        entry = read_entry(line) if tells(stub) else None
+        if isinstance(entry, Entry):
+            if is_prune(entry):
+                return None
+            assembly.add(entry)
+        elif entry is not None:
+            walk.problems.append(entry)
+    boundary = context.boundary
+    if boundary is not None:
+        boundary = msgspec.structs.replace(boundary, n_tokens_after=assembly.n_tokens_after)
+    context = msgspec.structs.replace(
+        context,
+        items=tuple(assembly.items),
+        boundary=boundary,
+        leaf_id=leaf_id,
+        model=assembly.model,
+        window_tokens=assembly.window_tokens,
+    )
+    return extend_reading(reading, context, walk, lines, size_bytes)
+
+
+def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
+    del header
+    entry = read_entry(line)
+    if not isinstance(entry, Entry):
+        return entry
+    native = payload_of(entry)
+    is_message = entry.kind == "response_item" and is_sent(native)
+    return Sketch(
+        entry_id=entry.entry_id,
+        parent_id=None,
+        item=item_of(entry, native, {}) if is_message else None,
+        is_compaction=entry.kind == "compacted",
+        at_ms=ms_of(entry.native),
+    )
+
+
+def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
+    """Give the roots: rollouts lie in `YYYY/MM/DD`, and only their headers name the workspace."""
+    del cwd
+    return _HOME.paths(env, home)
+
+
+def _subagent_folders(path: Path) -> tuple[Path, ...]:
+    """Give the folder of the day: a subagent has a rollout of its own, mostly of the same day.
+
+    One that a later day's resume started is not found; to look for it would read every header.
+    """
+    return (path.parent,)
+
+
+LOADER = InstructionLoader(
+    reader="Codex", choices=(("AGENTS.override.md", "AGENTS.md"),), folder=".codex"
+)
+
+CODEX = AgentInfo(
+    agent="codex",
+    name="Codex",
+    way_out="unpack the session, or use /compact in Codex",
+    fork_hint="codex fork {session_id}",
+    resume="codex resume {session_id}",
+    homes=(_HOME,),
+    session_folders=_session_folders,
+    has_nested_folders=True,
+    subagent_folders=_subagent_folders,
+    read_header=read_header,
+    read_entries=lambda lines, _: map(read_entry, lines.forward()),
+    read_context=_read_context,
+    extend=_extend,
+    read_compaction=_read_compaction,
+    prune_message=prune_message,
+    sketch=_sketch,
+    editor=EDITOR,
+    doctor=RECORDS,
+    in_memory=IN_MEMORY,
+    loader=LOADER,
+)

@@ -1,0 +1,215 @@
+"""pi and OpenClaw: the context exactly as pi builds it (0.87.1), folders of sessions, the row.
+
+pi 0.73.1 builds the same from every file that it can write itself: what differs is new in
+0.84 to 0.87 (`context_edit`, system messages, `compaction.systemMessage`).
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.transcript.context import Compaction, Context, ContextItem, Sketch
+from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index, chain, linear_chain
+from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
+from ullage.formats.agents.openclaw.dialects import EVENTS, EVENTS_VERSION
+from ullage.formats.agents.openclaw.doctor import RECORDS
+from ullage.formats.agents.openclaw.edit import EDITOR
+from ullage.formats.agents.openclaw.entries import (
+    linear_entries,
+    read_entry,
+    read_flush_epoch,
+    read_header,
+    read_stub,
+)
+from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
+from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
+from ullage.formats.agents.openclaw.notes import is_note, notes_of
+from ullage.formats.agents.openclaw.path import names_model, read_path
+from ullage.formats.agents.openclaw.projection import item_of, model_named_by, model_of, project
+from ullage.formats.json_line import int_of, ms_of, object_of, text_of
+from ullage.formats.reading import Reading, Walk, extend_reading, index_of
+
+PLAIN_KINDS = frozenset({"message", "custom_message", "branch_summary"})
+"""Entries that only add to the end of the context."""
+CHANGING_KINDS = frozenset({"compaction", "context_edit", "leaf", "reset"})
+"""Entries that change what stands before them."""
+_SESSION_DIR = "PI_CODING_AGENT_SESSION_DIR"
+_HOMES = (
+    Home(variable=_SESSION_DIR, default=None, folders=("",)),
+    Home(variable="PI_CODING_AGENT_DIR", default=".pi/agent", folders=("sessions",)),
+)
+_OPENCLAW = Home(variable="OPENCLAW_STATE_DIR", default=".openclaw", folders=("agents",))
+
+
+def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
+    is_linear = header.dialect == EVENTS
+    path = read_path(lines, header, known)
+    boundary = None
+    if path.boundary is not None and path.boundary.kind == "compaction":
+        boundary = _to_compaction(path.boundary)
+    notes = notes_of(path.after)
+    if boundary is not None and notes.is_figure_stale:
+        boundary = msgspec.structs.replace(boundary, n_tokens_after=None)
+    refs = (*known.compactions, *path.refs)
+    by_id = {ref.entry_id: ref for ref in refs}
+    last_id = None if boundary is None else boundary.entry_id
+    leaf = path.after[-1] if path.after else path.boundary
+    context = Context(
+        header=header,
+        items=project(path, header.dialect),
+        boundary=boundary,
+        compactions=linear_chain(refs) if is_linear else chain(by_id, last_id),
+        leaf_id=None if leaf is None else leaf.entry_id,
+        model=model_of(path),
+        n_entries=path.n_entries,
+        size_bytes=lines.size_bytes,
+        problems=path.problems,
+        pruned=notes.pruned,
+    )
+    known_refs = context.compactions if is_linear else by_id.values()
+    index = index_of(lines, path.n_entries, known_refs, read_stub)
+    return Reading(context=context, index=index)
+
+
+def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
+    line = next(lines.forward(ref.offset), None)
+    entry = None if line is None else read_entry(line, EVENTS_VERSION)
+    if not isinstance(entry, Entry) or entry.kind != "compaction":
+        return None
+    return msgspec.structs.replace(_to_compaction(entry), entry_id=ref.entry_id)
+
+
+def _to_compaction(entry: Entry) -> Compaction:
+    native = entry.native
+    details = object_of(native, "details") or {}
+    n_after = int_of(native, "tokensAfter")
+    return Compaction(
+        entry_id=entry.entry_id,
+        parent_id=entry.parent_id,
+        at_ms=ms_of(native) or ms_of(details),
+        summary=text_of(native, "summary") or "",
+        first_kept_id=text_of(native, "firstKeptEntryId"),
+        n_tokens_before=int_of(native, "tokensBefore"),
+        n_tokens_after=int_of(details, "tokensAfter") if n_after is None else n_after,
+        trigger=text_of(details, "trigger"),
+        layer=text_of(details, "layer"),
+        n_messages=int_of(details, "messagesCompacted"),
+        details=details,
+    )
+
+
+def _read_entries(lines: Lines, header: Header | None) -> Iterable[Entry | Problem | None]:
+    version = 3 if header is None else header.version
+    if version == 1:
+        return linear_entries(lines)
+    return (read_entry(line, version) for line in lines.forward())
+
+
+def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
+    """Follow the path as long as each line goes on from the one before it."""
+    context = reading.context
+    version = context.header.version
+    is_linear = context.header.dialect == EVENTS
+    if (version < 2 and not is_linear) or reading.shows_unfinished:
+        return None
+    items: list[ContextItem] = []
+    leaf_id, model = context.leaf_id, context.model
+    known_ids = {item.entry_id for item in context.items}
+    walk = Walk(lines, partial(read_entry, version=version))
+    for _, entry in walk:
+        # The last line of an id stands for it, also where it is the parent of another.
+        if entry.entry_id in known_ids and not is_linear:
+            return None
+        if entry.kind in CHANGING_KINDS or is_note(entry) or not entry.entry_id:
+            return None
+        if entry.parent_id != leaf_id and not is_linear:
+            return None
+        if version >= NAVIGATED_VERSION and (leaf_id is None or not is_plain(entry)):
+            return None
+        leaf_id = entry.entry_id
+        if names_model(entry):
+            model = model_named_by(entry)
+        item = item_of(entry) if entry.kind in PLAIN_KINDS else None
+        if item is not None:
+            items.append(item)
+    context = msgspec.structs.replace(
+        context, items=(*context.items, *items), leaf_id=leaf_id, model=model
+    )
+    return extend_reading(reading, context, walk, lines, size_bytes)
+
+
+def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
+    """Read one line; a file of version 1 has no ids, so that its lines have none."""
+    entry = read_entry(line, header.version)
+    if not isinstance(entry, Entry):
+        return entry
+    return Sketch(
+        entry_id=entry.entry_id,
+        parent_id=entry.parent_id,
+        item=item_of(entry) if entry.kind in PLAIN_KINDS else None,
+        is_compaction=entry.kind == "compaction",
+        at_ms=ms_of(entry.native),
+    )
+
+
+def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
+    roots = first_paths(_HOMES, env, home)
+    if env.get(_SESSION_DIR):
+        return roots
+    return tuple(root / folder_name(str(cwd)) for root in roots)
+
+
+def folder_name(cwd: str) -> str:
+    """Encode a working folder as pi does: `/home/me/a b` becomes `--home-me-a b--`."""
+    trimmed = cwd[1:] if cwd[:1] in ("/", "\\") else cwd
+    return f"--{trimmed.replace('/', '-').replace(chr(92), '-').replace(':', '-')}--"
+
+
+def _database_patterns(env: Env, home: Path) -> tuple[tuple[Path, str], ...]:
+    """Give the folder below which OpenClaw (2026.8 and later) has a database for each agent."""
+    return tuple((path, "*/agent/openclaw-agent.sqlite") for path in _OPENCLAW.paths(env, home))
+
+
+LOADER = InstructionLoader(
+    reader="OpenClaw",
+    choices=(
+        ("AGENTS.md", "CLAUDE.md"),
+        ("SOUL.md",),
+        ("TOOLS.md",),
+        ("IDENTITY.md",),
+        ("USER.md",),
+        ("HEARTBEAT.md",),
+        ("BOOTSTRAP.md",),
+        ("MEMORY.md",),
+    ),
+    folder=".openclaw",
+    is_top_only=True,
+)
+"""The identity files are OpenClaw's own (docs/design/assembly.md, "Bootstrap files")."""
+
+OPENCLAW = AgentInfo(
+    agent="openclaw",
+    name="pi / OpenClaw",
+    way_out="use /compact in OpenClaw",
+    fork_hint="/fork in pi, once it was opened there",
+    resume="pi --session {path}",
+    homes=_HOMES,
+    # pi's subagents are sessions of their own, in folders of their own.
+    session_folders=_session_folders,
+    database_patterns=_database_patterns,
+    read_header=read_header,
+    read_entries=_read_entries,
+    read_context=_read_context,
+    extend=_extend,
+    read_compaction=_read_compaction,
+    prune_message=prune_message,
+    sketch=_sketch,
+    read_flush_epoch=read_flush_epoch,
+    editor=EDITOR,
+    doctor=RECORDS,
+    in_memory=IN_MEMORY,
+    loader=LOADER,
+)

@@ -1,0 +1,160 @@
+"""Readings of a transcript: made on a walk through its lines, and made longer as it grows."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from ullage.core.transcript.context import Category, Context, ContextItem
+from ullage.core.transcript.entries import Entry, Line, Lines, Problem
+from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.message import JsonObject, Message, ToolCall
+from ullage.formats.json_line import iso_ms, ms_of
+
+StubT = TypeVar("StubT")
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """A context and what was learned of the transcript on the way."""
+
+    context: Context
+    index: Index
+
+    @property
+    def shows_unfinished(self) -> bool:
+        """Whether an unfinished line is part of it; it must be read anew to take it out."""
+        return self.context.n_entries != self.index.n_entries
+
+
+class Walk(Generic[StubT]):
+    """Lines one after the other as `read` gives them: entries, problems, or None to pass over."""
+
+    def __init__(
+        self,
+        lines: Iterable[Line],
+        read: Callable[[Line], StubT | Problem | None],
+        counted_from: int = 0,
+    ) -> None:
+        self.n_entries = 0
+        """Those from the offset `counted_from` on."""
+        self.problems: list[Problem] = []
+        self.is_complete = False
+        """Set by whoever walks: nothing before `counted_from` need be read any more."""
+        self._lines = lines
+        self._read = read
+        self._counted_from = counted_from
+
+    def __iter__(self) -> Iterator[tuple[Line, StubT]]:
+        for line in self._lines:
+            is_counted = line.offset >= self._counted_from
+            if self.is_complete and not is_counted:
+                return
+            stub = self._read(line)
+            if isinstance(stub, Problem):
+                self.problems.append(stub)
+            elif stub is not None:
+                self.n_entries += is_counted
+                yield line, stub
+
+
+class CompactionsUpwards:
+    """Compactions as a walk from the end meets them, up to one that an index knows."""
+
+    def __init__(self, known: Index) -> None:
+        self.refs: list[CompactionRef] = []
+        """Those that the index does not know, the last one first."""
+        self.is_complete = False
+        self._known_ids = {ref.entry_id for ref in known.compactions}
+
+    def add(self, line: Line, entry_id: str | None, timestamp: str | None) -> None:
+        """Make a compaction the predecessor of the one below it."""
+        if self.is_complete:
+            return
+        self.is_complete = entry_id in self._known_ids
+        if self.refs:
+            self.refs[-1] = msgspec.structs.replace(self.refs[-1], previous_id=entry_id)
+        if not self.is_complete:
+            ref = CompactionRef(
+                entry_id=entry_id or "",
+                at_ms=iso_ms(timestamp),
+                offset=line.offset,
+                size_bytes=len(line.raw),
+            )
+            self.refs.append(ref)
+
+
+def extend_reading(
+    reading: Reading, context: Context, walk: Walk[StubT], lines: Sequence[Line], size_bytes: int
+) -> Reading:
+    """Make the reading that ends with appended lines.
+
+    `context` has what the walk through them added to that of `reading`.
+    """
+    n_entries = reading.index.n_entries + walk.n_entries
+    covered_bytes = reading.index.covered_bytes
+    # The problem of an unfinished line goes with its end.
+    lasting = (problem for problem in context.problems if problem.offset < covered_bytes)
+    return Reading(
+        context=msgspec.structs.replace(
+            context,
+            n_entries=n_entries,
+            size_bytes=size_bytes,
+            problems=(*lasting, *walk.problems),
+        ),
+        index=msgspec.structs.replace(
+            reading.index,
+            covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
+            n_entries=n_entries,
+        ),
+    )
+
+
+def index_of(
+    lines: Lines,
+    n_entries: int,
+    refs: Iterable[CompactionRef],
+    read: Callable[[Line], object | Problem | None],
+) -> Index:
+    """Make the index of what was read; a last line that is not finished is left out of it."""
+    last = next(lines.backward(), None)
+    if last is None or not last.is_torn:
+        return Index(covered_bytes=lines.size_bytes, n_entries=n_entries, compactions=tuple(refs))
+    return Index(
+        covered_bytes=last.offset,
+        n_entries=n_entries - (not isinstance(read(last), Problem | None)),
+        compactions=tuple(ref for ref in refs if ref.offset < last.offset),
+    )
+
+
+def index_again(lines: Lines, context: Context) -> Index:
+    """Give the index by which the lines that a context was made from are read as they were."""
+    return Index(
+        covered_bytes=lines.size_bytes,
+        n_entries=context.n_entries,
+        compactions=context.compactions,
+    )
+
+
+def make_item(
+    entry: Entry,
+    message: Message,
+    category: Category,
+    native: JsonObject,
+    *,
+    is_after_boundary: bool = True,
+) -> ContextItem:
+    """Make the item of an entry that sends one message."""
+    return ContextItem(
+        entry_id=entry.entry_id,
+        message=message,
+        category=category,
+        native=native,
+        at_ms=ms_of(entry.native),
+        is_after_boundary=is_after_boundary,
+    )
+
+
+def calls_in(message: Message) -> dict[str, str]:
+    """Give the tool behind the id of each call in a message."""
+    blocks = message.blocks
+    return {block.call_id: block.name for block in blocks if isinstance(block, ToolCall)}
