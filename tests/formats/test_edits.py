@@ -57,13 +57,14 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family("pi", random_pi, continued_pi, prune_pi, 3200),
-    Family("events", random_events, continued_events, prune_pi, 1000),
-    Family("flat", random_flat, continued_flat, prune_pi, 1000),
+    Family("pi", random_pi, continued_pi, prune_pi, examples(3200)),
+    Family("events", random_events, continued_events, prune_pi, examples(1000)),
+    Family("flat", random_flat, continued_flat, prune_pi, examples(1000)),
 )
 WINDOW = Window(n_tokens=200_000, source="setting", detail="test")
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 def test_random_edits_are_what_was_planned_and_can_be_undone(family: Family) -> None:
     done: Counter[str] = Counter()

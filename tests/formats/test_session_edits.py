@@ -14,6 +14,7 @@ from typing import NamedTuple, cast
 import pytest
 
 from pi_files import Json
+from profiles import examples
 from reading import read
 from session_edit_files import (
     compacted_claude,
@@ -34,8 +35,8 @@ from ullage.errors import Refused
 from ullage.formats.agent_info import Editor
 from ullage.formats.registry import agent_info, recognize
 
-N_CASES = 7_500
-"""For each agent; together with those of pi's family over 20,000."""
+N_CASES = examples(7_500)
+"""For each agent; together with those of pi's family over 20,000 in the long profile."""
 WINDOW = Window(n_tokens=200_000, source="setting", detail="test")
 AT = "2026-11-21T10:00:00.000Z"
 
@@ -87,6 +88,7 @@ FAMILIES = (
 )
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 def test_random_edits_are_what_was_planned_and_part_nothing(family: Family) -> None:
     done: Counter[str] = Counter()

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
@@ -24,18 +25,24 @@ from pytest_lsp import LanguageClient
 
 from pi_files import MODEL, PiFile, conversation
 from running import WAIT_S, Place
+from ullage.lsp import state
+from ullage.lsp.error_edge import plain_converter
 from ullage.lsp.server import make_server
 from ullage.store.files.places import current_places
 from ullage.store.gauge.tokenizer import count_tokens
 
 T = TypeVar("T")
 
+# A converter generates its code at first use, which takes 0.1 s: one of each does for all tests.
+client_converter = cache(default_converter)
+server_converter = cache(plain_converter)
+
 
 class Editor:
     """The client, what it was told, and what its user answers to questions."""
 
     def __init__(self, place: Place) -> None:
-        self.client = LanguageClient(converter_factory=default_converter)
+        self.client = LanguageClient(converter_factory=client_converter)
         self.place = place
         self.ended: asyncio.Future[object]
         """The exit code of the server."""
@@ -233,7 +240,8 @@ async def stdio_editor(place: Place) -> AsyncIterator[Editor]:
 @asynccontextmanager
 async def running_editor(place: Place) -> AsyncIterator[Editor]:
     editor = Editor(place)
-    with place.entered():
+    with place.entered() as patch:
+        patch.setattr(state, "plain_converter", server_converter)
         server = make_server(current_places())
         server.worker.count_tokens = count_tokens
         to_server, to_client = Pipe(), Pipe()

@@ -1,4 +1,4 @@
-"""A thousand servers that fail at random, then recover: a summary or one typed error of each."""
+"""Servers that fail at random, then recover: a summary or one typed error of each."""
 
 import asyncio
 import random
@@ -8,13 +8,15 @@ import pytest
 from model_faults import FINE, ROWS, shown
 from model_server import ModelServer, Reply, serving
 from model_session import CANARY, KEY, summarize
+from profiles import examples
 from ullage.errors import ModelError
 from ullage.summary.limits import REMOTE
 from ullage.summary.request import ModelSummary
 from virtual_time import run_virtual
 
-N_SEQUENCES = 1000
-N_RUNS = 10
+N_SEQUENCES = 100
+"""In each run; a thousand in all in the long profile."""
+N_RUNS = max(1, examples(1000) // N_SEQUENCES)
 MAX_REPLY_BYTES = 100_000
 """Larger bodies are tried one by one elsewhere; a thousand of them would take minutes."""
 
@@ -31,6 +33,7 @@ BEHAVIORS = [
 ]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("run", range(N_RUNS))
 def test_any_sequence_of_behaviors_ends_well(run: int) -> None:
     chance = random.Random(f"sequences {run}")
@@ -63,7 +66,7 @@ def test_any_sequence_of_behaviors_ends_well(run: int) -> None:
             assert loop.time() - began <= (REMOTE.total_s + 1) * 12
 
     async def main() -> None:
-        for _ in range(N_SEQUENCES // N_RUNS):
+        for _ in range(N_SEQUENCES):
             await one([*chance.choices(BEHAVIORS, k=chance.randint(1, 6)), FINE])
 
     run_virtual(main)

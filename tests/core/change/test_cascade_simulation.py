@@ -1,4 +1,4 @@
-"""Ten thousand turns of an agent under the decision: no loop, no overflow, bounded runs.
+"""Thousands of turns of an agent under the decision: no loop, no overflow, bounded runs.
 
 A session grows at random, the layers really plan and cut it, summaries are sometimes poor, the
 model sometimes fails. What is checked is what a user would be hurt by: a cascade that does not
@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from factories import assistant, context_of, summary, tool_result, user
+from profiles import examples
 from sized import count
 from ullage.core.change.breaker import (
     MAX_STRIKES,
@@ -206,9 +207,14 @@ def assert_no_loop(session: Session) -> None:
                 assert is_stronger or between or other.n_before >= 1.2 * one.n_after
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("window", "n_turns", "sizes"),
-    [(200_000, 10_000, (50, 12_000)), (1_000_000, 2_000, (50, 40_000)), (128_000, 2_000, (9, 90))],
+    [
+        (200_000, examples(10_000), (50, 12_000)),
+        (1_000_000, 2_000, (50, 40_000)),
+        (128_000, 2_000, (9, 90)),
+    ],
     ids=["200k", "1M", "128k, mostly talk"],
 )
 def test_a_long_session_never_overflows_and_its_compactions_are_bounded(
@@ -236,13 +242,14 @@ def test_poor_summaries_and_failing_models_cause_no_loop(seed: int) -> None:
     assert_no_loop(session)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("hidden", [150_000, 180_000, 185_000, 199_000])
 def test_a_window_that_is_full_of_the_system_prompt_is_compacted_a_few_times_an_hour(
     hidden: int,
 ) -> None:
     session = Session(window=200_000, hidden=hidden, policy=POLICY, seed=hidden)
     started_ms = session.now_ms
-    for _ in range(2_000):
+    for _ in range(examples(2_000)):
         session.turn((9, 90), 1)
     n_hours = (session.now_ms - started_ms) / 3_600_000
     runs = [run for run in session.ran if run.layer != "prune"]
