@@ -2,8 +2,8 @@
 
 from pi_files import Json
 from service import RuntimeSession, Service
-from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
+from ullage.store.checkpoint.working_state import read_working_state
 
 READ: Json = {
     "type": "toolResult",

@@ -12,8 +12,8 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from hook_inputs import claude, copilot, data, tool_call
 from pi_files import Json
 from running import WAIT_S, Place
-from ullage.app.checkpoint.capture import read_working_state
 from ullage.store.checkpoint.files import checkpoint_folder, list_ids
+from ullage.store.checkpoint.working_state import read_working_state
 
 KEY = f"claude-code:{SESSION_ID}"
 HOOK = ("-P", "-m", "ullage", "hook")
@@ -211,4 +211,4 @@ def test_a_tool_call_imports_no_format_and_no_command_line(place: Place, path: P
     stdin = data(told(place, path, "PostToolUse", **tool_call()))
     done = place.run_process(program=("-c", script), stdin=stdin)
     assert done.stderr == "[]\n"
-    assert list(place.state.rglob("resources.json"))
+    assert list(place.state.rglob("waiting-*.json"))

@@ -15,10 +15,10 @@ from running import Place
 from secret_samples import SAMPLES
 from ullage.agent.hook_answer import MAX_CONTEXT_CHARS, STEERING_CHARS, answer
 from ullage.agent.hook_event import hook_agent, parse_event
-from ullage.app.checkpoint.capture import read_working_state
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store.checkpoint.files import checkpoint_folder, list_ids, read_latest
+from ullage.store.checkpoint.working_state import read_working_state
 
 RULE = "Never touch the migrations folder."
 KEY = f"claude-code:{CLAUDE_ID}"

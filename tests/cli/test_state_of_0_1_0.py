@@ -102,3 +102,24 @@ def test_what_its_hooks_captured_goes_into_the_next_checkpoint_once(left: Place)
     assert "/work/shop/rounding.py" in checkpoint["resources"]["files_modified"]
     assert {"Edit", "Bash", "TodoWrite"} <= set(checkpoint["resources"]["tools_used"])
     assert not answer(left, "checkpoint", "write", "--session", path)["is_new"]
+
+
+WAITING = """{"version":1,"taken":{"calls":[{"name":"f1bd58e108490142","at_ms":1795351670000,\
+"tool":"Write","read":[],"modified":["/work/shop/cents.py"],"error":null,"steps":null}],\
+"said":[{"message_id":"ac31b0df191dfacb","at_ms":1795351671000,"is_user":true,\
+"gist":"Round half to even, please.","proposal":"","is_bundled":false}]}}"""
+"""What a hook of 0.1.0 laid beside the state while another process wrote that."""
+
+
+def test_what_waited_goes_into_the_next_checkpoint_once(left: Place) -> None:
+    (folder,) = left.state.glob(f"context/state/claude-code_{CLAUDE_ID}-*")
+    for name in ("waiting-0123456789abcdef.json", "waiting-fedcba9876543210.json"):
+        (folder / name).write_text(WAITING)
+    path = left.root / CLAUDE / f"{CLAUDE_ID}.jsonl"
+    name = answer(left, "checkpoint", "write", "--session", path)["checkpoint_id"]
+    checkpoint = answer(left, "checkpoint", "show", name, "--session", path)["checkpoint"]
+    modified = checkpoint["resources"]["files_modified"]
+    assert {"/work/shop/rounding.py", "/work/shop/cents.py"} <= set(modified)
+    assert modified.count("/work/shop/cents.py") == 1
+    assert not list(folder.glob("waiting-*"))
+    assert not answer(left, "checkpoint", "write", "--session", path)["is_new"]

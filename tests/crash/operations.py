@@ -14,6 +14,7 @@ from crash.state_operations import (
     capture,
     capture_before,
     capture_beside,
+    capture_for_later,
     check_bundle,
     check_capture,
 )
@@ -339,6 +340,13 @@ OPERATIONS = (
     Operation(
         name="working state captured while another writes",
         run=capture_beside,
+        check=check_capture,
+        prepare=capture_before,
+        leaf=None,
+    ),
+    Operation(
+        name="working state captured by a hook",
+        run=capture_for_later,
         check=check_capture,
         prepare=capture_before,
         leaf=None,

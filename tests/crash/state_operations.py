@@ -8,18 +8,12 @@ from pathlib import Path
 
 from crash.checker import Seen
 from crash.places import leave_alone, places_of
-from ullage.core.checkpoint.bundled_state import without
-from ullage.core.checkpoint.working_state import (
-    Event,
-    MessageEvent,
-    ToolEvent,
-    WorkingState,
-    merge,
-    take,
-)
+from ullage.core.checkpoint.captured import Event, MessageEvent, ToolEvent, capture_events
+from ullage.core.checkpoint.working_state import WorkingState
+from ullage.store.checkpoint.spool import spool
 from ullage.store.checkpoint.working_state import (
-    LATEST_NAME,
     LOCK_NAME,
+    POINTER_NAME,
     add_to_working_state,
     held_working_state,
     read_working_state,
@@ -28,7 +22,7 @@ from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import session_folder
 from ullage.store.files.quick_lock import quick_lock
 from ullage.store.transcript.reader import Fingerprint
-from working_states import has_news
+from working_states import has_news, merge
 
 KEY = "claude-code:one"
 PLAN = "I would copy the table in steps and switch the readers last. " * 10
@@ -61,20 +55,17 @@ def _events(at: int) -> tuple[Event, ...]:
 FIRST, SECOND = _events(10), _events(20)
 BEFORE = merge(WorkingState(), FIRST, now_ms=0)
 AFTER = merge(BEFORE, SECOND, now_ms=0)
-BUNDLED = without(BEFORE, BEFORE)
+BUNDLED = BEFORE.held()
 PARTS = ("decisions", "thread", "resources", "open_items")
 
 
-def _capture(root: Path, events: tuple[Event, ...]) -> None:
-    add_to_working_state(KEY, take(events, now_ms=0), places_of(root))
+def _capture(root: Path, events: tuple[Event, ...]) -> list[str]:
+    captured = capture_events(events, now_ms=0)
+    return list(add_to_working_state(KEY, captured, places_of(root)))
 
 
 def _read(root: Path) -> WorkingState:
-    return read_working_state(KEY, places_of(root)).state
-
-
-def _problems_read(root: Path) -> list[str]:
-    return list(read_working_state(KEY, places_of(root)).problems)
+    return read_working_state(KEY, places_of(root))
 
 
 def capture_before(root: Path) -> None:
@@ -92,24 +83,30 @@ def capture_beside(root: Path, _: Fingerprint) -> None:
         _capture(root, SECOND)
 
 
+def capture_for_later(root: Path, _: Fingerprint) -> None:
+    spool(KEY, capture_events(SECOND, now_ms=0), places_of(root))
+
+
 def check_capture(seen: Seen) -> list[str]:
     if seen.outcome.startswith("bug"):
         return [seen.outcome]
-    problems = _problems_read(seen.root)
+    problems: list[str] = []
     state = _read(seen.root)
     if seen.outcome == "made" and state != AFTER:
         problems.append("success was reported, and the state is not as it should be")
-    for name in PARTS:
-        if getattr(state, name) not in (getattr(BEFORE, name), getattr(AFTER, name)):
-            problems.append(f"{name} is neither old nor new")
-    _capture(seen.root, (*FIRST, *SECOND))
+    problems += [
+        f"{name} is neither old nor new"
+        for name in PARTS
+        if getattr(state, name) not in (getattr(BEFORE, name), getattr(AFTER, name))
+    ]
+    problems += _capture(seen.root, (*FIRST, *SECOND))
     if _read(seen.root) != AFTER:
         problems.append("events that are sent again do not bring it up to date")
     return problems
 
 
 def _pointer(root: Path) -> Path:
-    return session_folder("checkpoints", KEY, places_of(root)) / LATEST_NAME
+    return session_folder("checkpoints", KEY, places_of(root)) / POINTER_NAME
 
 
 def bundle(root: Path, _: Fingerprint) -> None:
@@ -121,7 +118,7 @@ def bundle(root: Path, _: Fingerprint) -> None:
 def check_bundle(seen: Seen) -> list[str]:
     if seen.outcome.startswith("bug"):
         return [seen.outcome]
-    problems = _problems_read(seen.root)
+    problems: list[str] = []
     is_written = _pointer(seen.root).exists()
     if seen.outcome == "made" and not is_written:
         problems.append("success was reported, and there is no checkpoint")
@@ -130,7 +127,7 @@ def check_bundle(seen: Seen) -> list[str]:
         problems.append("what a checkpoint holds is told again")
     if not is_written and state != BEFORE:
         problems.append("what no checkpoint holds is lost")
-    _capture(seen.root, (*FIRST, *SECOND))
+    problems += _capture(seen.root, (*FIRST, *SECOND))
     expected = merge(BUNDLED, SECOND, now_ms=0) if is_written else AFTER
     if _read(seen.root) != expected:
         problems.append("events that come later are not counted once")

@@ -29,8 +29,8 @@ from ullage.store.files.places import Places, state_folder
 if TYPE_CHECKING:
     from ullage.app.checkpoint.resume import Resume
     from ullage.app.sessions.quick_load import LiveSession
+    from ullage.core.checkpoint.captured import Event
     from ullage.core.checkpoint.checkpoint import Checkpoint
-    from ullage.core.checkpoint.working_state import Event
 
 MAX_CONTEXT_CHARS = 9_000
 """Claude Code replaces what is above 10,000 by a preview; Codex cuts at 2,500 tokens, which
@@ -101,7 +101,7 @@ def _places(origin: Origin) -> Places:
 
 def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
     """Capture what a tool did; the first one after a compaction gives Copilot its state back."""
-    from ullage.core.checkpoint.working_state import ToolEvent
+    from ullage.core.checkpoint.captured import ToolEvent
 
     _capture(
         hook,
@@ -119,8 +119,8 @@ def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
 
     if not take_mark(hook.key, hook.places):
         return b""
-    from ullage.app.checkpoint.capture import read_working_state
     from ullage.core.checkpoint.state_text import state_text
+    from ullage.store.checkpoint.working_state import read_working_state
 
     return context_output("PostToolUse", state_text(read_working_state(hook.key, hook.places)))
 
@@ -129,7 +129,7 @@ def _before_prompt(hook: _Hook, event: PromptSent) -> bytes:
     """Tell how full the window is from 70 % on, and save a checkpoint from 80 % on."""
     if not hook.origin.has_transcript:
         # Its transcript is not one that we read later.
-        from ullage.core.checkpoint.working_state import MessageEvent
+        from ullage.core.checkpoint.captured import MessageEvent
 
         _capture(hook, MessageEvent(role="user", text=event.prompt))
         return b""
@@ -187,7 +187,7 @@ def _capture(hook: _Hook, event: "Event") -> None:
     if not hook.is_read_only:
         from ullage.app.checkpoint.capture import capture
 
-        capture(hook.key, (event,), hook.places)
+        capture(hook.key, (event,), hook.places, is_hook=True)
 
 
 def _save_checkpoint(hook: _Hook, live: "LiveSession") -> bool:

@@ -32,8 +32,7 @@ from ullage.app.runtime.session import RuntimeSession, read_messages
 from ullage.app.sessions.secrets import secrets_for
 from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import CONTEXT_OVERFLOW, Ask, Compact, Warn
-from ullage.core.checkpoint.session_events import events_of
-from ullage.core.checkpoint.working_state import Event, ToolEvent
+from ullage.core.checkpoint.captured import Event, ToolEvent, events_of
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import compact_json
 

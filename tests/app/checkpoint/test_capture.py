@@ -6,20 +6,24 @@ import sys
 import msgspec
 import pytest
 
-from ullage.app.checkpoint.capture import bundling, capture, read_working_state
-from ullage.core.checkpoint.working_state import MessageEvent, ToolEvent
+from ullage.app.checkpoint.capture import MAX_SPOOLED, capture
+from ullage.core.checkpoint.captured import MessageEvent, ToolEvent
+from ullage.store.checkpoint.working_state import held_working_state, read_working_state
 from ullage.store.files.places import Places, session_folder
 from working_states import has_news
 
 KEY = "claude-code:one"
 READ = ToolEvent(call_id="call_00000001", name="Read", arguments='{"path": "a.py"}', at_ms=1)
 EDIT = ToolEvent(call_id="call_00000002", name="Edit", arguments='{"path": "a.py"}', at_ms=2)
-HEAVY = ("yaml", "asyncio", "filelock", "ssl", "ullage.formats", "tiktoken", "pygls", "openai")
+HEAVY = (
+    "yaml", "asyncio", "filelock", "ssl", "ullage.formats", "tiktoken", "pygls", "openai",
+    "ullage.core.checkpoint.working_state", "ullage.store.checkpoint.working_state",
+)  # fmt: skip
 
 
 def test_the_same_event_counts_once_across_a_checkpoint(places: Places) -> None:
     capture(KEY, [READ], places)
-    with bundling(KEY, places):
+    with held_working_state(KEY, places):
         # The lock is held: what happens now waits beside the state.
         capture(KEY, [EDIT], places)
     capture(KEY, [READ, EDIT], places)
@@ -31,9 +35,36 @@ def test_the_same_event_counts_once_across_a_checkpoint(places: Places) -> None:
 
 def test_a_checkpoint_takes_what_it_bundles(places: Places) -> None:
     capture(KEY, [READ], places)
-    with bundling(KEY, places) as state:
+    with held_working_state(KEY, places) as state:
         assert state.resources.tools_used == ("Read",)
     assert not has_news(read_working_state(KEY, places))
+
+
+def test_a_hook_lays_its_events_beside_the_state(places: Places) -> None:
+    assert capture(KEY, [READ], places, is_hook=True) == ()
+    folder = session_folder("state", KEY, places)
+    assert [path.name.partition("-")[0] for path in folder.iterdir()] == ["waiting"]
+    assert read_working_state(KEY, places).resources.tools_used == ("Read",)
+    with held_working_state(KEY, places) as state:
+        assert state.resources.tools_used == ("Read",)
+    capture(KEY, [READ], places, is_hook=True)
+    assert not has_news(read_working_state(KEY, places))
+
+
+def test_of_the_events_of_hooks_no_more_than_some_wait(places: Places) -> None:
+    folder = session_folder("state", KEY, places)
+    calls = [
+        msgspec.structs.replace(READ, call_id=f"call_{at:08}", name=f"tool{at}", at_ms=at)
+        for at in range(MAX_SPOOLED + 3)
+    ]
+    n_waiting: list[int] = []
+    for call in calls:
+        capture(KEY, [call], places, is_hook=True)
+        n_waiting.append(len(list(folder.glob("waiting-*"))))
+    assert max(n_waiting) == MAX_SPOOLED - 1
+    assert n_waiting[-1] == 3
+    tools = read_working_state(KEY, places).resources.tools_used
+    assert tools == tuple(call.name for call in calls)
 
 
 def test_sessions_are_kept_apart(places: Places) -> None:
@@ -65,7 +96,7 @@ def test_secrets_of_the_environment_and_of_the_folder_are_masked(places: Places)
 
 def test_secrets_are_masked_in_what_waits(places: Places) -> None:
     places = msgspec.structs.replace(places, env={"API_TOKEN": "from-the-environment"})
-    with bundling(KEY, places):
+    with held_working_state(KEY, places):
         for event in (
             MessageEvent(role="user", text="use from-the-environment", at_ms=1),
             ToolEvent(
@@ -88,14 +119,21 @@ def test_a_hook_imports_nothing_heavy_to_capture(name: str, imported: set[str]) 
 
 
 @pytest.fixture(scope="module")
-def imported() -> set[str]:
+def imported(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     script = (
-        "import sys, ullage.app.checkpoint.capture;"
-        "from ullage.core.checkpoint import working_state;"
-        "working_state.merge(working_state.WorkingState(), [working_state.ToolEvent("
-        "call_id='c', name='Read', arguments='{}')], now_ms=0); print(*sys.modules)"
+        "import sys, pathlib; from ullage.app.checkpoint.capture import capture;"
+        "from ullage.core.checkpoint.captured import ToolEvent;"
+        "from ullage.store.files.places import Places;"
+        "here = pathlib.Path.cwd();"
+        "capture('KEY', [ToolEvent(call_id='c', name='Read', arguments='{}')],"
+        " Places(cwd=here, home=here, env={}, state_folder=here / 'state'), is_hook=True);"
+        "print(*sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, encoding="utf-8"
+        [sys.executable, "-c", script],
+        cwd=tmp_path_factory.mktemp("hook"),
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
     )
     return set(done.stdout.split())

@@ -16,7 +16,7 @@ from pi_files import PiFile
 from planning import SMALL, compacted, loaded, restored, undone
 from ullage.app.change.restore import NewPlan, plan_restore, restore
 from ullage.app.change.undo import plan_undo
-from ullage.app.checkpoint.capture import capture, read_working_state
+from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import (
@@ -28,7 +28,7 @@ from ullage.app.checkpoint.write import (
 )
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
-from ullage.core.checkpoint.working_state import ToolEvent
+from ullage.core.checkpoint.captured import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.core.facts.pins import Pin
 from ullage.core.gauge.policy import Policy
@@ -43,6 +43,7 @@ from ullage.errors import (
     WriteNotSupported,
 )
 from ullage.store.checkpoint.files import POINTER_NAME, checkpoint_folder, list_ids, save
+from ullage.store.checkpoint.working_state import read_working_state
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places, session_folder
 from ullage.store.state.pins import change_pins, pins_path, read_pins
@@ -487,7 +488,7 @@ def test_what_cannot_be_reset_is_told_and_the_checkpoint_is_there(
     def full(*_: object) -> None:
         raise StateUnwritable("the disk is full")
 
-    monkeypatch.setattr("ullage.store.checkpoint.working_state._change", full)
+    monkeypatch.setattr("ullage.store.checkpoint.working_state._write", full)
     written = write(path, places)
     assert written.is_new
     assert written.path.is_file()

@@ -15,8 +15,7 @@ from profiles import examples
 from ullage.app.sessions.follow import Followed, new_events, start, update
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
-from ullage.core.checkpoint.session_events import events_of
-from ullage.core.checkpoint.working_state import Event, MessageEvent, ToolEvent
+from ullage.core.checkpoint.captured import Event, MessageEvent, ToolEvent, events_of
 from ullage.core.config.settings import Config
 from ullage.core.transcript.tokens import estimate
 from ullage.errors import InputError, NotATranscript, Unreadable

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
 from ullage.core.checkpoint import working_state as limits
-from ullage.core.checkpoint.bundled_state import without
-from ullage.core.checkpoint.working_state import Event, MessageEvent, ToolEvent, WorkingState, merge
-from ullage.core.facts.captured_messages import MAX_HEARD
-from working_states import has_news
+from ullage.core.checkpoint.captured import Event, MessageEvent, ToolEvent
+from ullage.core.checkpoint.working_state import MAX_MESSAGES, WorkingState
+from working_states import has_news, merge
 
 GITHUB_TOKEN = SAMPLES["github"].secret
 START_MS = 1_770_000_000_000
@@ -106,7 +105,7 @@ def test_the_same_reply_to_two_answers_is_two_decisions() -> None:
     second = (agent(OTHER_PLAN, 3), user("yes", 4))
     state = state_of(*first)
     bundled = decisions(state)
-    later = decisions(merge(without(state, state), [*first, *second], now_ms=START_MS))
+    later = decisions(merge(state.held(), [*first, *second], now_ms=START_MS))
     assert len(bundled) == len(later) == 1
     assert bundled != later
 
@@ -139,9 +138,15 @@ def test_the_open_items_are_the_steps_of_the_newest_list() -> None:
     for events in ([old, new], [new, old], [new, old, new]):
         assert state_of(*events).open_items.steps == ("write", "test")
     state = state_of(old, new)
-    assert without(state, state).open_items.steps == ()
-    # A list that came while the other was bundled stays.
-    assert without(state, state_of(old)).open_items.steps == ("write", "test")
+    assert state.held().open_items.steps == ()
+    # One that comes later counts, one that is older does not.
+    assert merge(state_of(old).held(), [new], now_ms=START_MS).open_items.steps == ("write", "test")
+    held = state_of(old, new).held()
+    by_another_way = [
+        msgspec.structs.replace(event, at_ms=event.at_ms + 200) for event in (old, new)
+    ]
+    for later in ([old], by_another_way):
+        assert merge(held, later, now_ms=START_MS).open_items.steps == ()
 
 
 def test_what_a_tool_answered_becomes_neither_decision_nor_open_item() -> None:
@@ -199,7 +204,7 @@ def test_caps_hold_and_the_newest_stay() -> None:
     assert decisions(state)[-1].startswith("yes 1496")
     assert len(state.thread.exchanges) == limits.MAX_EXCHANGES
     assert len(state.thread.errors) == limits.MAX_ERRORS
-    assert len(state.thread.heard) == MAX_HEARD
+    assert len(state.thread.messages) == MAX_MESSAGES
     assert len(state.resources.tools_used) == limits.MAX_TOOLS
     assert len(state.resources.files_read) == limits.MAX_FILES
     assert state.resources.files_modified[-1] == "made1496.py"
@@ -212,7 +217,7 @@ def test_caps_hold_and_the_newest_stay() -> None:
     assert one_by_one == state
     # Events that are not remembered one by one any more do not come again either.
     assert merge(state, events, now_ms=START_MS) == state
-    rest = without(state, state)
+    rest = state.held()
     assert not has_news(merge(rest, events, now_ms=START_MS))
 
 
@@ -227,16 +232,16 @@ def test_what_a_checkpoint_holds_is_not_told_again_when_one_way_is_forgotten() -
     answer = agent("Both are done.", 2)
     state = state_of(user("do both", 1), answer)
     later = msgspec.structs.replace(answer, at_ms=answer.at_ms + 100)
-    steps = [agent(f"step {at}", at) for at in range(4, 4 + MAX_HEARD)]
-    state = merge(without(state, state), [later, user("go on", 3), *steps], now_ms=START_MS)
-    assert exchanges(state) == ["go on", f"step {3 + MAX_HEARD}"]
+    steps = [agent(f"step {at}", at) for at in range(4, 4 + MAX_MESSAGES)]
+    state = merge(state.held(), [later, user("go on", 3), *steps], now_ms=START_MS)
+    assert exchanges(state) == ["go on", f"step {3 + MAX_MESSAGES}"]
 
 
 def test_a_decision_stays_when_its_answer_is_forgotten() -> None:
     replies = [user(f"number {at} of many words, so that it is no short reply", at) for at in
-               range(3, 3 + MAX_HEARD - 1)]  # fmt: skip
+               range(3, 3 + MAX_MESSAGES - 1)]  # fmt: skip
     state = state_of(agent(PLAN, 1), user("yes", 2), *replies)
-    assert state.thread.heard[0].gist == "yes"
+    assert state.thread.messages[0].gist == "yes"
     assert len(decisions(state)) == 1
     assert len(decisions(merge(state, [user("and one more thing", 99)], now_ms=0))) == 1
 
@@ -302,7 +307,7 @@ class Bundles:
             used = getattr(state.resources, kind)
             self.names.update((kind, one.name) for one in used)
         self.steps.update(state.open_items.steps)
-        return without(state, state)
+        return state.held()
 
 
 def through_channels(events: Sequence[Event], data: st.DataObject, bundles: Bundles) -> None:
@@ -363,17 +368,16 @@ def test_no_checkpoint_holds_an_event_again_in_whatever_order_they_arrive(
 def test_what_is_written_reads_back_the_same(events: list[Event]) -> None:
     state = state_of(*events)
     assert msgspec.json.decode(msgspec.json.encode(state), type=WorkingState) == state
-    assert not has_news(without(state, state))
+    assert not has_news(state.held())
 
 
 def test_what_came_after_the_state_was_read_stays() -> None:
     bundled = state_of(user("first", 1), tool("Read", {"path": "a.py"}, 2), agent(PLAN, 3))
-    later = merge(
-        bundled,
+    rest = merge(
+        bundled.held(),
         [user("yes", 4), tool("Read", {"path": "a.py"}, 5), tool("Edit", {"path": "b.py"}, 6)],
         now_ms=START_MS,
     )
-    rest = without(later, bundled)
     assert exchanges(rest) == ["yes"]
     assert len(decisions(rest)) == 1
     assert rest.resources.files_read == ("a.py",)

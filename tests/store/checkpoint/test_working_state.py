@@ -10,18 +10,12 @@ from pathlib import Path
 import pytest
 
 from running import WAIT_S
-from ullage.core.checkpoint.working_state import (
-    Event,
-    MessageEvent,
-    ToolEvent,
-    WorkingState,
-    merge,
-    take,
-)
+from ullage.core.checkpoint.captured import Event, MessageEvent, ToolEvent, capture_events
+from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import StateBusy, StorageError
+from ullage.store.checkpoint import working_state
 from ullage.store.checkpoint.files import POINTER_NAME
 from ullage.store.checkpoint.working_state import (
-    LATEST_NAME,
     LOCK_NAME,
     add_to_working_state,
     held_working_state,
@@ -30,7 +24,7 @@ from ullage.store.checkpoint.working_state import (
 from ullage.store.files.atomic import make_folder
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.quick_lock import quick_lock
-from working_states import has_news
+from working_states import has_news, merge
 
 KEY = "claude-code:one"
 NAMES = {"decisions.json", "thread.json", "resources.json", "open_items.json"}
@@ -48,11 +42,11 @@ STATE = merge(WorkingState(), EVENTS, now_ms=0)
 
 
 def capture(places: Places, *events: Event) -> tuple[str, ...]:
-    return add_to_working_state(KEY, take(events, now_ms=0), places)
+    return add_to_working_state(KEY, capture_events(events, now_ms=0), places)
 
 
 def read(places: Places) -> WorkingState:
-    return read_working_state(KEY, places).state
+    return read_working_state(KEY, places)
 
 
 def folder_of(places: Places) -> Path:
@@ -61,7 +55,7 @@ def folder_of(places: Places) -> Path:
 
 def point_to(places: Places, checkpoint_id: str) -> Path:
     """Let a checkpoint be the latest, as a process that is killed then leaves it."""
-    path = session_folder("checkpoints", KEY, places) / LATEST_NAME
+    path = session_folder("checkpoints", KEY, places) / POINTER_NAME
     make_folder(path.parent)
     path.write_text(json.dumps({"checkpoint_id": checkpoint_id}))
     return path
@@ -110,7 +104,6 @@ def test_only_the_files_that_change_are_written(places: Places) -> None:
 
 
 def test_an_empty_state_has_no_files(places: Places) -> None:
-    assert read_working_state(KEY, places).problems == ()
     assert not has_news(read(places))
     assert not folder_of(places).exists()
 
@@ -122,10 +115,8 @@ def test_a_damaged_file_is_moved_aside_and_the_others_survive(
 ) -> None:
     capture(places, *EVENTS)
     (folder_of(places) / name).write_bytes(content)
-    (problem,) = read_working_state(KEY, places).problems
-    assert problem.endswith(f"{name} is damaged")
     (told,) = capture(places, *EVENTS)
-    assert told.endswith(f"it was moved to {name}.corrupt-1")
+    assert told.endswith(f"{name} is damaged; it was moved to {name}.corrupt-1")
     assert (folder_of(places) / f"{name}.corrupt-1").read_bytes() == content
     assert read(places) == STATE
 
@@ -150,8 +141,6 @@ def test_a_file_that_the_system_does_not_let_us_read_is_left_alone(
     path = folder_of(places) / name
     path.unlink()
     path.mkdir()
-    (problem,) = read_working_state(KEY, places).problems
-    assert "cannot be read" in problem
     with pytest.raises(StorageError, match="cannot be read"):
         capture(places, *EVENTS)
     with pytest.raises(StorageError, match="cannot be read"), held_working_state(KEY, places):
@@ -255,14 +244,12 @@ def test_what_waits_and_cannot_be_read_stops_nothing(places: Places) -> None:
     (folder_of(places) / "waiting-2.json").write_bytes(b'{"version": 2}')
     (told,) = capture(places, *EVENTS)
     assert told.endswith("it was moved to waiting-1.json.corrupt-1")
-    (problem,) = read_working_state(KEY, places).problems
-    assert "newer version" in problem
     assert read(places) == STATE
     assert (folder_of(places) / "waiting-2.json").exists()
 
 
 def test_the_pointer_is_the_one_of_the_checkpoints() -> None:
-    assert LATEST_NAME == POINTER_NAME
+    assert working_state.POINTER_NAME == POINTER_NAME
 
 
 def test_what_a_checkpoint_held_is_taken_away_once_it_is_written(places: Places) -> None:
@@ -285,7 +272,7 @@ RACER = """
 import sys
 import time
 from pathlib import Path
-from ullage.core.checkpoint.working_state import ToolEvent, take
+from ullage.core.checkpoint.captured import ToolEvent, capture_events
 from ullage.store.files.places import Places
 from ullage.store.checkpoint.working_state import add_to_working_state
 
@@ -295,7 +282,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 for at in range(20):
     event = ToolEvent(call_id=f"call_{name}_{at:08}", name=f"{name}{at}", arguments="{}", at_ms=1)
-    add_to_working_state("KEY", take([event], now_ms=0), places)
+    add_to_working_state("KEY", capture_events([event], now_ms=0), places)
 """
 
 

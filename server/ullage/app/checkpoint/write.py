@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.checkpoint.capture import bundling, read_working_state
 from ullage.app.checkpoint.fact_cache import kept_facts
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
@@ -29,6 +28,7 @@ from ullage.store.checkpoint.files import (
     read_latest,
     save,
 )
+from ullage.store.checkpoint.working_state import held_working_state, read_working_state
 from ullage.store.files.places import Places
 from ullage.store.state.pins import pins_path, read_pins
 
@@ -78,7 +78,7 @@ def write_checkpoint(
     written: Written | None = None
     try:
         # Nothing is captured meanwhile: what is older than the pointer counts as bundled.
-        with bundling(key, places) as state:
+        with held_working_state(key, places) as state:
             written = _written(
                 loaded,
                 state,

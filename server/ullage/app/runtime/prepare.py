@@ -37,7 +37,7 @@ from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Warn
 from ullage.core.change.request_plan import RequestPlan, plan_request
-from ullage.core.checkpoint.session_events import events_of
+from ullage.core.checkpoint.captured import events_of
 from ullage.core.gauge.gauge import Gauge, gauge_line
 from ullage.core.gauge.policy import ratio_at
 from ullage.core.memory.flush import epoch_of, flush_at, flush_prompt

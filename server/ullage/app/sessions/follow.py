@@ -8,8 +8,7 @@ from ullage.app.sessions.load import Loaded, counts_for, measure_reading, read
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
-from ullage.core.checkpoint.session_events import events_of
-from ullage.core.checkpoint.working_state import Event
+from ullage.core.checkpoint.captured import Event, events_of
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.formats.reading import Reading

@@ -29,10 +29,9 @@ from ullage.core.checkpoint.merge_previous import (
     with_ids,
 )
 from ullage.core.checkpoint.working_state import WorkingState
-from ullage.core.facts.captured_messages import TOPIC_CHARS
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.previous_summary import PreviousSummary
-from ullage.core.facts.thread import cut_text, find_thread
+from ullage.core.facts.thread import TOPIC_CHARS, cut_text, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import DEAD_ENDS, has_marker, read_wording
 from ullage.core.transcript.context import Context, ContextItem

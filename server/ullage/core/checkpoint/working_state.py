@@ -1,33 +1,22 @@
-"""What a session did since its last checkpoint, captured event by event.
+"""What a session did since its last checkpoint, worked out of the events captured of it.
 
-The state is a function of the set of events: in what order, by how many ways and how often they
-arrive makes no difference, and an event that a checkpoint holds is not counted again. It is in
-four parts, each in a file of its own, and each remembers by itself what it counted: a process
-that is killed between two files leaves parts that the same events bring up to date.
+It is a function of the set of events: in what order, by how many ways and how often they arrive
+makes no difference, and an event that a checkpoint holds is not counted again. A call is known by
+its id. A message has none, and each way has its own clock: the same words of the same speaker
+with nothing of anyone else between them are one message.
 
-Nothing that a tool answered becomes a decision or an open item; of a failure, one line is kept.
+The state is in four parts, each a file of its own. What a checkpoint holds is taken out of them;
+what is needed to know it again stays.
 """
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise, zip_longest
+from typing import Literal
 
 import msgspec
 
-from ullage.core.facts.captured_messages import (
-    Heard,
-    content_id,
-    forget,
-    grouped,
-    heard,
-    remember,
-    replies_of,
-    topic_of,
-    turns_of,
-)
-from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
-from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, one_line, separate_injected
-from ullage.core.transcript.message import ToolCall
+from ullage.core.checkpoint.captured import QUESTION_MARKS, Captured, CapturedCall, CapturedMessage
+from ullage.core.facts.thread import TOPIC_CHARS
 
 MAX_DECISIONS = 50
 MAX_EXCHANGES = 8
@@ -35,44 +24,14 @@ MAX_TOOLS = 100
 MAX_FILES = 100
 """Files are those read and those modified, each. docs/design/checkpoints.md, "Working state"."""
 MAX_ERRORS = 20
-MAX_OPEN_ITEMS = 20
-"""As many as a checkpoint has of open items (chosen)."""
 MAX_COUNTED = 500
 """Tool calls remembered as counted: more than two ways are ever apart (chosen)."""
-MAX_COUNTED_REPLIES = 100
-"""More than there are messages to find a reply among again (chosen)."""
-_LONG_ID_CHARS = 9
-"""Shorter call ids are numbers, which some local model servers begin anew with each answer."""
-_MAX_NAME_CHARS = 200
-_STEP_CHARS = 200
-"""As in a checkpoint."""
-_MAX_OUTPUT_CHARS = 20_000
-"""How much of a failure's end is looked at (chosen)."""
-
-
-class ToolEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool call that has its result."""
-
-    call_id: str
-    name: str
-    arguments: str
-    """The arguments as JSON text."""
-    is_error: bool = False
-    error: str = ""
-    """What the tool answered, where it failed."""
-    at_ms: int | None = None
-
-
-class MessageEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user or the agent said."""
-
-    role: Literal["user", "agent"]
-    text: str
-    at_ms: int | None = None
-    """When, by the agent's own record where there is one."""
-
-
-Event: TypeAlias = ToolEvent | MessageEvent
+MAX_MESSAGES = 48
+"""Messages remembered: six times as many as are shown, since two ways may bring each (chosen)."""
+_SHORT_REPLY_CHARS = 50
+"""A message of the user shorter than this, after a long one of the agent, is like a decision."""
+_Groups = Sequence[Sequence[CapturedMessage]]
+"""Messages in order, those together that are one which arrived more than once."""
 
 
 class Used(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,8 +69,9 @@ class CapturedError(msgspec.Struct, frozen=True, kw_only=True):
 
 class Decisions(msgspec.Struct, frozen=True, kw_only=True):
     made: tuple[CapturedDecision, ...] = ()
-    bundled: tuple[tuple[int, str], ...] = ()
-    """Time and message of those that a checkpoint holds."""
+
+    def held(self) -> "Decisions":
+        return Decisions()
 
 
 class CapturedThread(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,9 +81,16 @@ class CapturedThread(msgspec.Struct, frozen=True, kw_only=True):
     errors: tuple[CapturedError, ...] = ()
     counted: Counted = Counted()
     """Failed calls."""
-    heard: tuple[Heard, ...] = ()
+    messages: tuple[CapturedMessage, ...] = msgspec.field(default=(), name="heard")
     floor_ms: int = -1
-    """Messages up to this time were heard, and are not remembered any more."""
+    """Messages up to this time were captured, and are not remembered any more."""
+
+    def held(self) -> "CapturedThread":
+        return CapturedThread(
+            counted=self.counted,
+            messages=tuple(msgspec.structs.replace(one, is_held=True) for one in self.messages),
+            floor_ms=self.floor_ms,
+        )
 
 
 class CapturedResources(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,16 +102,19 @@ class CapturedResources(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def files_read(self) -> tuple[str, ...]:
         """The files that were read and not modified, the last one last."""
-        modified = {one.name for one in self.modified}
-        return tuple(one.name for one in self.read if one.name not in modified)
+        modified = self.files_modified
+        return tuple(file.name for file in self.read if file.name not in modified)
 
     @property
     def files_modified(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.modified)
+        return tuple(file.name for file in self.modified)
 
     @property
     def tools_used(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.tools)
+        return tuple(tool.name for tool in self.tools)
+
+    def held(self) -> "CapturedResources":
+        return CapturedResources(counted=self.counted)
 
 
 class OpenItems(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +124,9 @@ class OpenItems(msgspec.Struct, frozen=True, kw_only=True):
     counted: Counted = Counted()
     """The calls that wrote the list; the last of them is the list."""
 
+    def held(self) -> "OpenItems":
+        return OpenItems(counted=self.counted)
+
 
 class WorkingState(msgspec.Struct, frozen=True, kw_only=True):
     decisions: Decisions = Decisions()
@@ -161,156 +134,53 @@ class WorkingState(msgspec.Struct, frozen=True, kw_only=True):
     resources: CapturedResources = CapturedResources()
     open_items: OpenItems = OpenItems()
 
-
-class TakenCall(msgspec.Struct, frozen=True, kw_only=True):
-    """What is counted of a tool call."""
-
-    name: str
-    """Of the call, made of its id."""
-    at_ms: int
-    tool: str
-    read: tuple[str, ...]
-    modified: tuple[str, ...]
-    error: str | None
-    """One line, where it failed."""
-    steps: tuple[str, ...] | None
-    """What is left of the agent's to-do list, where the call wrote it."""
+    def held(self) -> "WorkingState":
+        """Take out what a checkpoint holds now, which is all; that it was counted stays known."""
+        return WorkingState(
+            decisions=self.decisions.held(),
+            thread=self.thread.held(),
+            resources=self.resources.held(),
+            open_items=self.open_items.held(),
+        )
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """What is counted of events, without the secrets in them: all that is ever written."""
+def add_captured(state: WorkingState, *parts: Captured) -> WorkingState:
+    """Add what was captured; what was counted before changes nothing.
 
-    calls: tuple[TakenCall, ...] = ()
-    said: tuple[Heard, ...] = ()
-
-
-def merge(
-    state: WorkingState, events: Sequence[Event], *, now_ms: int, known: Sequence[str] = ()
-) -> WorkingState:
-    """Add events; those that were counted before change nothing."""
-    return add(state, take(events, now_ms=now_ms, known=known))
-
-
-def take(events: Sequence[Event], *, now_ms: int, known: Sequence[str] = ()) -> Taken:
-    """Read what is counted of events.
-
-    An event without a time happened now. Secrets are masked, `known` ones too, before anything
-    is cut or kept.
+    Each part remembers by itself what it counted: a process that is killed between two files, or
+    a file that is lost, leaves parts that the same events bring up to date.
     """
-    calls: list[TakenCall] = []
-    said: list[Heard] = []
-    for event in events:
-        at_ms = now_ms if event.at_ms is None else event.at_ms
-        if isinstance(event, ToolEvent):
-            calls.append(_take_call(event, at_ms, known))
-        elif one := _hear(event, at_ms, known):
-            said.append(one)
-    return Taken(calls=tuple(calls), said=tuple(said))
-
-
-def add(state: WorkingState, taken: Taken) -> WorkingState:
-    # Decisions are found before anything is forgotten of many messages that arrive at once.
-    remembered = remember(state.thread.heard, taken.said, state.thread.floor_ms)
+    calls = [call for part in parts for call in part.calls]
+    groups = _group_messages(state.thread, parts)
     return WorkingState(
-        decisions=_with_replies(state.decisions, remembered),
-        thread=_with_errors(_with_messages(state.thread, remembered), taken.calls),
-        resources=_with_calls(state.resources, taken.calls),
-        open_items=_with_lists(state.open_items, taken.calls),
+        # Before any message is forgotten: many may arrive at once.
+        decisions=_with_replies(state.decisions, groups),
+        thread=_with_messages(_with_errors(state.thread, calls), groups),
+        resources=_with_calls(state.resources, calls),
+        open_items=_with_list(state.open_items, calls),
     )
 
 
-def _take_call(event: ToolEvent, at_ms: int, known: Sequence[str]) -> TakenCall:
-    facts = read_call(ToolCall(call_id=event.call_id, name=event.name, arguments=event.arguments))
-    is_number = len(event.call_id) < _LONG_ID_CHARS
-    arguments = write_sorted_json(event.arguments) if is_number else ""
-    told = (event.call_id, event.name, arguments) if is_number else (event.call_id,)
-    left = [step for step, is_done in facts.plan if not is_done]
-    steps = dict.fromkeys(gist(one_line(mask(step, known)), _STEP_CHARS) for step in left)
-    return TakenCall(
-        name=content_id("\0".join(told)),
-        at_ms=at_ms,
-        tool=_clean(event.name, known),
-        read=_paths(facts, known, is_modified=False),
-        modified=_paths(facts, known, is_modified=True),
-        error=_error(event, facts, known) if event.is_error else None,
-        steps=tuple(steps)[:MAX_OPEN_ITEMS] if facts.plan else None,
-    )
+def _uncounted(
+    counted: Counted, calls: Iterable[CapturedCall]
+) -> tuple[list[CapturedCall], Counted]:
+    """Part off the calls that were not counted yet, each once."""
+    known = {name for _, name in counted.calls}
+    new: dict[str, CapturedCall] = {}
+    for call in calls:
+        if call.name not in known and call.at_ms > counted.floor_ms:
+            new.setdefault(call.name, call)
+    all_known = sorted((*counted.calls, *((call.at_ms, call.name) for call in new.values())))
+    dropped = all_known[-MAX_COUNTED - 1 : -MAX_COUNTED]
+    floor_ms = max((at_ms for at_ms, _ in dropped), default=counted.floor_ms)
+    return list(new.values()), Counted(calls=tuple(all_known[-MAX_COUNTED:]), floor_ms=floor_ms)
 
 
-def _paths(facts: CallFacts, known: Sequence[str], *, is_modified: bool) -> tuple[str, ...]:
-    touched = (touch.path for touch in facts.touches if touch.is_modified is is_modified)
-    return tuple(_clean(path, known) for path in touched)
-
-
-def _error(event: ToolEvent, facts: CallFacts, known: Sequence[str]) -> str:
-    # The patterns of errors take longer to compile than a hook may need for a call that worked.
-    from ullage.core.facts.command_runs import find_error_line
-
-    touched = ", ".join(touch.path for touch in facts.touches)
-    done = gist(one_line(mask(facts.command or touched, known)), 120)
-    told = one_line(find_error_line(mask(event.error[-_MAX_OUTPUT_CHARS:], known)))
-    head = f"{_clean(event.name, known)} {done}".strip()
-    return f"{head}: {told}" if told else head
-
-
-def _clean(name: str, known: Sequence[str]) -> str:
-    return one_line(mask(name, known))[:_MAX_NAME_CHARS]
-
-
-def _hear(event: MessageEvent, at_ms: int, known: Sequence[str]) -> Heard | None:
-    is_user = event.role == "user"
-    text = (separate_injected(event.text)[0] if is_user else event.text).strip()
-    if not text:
-        return None
-    return heard(is_user=is_user, text=text, masked=mask(text, known), at_ms=at_ms)
-
-
-def _with_messages(thread: CapturedThread, remembered: Sequence[Heard]) -> CapturedThread:
-    kept, floor_ms = forget(remembered, thread.floor_ms)
-    return retold(msgspec.structs.replace(thread, heard=kept, floor_ms=floor_ms))
-
-
-def retold(thread: CapturedThread) -> CapturedThread:
-    """Say anew what follows from the messages remembered."""
-    exchanges = tuple(
-        CapturedExchange(role="user" if one.is_user else "agent", gist=one.gist, at_ms=one.at_ms)
-        for one in turns_of(thread.heard)[-MAX_EXCHANGES:]
-    )
-    return msgspec.structs.replace(thread, topic=topic_of(thread.heard), exchanges=exchanges)
-
-
-def _with_replies(decisions: Decisions, remembered: Sequence[Heard]) -> Decisions:
-    """Find the decisions among the messages remembered; those found before them stay."""
-    # What the first of them answered may be forgotten.
-    here = {(one.at_ms, one.message_id) for group in grouped(remembered)[1:] for one in group}
-    made = [one for one in decisions.made if (one.at_ms, one.message_id) not in here]
-    bundled = set(decisions.bundled)
-    made += [
-        CapturedDecision(what=reply.what, at_ms=reply.at_ms, message_id=reply.message_id)
-        for reply in replies_of(remembered)
-        if not any((at_ms, reply.message_id) in bundled for at_ms in reply.times_ms)
-    ]
-    made.sort(key=lambda one: (one.at_ms, one.message_id))
-    return msgspec.structs.replace(decisions, made=tuple(made[-MAX_DECISIONS:]))
-
-
-def _with_errors(thread: CapturedThread, calls: Sequence[TakenCall]) -> CapturedThread:
-    failed = [call for call in calls if call.error is not None]
-    new, counted = _uncounted(thread.counted, failed)
-    if not new:
-        return thread
-    added = (CapturedError(text=call.error or "", at_ms=call.at_ms, call=call.name) for call in new)
-    errors = sorted((*thread.errors, *added), key=lambda one: (one.at_ms, one.call))
-    return msgspec.structs.replace(thread, errors=tuple(errors[-MAX_ERRORS:]), counted=counted)
-
-
-def _with_calls(resources: CapturedResources, calls: Sequence[TakenCall]) -> CapturedResources:
+def _with_calls(resources: CapturedResources, calls: Iterable[CapturedCall]) -> CapturedResources:
     new, counted = _uncounted(resources.counted, calls)
-    if not new:
-        return resources
-    tools = [(call.tool, call.at_ms) for call in new if call.tool]
     read = [(path, call.at_ms) for call in new for path in call.read]
     modified = [(path, call.at_ms) for call in new for path in call.modified]
+    tools = [(call.tool, call.at_ms) for call in new if call.tool]
     return CapturedResources(
         read=_with_used(resources.read, read)[-MAX_FILES:],
         modified=_with_used(resources.modified, modified)[-MAX_FILES:],
@@ -319,36 +189,112 @@ def _with_calls(resources: CapturedResources, calls: Sequence[TakenCall]) -> Cap
     )
 
 
-def _with_used(used: Sequence[Used], new: Sequence[tuple[str, int]]) -> tuple[Used, ...]:
+def _with_used(used: Iterable[Used], new: Iterable[tuple[str, int]]) -> tuple[Used, ...]:
     last = {one.name: one.at_ms for one in used}
     for name, at_ms in new:
         last[name] = max(at_ms, last.get(name, 0))
-    found = [Used(name=name, at_ms=at_ms) for name, at_ms in last.items()]
-    return tuple(sorted(found, key=lambda one: (one.at_ms, one.name)))
+    in_order = sorted((at_ms, name) for name, at_ms in last.items())
+    return tuple(Used(name=name, at_ms=at_ms) for at_ms, name in in_order)
 
 
-def _with_lists(open_items: OpenItems, calls: Sequence[TakenCall]) -> OpenItems:
-    """Take up the newest to-do list."""
-    lists = [call for call in calls if call.steps is not None]
-    new, counted = _uncounted(open_items.counted, lists)
-    if not new:
-        return open_items
-    newest = max(new, key=lambda call: (call.at_ms, call.name))
-    if counted.calls[-1] != (newest.at_ms, newest.name):
-        return msgspec.structs.replace(open_items, counted=counted)
-    return OpenItems(steps=newest.steps or (), counted=counted)
+def _with_list(open_items: OpenItems, calls: Iterable[CapturedCall]) -> OpenItems:
+    new, counted = _uncounted(
+        open_items.counted, (call for call in calls if call.steps is not None)
+    )
+    newest = [call for call in new if (call.at_ms, call.name) == counted.calls[-1]]
+    steps = newest[0].steps or () if newest else open_items.steps
+    return OpenItems(steps=steps, counted=counted)
 
 
-def _uncounted(counted: Counted, calls: Sequence[TakenCall]) -> tuple[list[TakenCall], Counted]:
-    """Part off the calls that were not counted yet, each once."""
-    names = {name for _, name in counted.calls}
-    new: list[TakenCall] = []
-    for call in calls:
-        if call.name not in names and call.at_ms > counted.floor_ms:
-            names.add(call.name)
-            new.append(call)
-    if not new:
-        return [], counted
-    known = sorted((*counted.calls, *((call.at_ms, call.name) for call in new)))
-    floor_ms = known[-MAX_COUNTED - 1][0] if len(known) > MAX_COUNTED else counted.floor_ms
-    return new, Counted(calls=tuple(known[-MAX_COUNTED:]), floor_ms=max(floor_ms, counted.floor_ms))
+def _with_errors(thread: CapturedThread, calls: Iterable[CapturedCall]) -> CapturedThread:
+    new, counted = _uncounted(thread.counted, (call for call in calls if call.error is not None))
+    added = (CapturedError(text=call.error or "", at_ms=call.at_ms, call=call.name) for call in new)
+    errors = sorted((*thread.errors, *added), key=lambda error: (error.at_ms, error.call))
+    return msgspec.structs.replace(thread, errors=tuple(errors[-MAX_ERRORS:]), counted=counted)
+
+
+def _group_messages(thread: CapturedThread, parts: Iterable[Captured]) -> _Groups:
+    new = (message for part in parts for message in part.messages)
+    arrived = {(one.at_ms, one.message_id): one for one in new if one.at_ms > thread.floor_ms}
+    arrived.update({(one.at_ms, one.message_id): one for one in thread.messages})
+    in_order = (arrived[key] for key in sorted(arrived))
+    groups = [list(group) for _, group in groupby(in_order, lambda one: one.message_id)]
+    # Held by whatever way a checkpoint had it: that one may be forgotten.
+    return [
+        [msgspec.structs.replace(message, is_held=True) for message in group]
+        if any(message.is_held for message in group)
+        else group
+        for group in groups
+    ]
+
+
+def _with_messages(thread: CapturedThread, groups: _Groups) -> CapturedThread:
+    asked = [group[0] for group in groups if group[0].is_user]
+    messages, floor_ms = _forget([one for group in groups for one in group], thread.floor_ms)
+    return msgspec.structs.replace(
+        thread,
+        topic=asked[-1].gist[:TOPIC_CHARS] if asked and not asked[-1].is_held else "",
+        exchanges=tuple(
+            CapturedExchange(
+                role="user" if message.is_user else "agent", gist=message.gist, at_ms=message.at_ms
+            )
+            for message in _find_turns(groups)[-MAX_EXCHANGES:]
+        ),
+        messages=messages,
+        floor_ms=floor_ms,
+    )
+
+
+def _forget(
+    messages: Sequence[CapturedMessage], floor_ms: int
+) -> tuple[tuple[CapturedMessage, ...], int]:
+    """Keep so many messages as may be; gives the time too up to which none counts any more.
+
+    What the agent said in the middle of a turn goes first: no reply answers it.
+    """
+    n_over = len(messages) - MAX_MESSAGES
+    kept: list[CapturedMessage] = []
+    for message, following in zip_longest(messages, messages[1:]):
+        is_last = following is None or following.is_user
+        if n_over > 0 and not message.is_user and not is_last:
+            n_over -= 1
+        else:
+            kept.append(message)
+    if n_over > 0:
+        floor_ms = max(floor_ms, kept[n_over - 1].at_ms)
+    return tuple(kept[max(0, n_over) :]), floor_ms
+
+
+def _find_turns(groups: _Groups) -> list[CapturedMessage]:
+    """Give what no checkpoint holds: the user's messages, and the agent's last words on each."""
+    messages = [group[0] for group in groups]
+    return [
+        message
+        for message, following in zip_longest(messages, messages[1:])
+        if not message.is_held and (message.is_user or following is None or following.is_user)
+    ]
+
+
+def _with_replies(decisions: Decisions, groups: _Groups) -> Decisions:
+    """Find the user's short replies to long answers; a question is none.
+
+    Those found before stay where their messages are forgotten, or what the first one answered.
+    """
+    here = {(message.at_ms, message.message_id) for group in groups[1:] for message in group}
+    made = [one for one in decisions.made if (one.at_ms, one.message_id) not in here]
+    made += [
+        CapturedDecision(
+            what=f"{reply.gist} (in reply to: {answer.proposal})",
+            at_ms=reply.at_ms,
+            message_id=reply.message_id,
+        )
+        for answer, reply in pairwise(group[0] for group in groups)
+        if answer.proposal and not reply.is_held and _settles(reply)
+    ]
+    made.sort(key=lambda one: (one.at_ms, one.message_id))
+    return Decisions(made=tuple(made[-MAX_DECISIONS:]))
+
+
+def _settles(reply: CapturedMessage) -> bool:
+    is_question = reply.gist.endswith(QUESTION_MARKS)
+    return reply.is_user and len(reply.gist) < _SHORT_REPLY_CHARS and not is_question

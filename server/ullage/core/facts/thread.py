@@ -9,8 +9,10 @@ from typing import Literal
 
 import msgspec
 
-from ullage.core.facts.captured_messages import GIST_CHARS, LONG_ANSWER_CHARS
-
+LONG_ANSWER_CHARS = 500
+TOPIC_CHARS = 100
+GIST_CHARS = 120
+"""These three figures: docs/design/checkpoints.md, "Thread" and "Decisions"."""
 _SUMMARY_CHARS = 100
 _MAX_EXCHANGES = 8
 _LAST_PAIRS = 2

@@ -1,0 +1,217 @@
+"""What happens in a session, and what of it is captured for its next checkpoint.
+
+Nothing that a tool answered becomes a decision or an open item; of a failure, one line is kept.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.facts.thread import GIST_CHARS, LONG_ANSWER_CHARS
+from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
+from ullage.core.secrets.scan import mask
+from ullage.core.text.prose import gist, one_line, separate_injected
+from ullage.core.transcript.message import ToolCall, ToolResult, plain_text, result_text
+
+if TYPE_CHECKING:
+    from ullage.core.transcript.context import ContextItem
+
+MAX_OPEN_ITEMS = 20
+"""As many as a checkpoint has of open items (chosen)."""
+_LONG_ID_CHARS = 9
+"""Shorter call ids are numbers, which some local model servers begin anew with each answer."""
+_MAX_NAME_CHARS = 200
+_STEP_CHARS = 200
+"""As in a checkpoint."""
+_PROPOSAL_CHARS = 200
+_MAX_READ_CHARS = 4_000
+"""How far from either end a message is looked at for its gist (chosen)."""
+_MAX_OUTPUT_CHARS = 20_000
+"""How much of a failure's end is looked at (chosen)."""
+QUESTION_MARKS = ("?", "？", "؟")
+
+
+class ToolEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call that has its result."""
+
+    call_id: str
+    name: str
+    arguments: str
+    """The arguments as JSON text."""
+    is_error: bool = False
+    error: str = ""
+    """What the tool answered, where it failed."""
+    at_ms: int | None = None
+
+
+class MessageEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user or the agent said."""
+
+    role: Literal["user", "agent"]
+    text: str
+    at_ms: int | None = None
+    """When, by the agent's own record where there is one."""
+
+
+Event: TypeAlias = ToolEvent | MessageEvent
+
+
+class CapturedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What is captured of a tool call."""
+
+    name: str
+    """Of the call, made of its id: the same by whatever way it arrives."""
+    at_ms: int
+    tool: str
+    read: tuple[str, ...]
+    modified: tuple[str, ...]
+    error: str | None
+    """One line, where it failed."""
+    steps: tuple[str, ...] | None
+    """What is left of the agent's to-do list, where the call wrote it."""
+
+
+class CapturedMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """What is captured of a message, as it arrived once."""
+
+    message_id: str
+    """Made of what it says: the same by whatever way it arrives."""
+    at_ms: int
+    is_user: bool
+    gist: str
+    proposal: str
+    """What a reply would reply to; empty unless the agent said much."""
+    is_held: bool = msgspec.field(default=False, name="is_bundled")
+    """Whether a checkpoint holds it."""
+
+
+class Captured(msgspec.Struct, frozen=True, kw_only=True):
+    """What is captured of some events, without the secrets in them: all that is ever written."""
+
+    calls: tuple[CapturedCall, ...] = ()
+    messages: tuple[CapturedMessage, ...] = msgspec.field(default=(), name="said")
+
+
+def events_of(items: Sequence["ContextItem"], places: Iterable[int]) -> Iterator[Event]:
+    """Give what the messages at some places of a context say and do.
+
+    What a compaction or a prune left is passed over: it happened before.
+    """
+    for place in places:
+        item = items[place]
+        if not item.is_after_boundary:
+            continue
+        if item.category in ("user", "assistant"):
+            role = "user" if item.category == "user" else "agent"
+            yield MessageEvent(role=role, text=plain_text(item.message), at_ms=item.at_ms)
+        for block in item.message.blocks:
+            if isinstance(block, ToolResult):
+                call = _find_call(block.call_id, items, place)
+                yield ToolEvent(
+                    call_id=block.call_id,
+                    name=block.name or (call.name if call else ""),
+                    arguments=call.arguments if call else "{}",
+                    is_error=block.is_error,
+                    error=result_text(block) if block.is_error else "",
+                    at_ms=item.at_ms,
+                )
+
+
+def _find_call(call_id: str, items: Sequence["ContextItem"], place: int) -> ToolCall | None:
+    """Find the call that a result answers; mostly in the message before it."""
+    for at in range(place - 1, -1, -1):
+        for block in items[at].message.blocks:
+            if isinstance(block, ToolCall) and block.call_id == call_id:
+                return block
+    return None
+
+
+def capture_events(
+    events: Iterable[Event], *, now_ms: int, known_secrets: Sequence[str] = ()
+) -> Captured:
+    """Read what is captured of events.
+
+    An event without a time happened now. Secrets are masked, `known_secrets` too, before
+    anything is cut or kept.
+    """
+    calls: list[CapturedCall] = []
+    messages: list[CapturedMessage] = []
+    for event in events:
+        at_ms = now_ms if event.at_ms is None else event.at_ms
+        if isinstance(event, ToolEvent):
+            calls.append(_capture_call(event, at_ms, known_secrets))
+        elif message := _capture_message(event, at_ms, known_secrets):
+            messages.append(message)
+    return Captured(calls=tuple(calls), messages=tuple(messages))
+
+
+def _capture_call(event: ToolEvent, at_ms: int, known_secrets: Sequence[str]) -> CapturedCall:
+    facts = read_call(ToolCall(call_id=event.call_id, name=event.name, arguments=event.arguments))
+    is_number = len(event.call_id) < _LONG_ID_CHARS
+    arguments = write_sorted_json(event.arguments) if is_number else ""
+    named = (event.call_id, event.name, arguments) if is_number else (event.call_id,)
+    left = [step for step, is_done in facts.plan if not is_done]
+    steps = dict.fromkeys(gist(one_line(mask(step, known_secrets)), _STEP_CHARS) for step in left)
+    return CapturedCall(
+        name=_content_id("\0".join(named)),
+        at_ms=at_ms,
+        tool=_clean(event.name, known_secrets),
+        read=_paths(facts, known_secrets, is_modified=False),
+        modified=_paths(facts, known_secrets, is_modified=True),
+        error=_error(event, facts, known_secrets) if event.is_error else None,
+        steps=tuple(steps)[:MAX_OPEN_ITEMS] if facts.plan else None,
+    )
+
+
+def _paths(facts: CallFacts, known_secrets: Sequence[str], *, is_modified: bool) -> tuple[str, ...]:
+    touched = (touch.path for touch in facts.touches if touch.is_modified is is_modified)
+    return tuple(_clean(path, known_secrets) for path in touched)
+
+
+def _error(event: ToolEvent, facts: CallFacts, known_secrets: Sequence[str]) -> str:
+    # The patterns of errors take longer to compile than a hook may need for a call that worked.
+    from ullage.core.facts.command_runs import find_error_line
+
+    touched = ", ".join(touch.path for touch in facts.touches)
+    done = gist(one_line(mask(facts.command or touched, known_secrets)), 120)
+    output = one_line(find_error_line(mask(event.error[-_MAX_OUTPUT_CHARS:], known_secrets)))
+    head = f"{_clean(event.name, known_secrets)} {done}".strip()
+    return f"{head}: {output}" if output else head
+
+
+def _clean(name: str, known_secrets: Sequence[str]) -> str:
+    return one_line(mask(name, known_secrets))[:_MAX_NAME_CHARS]
+
+
+def _capture_message(
+    event: MessageEvent, at_ms: int, known_secrets: Sequence[str]
+) -> CapturedMessage | None:
+    is_user = event.role == "user"
+    text = (separate_injected(event.text)[0] if is_user else event.text).strip()
+    if not text:
+        return None
+    masked = mask(text, known_secrets)
+    beginning = one_line(masked[:_MAX_READ_CHARS])
+    proposal = ""
+    if not is_user and len(text) > LONG_ANSWER_CHARS:
+        proposal = _last_question(masked) or gist(beginning, _PROPOSAL_CHARS)
+    return CapturedMessage(
+        message_id=_content_id(f"{event.role}\0{' '.join(text.split())}"),
+        at_ms=at_ms,
+        is_user=is_user,
+        gist=gist(beginning, GIST_CHARS),
+        proposal=proposal,
+    )
+
+
+def _content_id(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _last_question(answer: str) -> str:
+    """Give the question that an answer ends with; empty where it ends otherwise."""
+    end = answer[-_MAX_READ_CHARS:].replace("**", "").rstrip(" \n\"'”)")
+    last = one_line(end.rsplit("\n", 1)[-1])
+    return gist(last[-_PROPOSAL_CHARS:], _PROPOSAL_CHARS) if last.endswith(QUESTION_MARKS) else ""

@@ -1,0 +1,56 @@
+"""Where events are laid that are to be added to a session's working state: one file for each.
+
+No lock is taken and nothing is read for it. Whoever writes the state next takes them in; that an
+event counts once makes it safe to take it twice.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.checkpoint.captured import Captured
+from ullage.errors import StorageError
+from ullage.store.files.atomic import create_file, make_folder, unwritable
+from ullage.store.files.places import Places, session_folder
+
+VERSION = 1
+_NAME = re.compile(r"waiting-\w+\.json")
+
+
+class SpooledFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a file that waits to be taken in."""
+
+    version: int
+    taken: Captured
+
+
+def spool(session_key: str, captured: Captured, places: Places) -> int:
+    """Lay down what was captured, and tell how many files wait now.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    folder = session_folder("state", session_key, places)
+    path = folder / f"waiting-{os.urandom(8).hex()}.json"
+    make_folder(folder)
+    try:
+        create_file(path, msgspec.json.encode(SpooledFile(version=VERSION, taken=captured)))
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return len(spooled_files(folder))
+
+
+def spooled_files(folder: Path) -> list[Path]:
+    """List the files that wait.
+
+    Raises:
+        StorageError: the system does not tell.
+    """
+    try:
+        return [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError(f"cannot look at {folder}: {error.strerror}") from None
