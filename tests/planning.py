@@ -14,8 +14,7 @@ from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
-from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Policy
+from ullage.core.config.settings import Config, Policy
 from ullage.core.transcript.tokens import estimate
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places

@@ -7,23 +7,20 @@ than everything: keys with dots, other spellings and OpenClaw's own keys are let
 
 import json
 from pathlib import Path
-from typing import assert_never, cast
+from typing import cast
 
-from ullage.core.config.keys import KEYS, OVERRIDES, Key
-from ullage.core.config.values import (
-    MAX_TEXT_CHARS,
-    MAX_TEXTS,
+import msgspec
+
+from ullage.core.config.key import (
     MAX_TOKENS,
     MIN_THRESHOLD_TOKENS,
-    Flag,
+    OVERRIDES,
+    SHARE,
+    Key,
     Kind,
-    Names,
-    Real,
-    Share,
     Threshold,
-    Whole,
-    Words,
 )
+from ullage.core.config.settings import KEYS
 
 FILE = Path(__file__).parent.parent / "server/ullage/data/schemas/config.schema.json"
 Schema = dict[str, object]
@@ -78,26 +75,22 @@ def _of_key(key: Key) -> Schema:
 
 
 def _of_kind(kind: Kind) -> list[Schema]:
-    match kind:
-        case Flag():
-            return [{"type": "boolean"}]
-        case Whole():
-            return [{"type": "integer", "minimum": kind.minimum, "maximum": kind.maximum}]
-        case Real():
-            return [{"type": "number", "minimum": kind.minimum, "maximum": kind.maximum}]
-        case Share():
-            return [
-                {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,6})?\s?%$"},
-                {"type": "number", "minimum": 1, "maximum": 100},
-                {"type": "integer", "minimum": MIN_THRESHOLD_TOKENS, "maximum": MAX_TOKENS},
-            ]
-        case Words():
-            return [{"type": "string", "maxLength": MAX_TEXT_CHARS}]
-        case Names():
-            text: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS}
-            return [{"type": "array", "items": text, "maxItems": MAX_TEXTS}]
-        case _:
-            assert_never(kind)
+    if kind is SHARE:
+        return [
+            {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,6})?\s?%$"},
+            {"type": "number", "minimum": 1, "maximum": 100},
+            {"type": "integer", "minimum": MIN_THRESHOLD_TOKENS, "maximum": MAX_TOKENS},
+        ]
+    return [_without_patterns(msgspec.json.schema(kind.type))]
+
+
+def _without_patterns(of: Schema) -> Schema:
+    """Leave out what is written as Python has it; the server checks that."""
+    return {
+        name: _without_patterns(cast("Schema", part)) if isinstance(part, dict) else part
+        for name, part in of.items()
+        if name != "pattern"
+    }
 
 
 if __name__ == "__main__":

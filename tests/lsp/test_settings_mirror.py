@@ -6,8 +6,8 @@ from typing import NotRequired, TypedDict, cast
 
 import pytest
 
-from ullage.core.config.keys import KEYS
-from ullage.core.config.values import Threshold
+from ullage.core.config.key import Threshold
+from ullage.core.config.settings import KEYS
 from ullage.core.documents.diagnostic_codes import CODES
 
 SOURCE = Path(__file__).parents[2] / "vscode-extension" / "package.json"

@@ -21,9 +21,8 @@ from ullage.app.transfer.branch import plan_branch, write_branch
 from ullage.app.transfer.bundle import plan_export, plan_import, write_export, write_import
 from ullage.app.transfer.doctor import check_up, plan_copy, write_copy
 from ullage.core.change.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
-from ullage.core.config.settings import Config
+from ullage.core.config.settings import Config, Policy
 from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import Policy
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult

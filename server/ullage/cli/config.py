@@ -23,12 +23,11 @@ def config() -> None:
 def show(shows_all: bool, as_json: bool) -> None:
     """Show each setting that counts, and where it comes from."""
     from ullage.app.config.load import load_config
-    from ullage.app.config.report import report_config
-    from ullage.app.config.text import config_text
+    from ullage.app.config.report import config_text, report_config
 
     places = current_places()
-    found = load_config(places, workspace=places.cwd)
-    answer(config_text(found, places, shows_all=shows_all), report_config(found, places), as_json)
+    loaded = load_config(places, workspace=places.cwd)
+    answer(config_text(loaded, places, shows_all=shows_all), report_config(loaded, places), as_json)
 
 
 @config.command()
@@ -41,13 +40,13 @@ def check(context: click.Context, file: Path | None, as_json: bool) -> None:
     Exits with 3 if there are findings.
     """
     from ullage.app.config.load import check_file, load_config
-    from ullage.app.config.report import report_check
-    from ullage.app.config.text import check_text
+    from ullage.app.config.report import check_text, report_check
 
     places = current_places()
-    found = (
-        load_config(places, workspace=places.cwd) if file is None else check_file(places.cwd / file)
-    )
-    answer(check_text(found, places), report_check(found, places), as_json)
-    if found.findings:
+    if file is None:
+        loaded = load_config(places, workspace=places.cwd)
+    else:
+        loaded = check_file(places.cwd / file)
+    answer(check_text(loaded, places), report_check(loaded, places), as_json)
+    if loaded.findings:
         context.exit(FOUND)

@@ -9,8 +9,7 @@ import msgspec
 from lsprotocol import types
 
 from ullage.app.config.load import load_workspace_config
-from ullage.core.config.keys import KNOWN_NAMES
-from ullage.core.config.tree import origin_text
+from ullage.core.config.names import KNOWN_NAMES
 from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import path_of
 from ullage.lsp.documents.diagnostics import recheck_all
@@ -102,7 +101,7 @@ async def _load(ls: UllageServer) -> None:
             ls.sessions.followed.clear()
             ls.sessions.briefs.clear()
             for finding in config.findings:
-                log.warning("%s: %s; %s", origin_text(finding.origin), finding.message, finding.fix)
+                log.warning("%s: %s; %s", finding.origin.text, finding.message, finding.fix)
         ls.places = msgspec.structs.replace(ls.places, keeps_caches=may_write(ls))
 
 

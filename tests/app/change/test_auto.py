@@ -24,8 +24,7 @@ from ullage.app.change.undo import plan_undo_of, undo
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn
-from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Policy
+from ullage.core.config.settings import Config, Policy
 from ullage.errors import Refused
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places

@@ -10,8 +10,8 @@ from ullage.app.change.compact import Plan, Request, plan_compaction
 from ullage.app.change.preview import CompactionPreview, find_preview, make_preview
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
-from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Layer, Policy
+from ullage.core.config.settings import Config, Policy
+from ullage.core.gauge.policy import Layer
 from ullage.core.summary.preview_text import split_proposed
 from ullage.store.documents.previews import preview_id_of
 from ullage.store.files.demo import make_idle

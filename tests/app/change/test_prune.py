@@ -11,8 +11,7 @@ from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_prunin
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
-from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Policy
+from ullage.core.config.settings import Config, Policy
 from ullage.errors import Refused, UnknownItem, WriteNotSupported
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places

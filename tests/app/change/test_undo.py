@@ -9,8 +9,7 @@ from claude_files import ClaudeFile, json_line, text
 from planning import SMALL, compacted
 from ullage.app.change.make import Made
 from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
-from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Policy
+from ullage.core.config.settings import Config, Policy
 from ullage.errors import WriteNotSupported
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places

@@ -29,9 +29,8 @@ from ullage.app.checkpoint.write import (
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.captured import ToolEvent
-from ullage.core.config.settings import CheckpointSettings, Config
+from ullage.core.config.settings import CheckpointSettings, Config, Policy
 from ullage.core.facts.pins import Pin
-from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.message import plain_text
 from ullage.errors import (
     AlreadyChanged,

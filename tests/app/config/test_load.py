@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from profiles import examples
 from ullage.app.config.load import check_file, check_source, load_config
-from ullage.app.config.report import report_check, report_config
-from ullage.app.config.text import check_text, config_text
+from ullage.app.config.report import check_text, config_text, report_check, report_config
 from ullage.core.config.settings import Config
-from ullage.core.config.tree import MAX_SIZE_BYTES
 from ullage.errors import Unreadable
-from ullage.store.config.files import config_paths, parse_config
+from ullage.store.config.files import MAX_SIZE_BYTES, config_paths, parse_config
 from ullage.store.files.places import Places
 
 CANARY = "sk-ant-api03-canarycanarycanarycanary"
@@ -111,7 +109,7 @@ def test_origins_name_file_line_and_column(machine: Machine) -> None:
     machine.user_file.write_bytes("# ä\r\ncompaction:\r\n  reserveTokens: 30000\r\n".encode())
     (setting,) = machine.load().settings
     (origin,) = setting.origins
-    assert (origin.name, origin.span.line, origin.span.column) == (str(machine.user_file), 3, 18)
+    assert (origin.name, origin.line, origin.column) == (str(machine.user_file), 3, 18)
 
 
 def test_a_byte_order_mark_moves_nothing(machine: Machine) -> None:
@@ -119,7 +117,7 @@ def test_a_byte_order_mark_moves_nothing(machine: Machine) -> None:
         path.write_bytes("\ufeff{gauge: {trigger: 60}}".encode())
     config = machine.load()
     assert config.findings == ()
-    assert {s.origins[0].span.column for s in config.settings} == {19}
+    assert {s.origins[0].column for s in config.settings} == {19}
 
 
 @pytest.mark.parametrize("name", [".openclaw/clawdbot.json", ".clawdbot/clawdbot.json"])

@@ -9,8 +9,7 @@ from pi_files import PiFile
 from planning import loaded
 from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.app.gauge.history import read_past, window_history
-from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Policy
+from ullage.core.config.settings import Config, Policy
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
 

@@ -31,8 +31,7 @@ from ullage.app.memory.flush import (
 )
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
-from ullage.core.config.settings import Config, FlushSettings
-from ullage.core.gauge.policy import Policy
+from ullage.core.config.settings import Config, FlushSettings, Policy
 from ullage.core.memory.flush import epoch_of
 from ullage.errors import LogRefused, StorageError
 from ullage.store.files.demo import make_idle

@@ -20,7 +20,8 @@ from ullage.core.change.decision import (
     decide,
     due_layer,
 )
-from ullage.core.gauge.policy import LAYERS, Policy, prune_rounds, ratio_at, reserve_at
+from ullage.core.config.settings import Policy
+from ullage.core.gauge.policy import LAYERS, prune_rounds, ratio_at, reserve_at
 
 NOW = 1_770_000_000_000
 QUIET = Policy(notifies_before_auto=False)

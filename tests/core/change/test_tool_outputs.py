@@ -6,8 +6,8 @@ import pytest
 
 from factories import assistant, numbered, tool_result
 from ullage.core.change.tool_outputs import Output, duplicates, superseded_reads, tool_outputs
+from ullage.core.config.settings import Policy
 from ullage.core.facts.tool_calls import read_file_read
-from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import ToolCall
 

@@ -4,7 +4,7 @@ import re
 import runpy
 from pathlib import Path
 
-from ullage.core.config.reading import read_source
+from ullage.core.config.read import read_source
 from ullage.core.config.settings import config_of
 from ullage.store.config.files import parse_config
 

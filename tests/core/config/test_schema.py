@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from ullage.core.config.keys import KEYS
+from ullage.core.config.settings import KEYS
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "server/ullage/data/schemas/config.schema.json"

@@ -2,14 +2,8 @@
 
 import pytest
 
-from ullage.core.gauge.policy import (
-    Policy,
-    band_of,
-    due_triggers,
-    next_trigger,
-    protected_tokens,
-    triggers,
-)
+from ullage.core.config.settings import Policy
+from ullage.core.gauge.policy import band_of, due_triggers, next_trigger, protected_tokens, triggers
 
 POLICY = Policy()
 

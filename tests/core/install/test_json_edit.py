@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.install.test_json5 import plain
+from core.text.test_json5 import plain
 from profiles import examples
-from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import (
     NotEditable,
     append_item,
     containers_before,
     is_blank,
     remove,
-    replace_leaf,
+    replace_scalar,
     route_to,
     set_member,
 )
+from ullage.core.text.json5 import parse_json5
 
 BLANKS = (
     "", "", "", " ", "\n", "\n  ", "\n\t\t", "\r\n    ", "\r", " // a, b]}\n", "// c  \r\n  ",
@@ -137,10 +137,10 @@ def test_taking_any_value_out_leaves_all_others(text: str, data: st.DataObject) 
         return
     assert isinstance(tree, dict)
     table = parse_json5(text)
-    index = data.draw(st.integers(0, len(table.entries) - 1))
-    left = [entry for at, entry in enumerate(table.entries) if at != index]
+    index = data.draw(st.integers(0, len(table.members) - 1))
+    left = [entry for at, entry in enumerate(table.members) if at != index]
     new = parse_json5(remove(text, (index,), None))
-    assert [(entry.key, plain(entry.node)) for entry in new.entries] == [
+    assert [(entry.key, plain(entry.node)) for entry in new.members] == [
         (entry.key, plain(entry.node)) for entry in left
     ]
 
@@ -202,4 +202,4 @@ def test_a_comment_around_a_text_that_was_blank_stays() -> None:
 
 
 def test_a_value_is_replaced_in_its_place() -> None:
-    assert replace_leaf("{a: [0, 'x' /* y */]}", (0, 1), 'é"') == '{a: [0, "é\\"" /* y */]}'
+    assert replace_scalar("{a: [0, 'x' /* y */]}", (0, 1), 'é"') == '{a: [0, "é\\"" /* y */]}'

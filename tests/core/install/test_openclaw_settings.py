@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.install.test_json5 import plain
-from ullage.core.install.json5 import parse_json5
+from core.text.test_json5 import plain
 from ullage.core.install.openclaw_settings import (
     other_provider,
     plugin_before,
@@ -11,6 +10,7 @@ from ullage.core.install.openclaw_settings import (
     with_plugin,
     without_plugin,
 )
+from ullage.core.text.json5 import parse_json5
 
 FOLDER = "/home/u/.local/state/ullage/agents/openclaw"
 COMMENTED = """// mine

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.core.config.keys import PREFIX
-from ullage.core.config.settings import Config, Setting, config_of, strictest
-from ullage.core.config.tree import Finding, Source
+from ullage.core.config.key import PREFIX
+from ullage.core.config.settings import Config, config_of, merge_settings, strictest
+from ullage.core.config.source import Finding, Setting, Source
 from ullage.errors import Unreadable
-from ullage.store.config.files import config_paths, place_of, read_config_file
+from ullage.store.config.files import config_paths, guess_place, read_config_file
 from ullage.store.files.places import Places
 
 TRUST_VARIABLE = "ULLAGE_TRUST_WORKSPACE"
@@ -31,8 +31,8 @@ def load_config(
     flags: Flags | None = None,
     is_trusted: bool = False,
 ) -> Config:
-    """Load what is configured, later places winning (SPEC §14): defaults, OpenClaw's file,
-    the user's file, the workspace's file, the editor, the environment, flags.
+    """Load what is configured, later places winning: defaults, OpenClaw's file, the user's file,
+    the workspace's file, the editor, the environment, flags.
 
     Never fails: what is wrong is among the findings, and does not count.
 
@@ -42,20 +42,21 @@ def load_config(
             own, and from the workspace's only where the editor trusts it.
         is_trusted: whether the editor says that the workspace is trusted.
     """
-    found = (read_config_file(place, path) for place, path in config_paths(places, workspace))
-    sources = [source for source in found if source is not None]
+    files = (read_config_file(place, path) for place, path in config_paths(places, workspace))
+    sources = [source for source in files if source is not None]
     has_variables = any(name.startswith(PREFIX) for name in places.env)
     if not (sources or has_variables or flags or any(editor)):
         return Config()
 
-    from ullage.core.config.reading import plain_node, read_environment, read_flags, read_source
+    from ullage.core.config.read import plain_node, read_environment, read_flags, read_source
 
     is_trusted = is_trusted or (workspace is not None and is_trusted_folder(workspace, places))
-    sources += [Source(place="editor", name=EDITOR_NAME, root=plain_node(one)) for one in editor]
-    said = [read_source(source, is_trusted=is_trusted) for source in sources]
-    said.append(read_environment(places.env))
-    said.append(read_flags(flags or {}))
-    return _config(said)
+    sources += [Source(place="editor", name=EDITOR_NAME, root=plain_node(each)) for each in editor]
+    return _merge(
+        *(read_source(source, is_trusted=is_trusted) for source in sources),
+        read_environment(places.env),
+        read_flags(flags or {}),
+    )
 
 
 def load_workspace_config(
@@ -79,7 +80,7 @@ def check_file(path: Path) -> Config:
     Raises:
         Unreadable: there is no such file.
     """
-    source = read_config_file(place_of(path), path)
+    source = read_config_file(guess_place(path), path)
     if source is None:
         raise Unreadable(f"{path} does not exist: name a configuration file")
     return check_source(source)
@@ -90,9 +91,9 @@ def check_source(source: Source) -> Config:
 
     A workspace's file is taken as the one of a trusted workspace.
     """
-    from ullage.core.config.reading import read_source
+    from ullage.core.config.read import read_source
 
-    return _config([read_source(source, is_trusted=True)])
+    return _merge(read_source(source, is_trusted=True))
 
 
 def is_trusted_folder(workspace: Path, places: Places) -> bool:
@@ -108,11 +109,9 @@ def is_trusted_folder(workspace: Path, places: Places) -> bool:
     return any(folder.is_relative_to(path) for path in trusted)
 
 
-def _config(said: list[tuple[list[Setting], list[Finding]]]) -> Config:
+def _merge(*layers: tuple[list[Setting], list[Finding]]) -> Config:
     from ullage.core.config.checks import inconsistencies
-    from ullage.core.config.merge import merged
 
-    settings = merged(settings for settings, _ in said)
-    findings = [finding for _, findings in said for finding in findings]
-    findings += inconsistencies(settings)
-    return config_of(settings, tuple(findings))
+    settings = merge_settings(settings for settings, _ in layers)
+    findings = [finding for _, findings in layers for finding in findings]
+    return config_of(settings, (*findings, *inconsistencies(settings)))

@@ -1,13 +1,15 @@
-"""What is configured, where it comes from, and what is wrong with it, as JSON."""
+"""What is configured, where it comes from, and what is wrong with it, as JSON and as text."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import asdict
 
-from ullage.core.config.keys import KEYS, Key
-from ullage.core.config.settings import Config, Setting
-from ullage.core.config.tree import Code, Finding, Origin, Place
-from ullage.core.config.values import Threshold, Value
+from ullage.core.config.key import Threshold, Value, shorten
+from ullage.core.config.settings import KEYS, SPELLINGS, Config
+from ullage.core.config.source import PLACES, Code, Finding, Place, Setting, override_name
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.store.config.files import config_paths, is_there
 from ullage.store.files.places import Places
@@ -81,14 +83,19 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 def report_config(config: Config, places: Places) -> ConfigReport:
     secrets = known_secrets(places.env)
     set_keys = {setting.key.name for setting in config.settings if setting.model is None}
-    rest = (_default(key) for key in KEYS if key.name not in set_keys)
+    defaults = (
+        Setting(key=key, value=key.default, origins=()) for key in KEYS if key.name not in set_keys
+    )
     return ConfigReport(
         workspace=str(places.cwd),
         files=[
             FileReport(place=place, path=str(path), is_there=is_there(path))
             for place, path in config_paths(places, places.cwd)
         ],
-        settings=[*(_report_setting(setting, secrets) for setting in config.settings), *rest],
+        settings=[
+            *(_report_setting(setting, secrets) for setting in config.settings),
+            *(_report_setting(setting, ()) for setting in defaults),
+        ],
         n_findings=len(config.findings),
     )
 
@@ -96,6 +103,36 @@ def report_config(config: Config, places: Places) -> ConfigReport:
 def report_check(config: Config, places: Places) -> CheckReport:
     secrets = known_secrets(places.env)
     return CheckReport(findings=[_report_finding(finding, secrets) for finding in config.findings])
+
+
+def config_text(config: Config, places: Places, *, shows_all: bool) -> str:
+    """Write what was set, place by place, strongest last; then the defaults if wanted."""
+    return "\n".join(_config_lines(report_config(config, places), places, shows_all=shows_all))
+
+
+def check_text(config: Config, places: Places) -> str:
+    """Write findings as compilers do, each on a line: `file:line:column: message (code)`."""
+    findings = report_check(config, places).findings
+    return "\n".join(_finding_line(finding, places) for finding in findings) or "No findings."
+
+
+def _report_setting(setting: Setting, secrets: tuple[str, ...]) -> SettingReport:
+    return SettingReport(
+        key=setting.key.name,
+        model=None if setting.model is None else mask(setting.model, secrets),
+        value=_plain(setting.value, secrets),
+        default=_plain(setting.key.default, ()),
+        is_default=not setting.origins,
+        origins=[msgspec.convert(asdict(origin), OriginReport) for origin in setting.origins],
+        meaning=setting.key.meaning,
+        variable=setting.key.variable,
+    )
+
+
+def _report_finding(finding: Finding, secrets: tuple[str, ...]) -> FindingReport:
+    message = mask(finding.message, secrets)
+    fields = {**asdict(finding.origin), **asdict(finding), "message": message}
+    return msgspec.convert(fields, FindingReport)
 
 
 def _plain(value: Value, secrets: tuple[str, ...]) -> PlainValue:
@@ -106,55 +143,65 @@ def _plain(value: Value, secrets: tuple[str, ...]) -> PlainValue:
     return mask(value, secrets) if isinstance(value, str) else value
 
 
-def _default(key: Key) -> SettingReport:
-    value = _plain(key.default, ())
-    return SettingReport(
-        key=key.name,
-        model=None,
-        value=value,
-        default=value,
-        is_default=True,
-        origins=[],
-        meaning=key.meaning,
-        variable=key.variable,
-    )
+def _config_lines(report: ConfigReport, places: Places, *, shows_all: bool) -> Iterator[str]:
+    groups: dict[str, list[str]] = {}
+    changed = [setting for setting in report.settings if not setting.is_default]
+    for setting in sorted(changed, key=lambda setting: PLACES.index(setting.origins[-1].place)):
+        *earlier, origin = setting.origins
+        notes = [f"line {origin.line}"] if origin.line else []
+        notes += [f"and {_short(place.place, place.name, places)}" for place in earlier]
+        line = f"  {_setting_line(setting)}" + (f"  ({', '.join(notes)})" if notes else "")
+        groups.setdefault(_short(origin.place, origin.name, places), []).append(line)
+    for where, lines in groups.items():
+        yield from (where, *lines, "")
+    defaults = [setting for setting in report.settings if setting.is_default]
+    if shows_all:
+        yield "defaults"
+        for setting in defaults:
+            yield f"  {_setting_line(setting)}"
+            yield f"      {setting.meaning}"
+    else:
+        yield f"{len(defaults)} settings have their defaults: ullage config show --all"
+    yield "files, the last one wins"
+    for file in report.files:
+        yield f"  {_short(file.place, file.path, places)}{'' if file.is_there else ' (none)'}"
+    if n := report.n_findings:
+        yield f"{n} {'finding' if n == 1 else 'findings'}: ullage config check"
 
 
-def _report_setting(setting: Setting, secrets: tuple[str, ...]) -> SettingReport:
-    return SettingReport(
-        key=setting.key.name,
-        model=None if setting.model is None else mask(setting.model, secrets),
-        value=_plain(setting.value, secrets),
-        default=_plain(setting.key.default, ()),
-        is_default=False,
-        origins=[_report_origin(origin) for origin in setting.origins],
-        meaning=setting.key.meaning,
-        variable=setting.key.variable,
-    )
+def _finding_line(finding: FindingReport, places: Places) -> str:
+    at = "" if finding.line is None else f":{finding.line}:{finding.column}"
+    where = f"{_short(finding.place, finding.name, places)}{at}"
+    return f"{where}: {finding.message}; {finding.fix} ({finding.code})"
 
 
-def _report_origin(origin: Origin) -> OriginReport:
-    span = origin.span
-    return OriginReport(
-        place=origin.place,
-        name=origin.name,
-        line=None if span is None else span.line,
-        column=None if span is None else span.column,
-    )
+def _setting_line(setting: SettingReport) -> str:
+    name = setting.key if setting.model is None else override_name(setting.key, setting.model)
+    return f"{shorten(mask(name))} = {_value_text(setting)}"
 
 
-def _report_finding(finding: Finding, secrets: tuple[str, ...]) -> FindingReport:
-    span = finding.origin.span
-    return FindingReport(
-        code=finding.code,
-        place=finding.origin.place,
-        name=finding.origin.name,
-        line=None if span is None else span.line,
-        column=None if span is None else span.column,
-        end_line=None if span is None else span.end_line,
-        end_column=None if span is None else span.end_column,
-        message=mask(finding.message, secrets),
-        fix=finding.fix,
-        replacement=finding.replacement,
-        is_used=finding.is_used,
-    )
+def _value_text(setting: SettingReport) -> str:
+    match setting.value:
+        case None | []:
+            return "none"
+        case bool(flag):
+            return "true" if flag else "false"
+        case int(number):
+            return f"{number:,} {SPELLINGS[setting.key].kind.unit}"
+        case float(number):
+            return f"{number:g}"
+        case str(text):
+            return shorten(text)
+        case texts:
+            return shorten(", ".join(texts))
+
+
+def _short(place: Place, name: str, places: Places) -> str:
+    """Shorten a path: inside the working folder without it, inside the home folder with ~."""
+    path = Path(name)
+    if place in ("environment", "flag", "editor", "default"):
+        return name
+    if path.is_relative_to(places.cwd):
+        return str(path.relative_to(places.cwd))
+    is_at_home = path.is_relative_to(places.home)
+    return str(Path("~") / path.relative_to(places.home)) if is_at_home else name

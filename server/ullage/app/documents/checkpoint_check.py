@@ -6,13 +6,13 @@ from pathlib import Path
 
 from ullage.app.documents.check import Surroundings
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
 from ullage.core.documents.finding import DocumentFinding
 from ullage.core.text.positions import Extent, Positions
+from ullage.core.text.tree import ListNode, MappingNode, Member, Node, NotRead, ScalarNode
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoint.files import read_checkpoint
 from ullage.store.checkpoint.yaml_file import load
-from ullage.store.config.yaml_tree import parse_yaml
+from ullage.store.files.yaml_tree import parse_yaml
 
 _KEY_PATH = re.compile(r"at `\$(?P<path>[^`]*)`")
 """How msgspec names the place of what does not fit."""
@@ -92,22 +92,19 @@ def key_extent(keys: tuple[str, ...], text: str, positions: Positions) -> Extent
         return first
     extent = first
     for key in keys:
-        found = _inside(node, key)
-        if found is None:
+        inner = _inside(node, key)
+        if inner is None:
             break
-        span, node = found
-        if span is not None:
-            extent = positions.extent(span.start, span.end)
-    if isinstance(node, Leaf) and node.span is not None and node.span.end > node.span.start:
-        return positions.extent(node.span.start, node.span.end)
+        extent = positions.extent(inner.start, inner.end)
+        node = inner.node if isinstance(inner, Member) else inner
+    if isinstance(node, ScalarNode) and node.end > node.start:
+        return positions.extent(node.start, node.end)
     return extent
 
 
-def _inside(node: Node, key: str) -> tuple[Span | None, Node] | None:
-    if isinstance(node, Table):
-        found = next((entry for entry in node.entries if entry.key == key), None)
-        return None if found is None else (found.key_span, found.node)
-    if isinstance(node, Items) and key.isdigit() and int(key) < len(node.nodes):
-        inner = node.nodes[int(key)]
-        return inner.span, inner
+def _inside(node: Node, key: str) -> Member | Node | None:
+    if isinstance(node, MappingNode):
+        return next((member for member in node.members if member.key == key), None)
+    if isinstance(node, ListNode) and key.isdigit() and int(key) < len(node.items):
+        return node.items[int(key)]
     return None

@@ -10,11 +10,12 @@ from typing import cast
 import msgspec
 
 from ullage.app.install.agents import Agent, interpreter
-from ullage.core.config.tree import Leaf, NotRead, TextLines
 from ullage.core.install import hook_settings, openclaw_settings
 from ullage.core.install.hook_command import hook_command
-from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import Before, NotEditable, child, is_blank
+from ullage.core.text.json5 import parse_json5
+from ullage.core.text.positions import Positions
+from ullage.core.text.tree import NotRead, ScalarNode
 from ullage.errors import Unreadable
 from ullage.store.install.agent_files import AgentFile, read_agent_file
 
@@ -94,8 +95,8 @@ def text_of(agent: Agent, file: AgentFile) -> str:
     try:
         parse_json5(text)
     except NotRead as error:
-        line = TextLines(text).span(error.offset, error.offset).line
-        raise _unusable(file, f"line {line}: {error.problem}: {error.fix}") from None
+        line = Positions(text).position(error.offset).line
+        raise _unusable(file, f"line {line + 1}: {error.problem}: {error.fix}") from None
     if agent.name != "openclaw":
         _require_json(agent, file, text)
     return text
@@ -106,7 +107,7 @@ def notes_on(agent: Agent, text: str) -> tuple[str, ...]:
     match agent.name:
         case "claude-code":
             switch = None if is_blank(text) else child(parse_json5(text), "disableAllHooks")
-            if isinstance(switch, Leaf) and switch.value is True:
+            if isinstance(switch, ScalarNode) and switch.value is True:
                 return ("`disableAllHooks` is on: Claude Code runs no hook until you remove it.",)
             return ()
         case "codex":

@@ -11,9 +11,9 @@ import msgspec
 
 from ullage.app.install.agents import AgentName
 from ullage.app.install.plan import InstallPlan, Standing, State
-from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
-from ullage.core.install.json5 import parse_json5
 from ullage.core.secrets.scan import known_secrets, mask
+from ullage.core.text.json5 import parse_json5
+from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
 from ullage.store.files.places import Places
 from ullage.store.install.agent_files import FileChange
 
@@ -202,16 +202,16 @@ def _secrets_in(text: str) -> tuple[str, ...]:
 
 def _named_texts(node: Node) -> Iterator[tuple[str, str]]:
     match node:
-        case Leaf():
+        case ScalarNode():
             return
-        case Items():
-            for item in node.nodes:
+        case ListNode():
+            for item in node.items:
                 yield from _named_texts(item)
-        case Table():
-            for entry in node.entries:
-                if isinstance(entry.node, Leaf) and isinstance(entry.node.value, str):
-                    yield entry.key, entry.node.value
-                yield from _named_texts(entry.node)
+        case MappingNode():
+            for member in node.members:
+                if isinstance(member.node, ScalarNode) and isinstance(member.node.value, str):
+                    yield member.key, member.node.value
+                yield from _named_texts(member.node)
 
 
 def _short(path: Path, places: Places) -> str:

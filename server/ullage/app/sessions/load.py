@@ -6,9 +6,8 @@ import msgspec
 
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
-from ullage.core.config.settings import Config
+from ullage.core.config.settings import Config, Policy
 from ullage.core.gauge.gauge import Gauge, measure
-from ullage.core.gauge.policy import Policy
 from ullage.core.gauge.status import Status, assess
 from ullage.core.gauge.window import resolve_window
 from ullage.core.transcript.context import Context, ContextItem

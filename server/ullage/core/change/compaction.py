@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.policy import Layer, Policy, protected_tokens
+from ullage.core.gauge.policy import Layer, protected_tokens
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.message import Thinking, ToolCall, ToolResult
 from ullage.core.transcript.tokens import Count, count_message

@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.change.breaker import Breaker, begin_epoch, is_tripped, refuse_run
-from ullage.core.gauge.policy import LAYERS, Layer, Policy, ratio_at, reserve_at
+from ullage.core.config.settings import Policy
+from ullage.core.gauge.policy import LAYERS, Layer, ratio_at, reserve_at
 from ullage.core.gauge.status import is_death_spiral
 
 Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]

@@ -15,7 +15,8 @@ from ullage.core.change.tool_outputs import (
     tool_name,
     tool_outputs,
 )
-from ullage.core.gauge.policy import Policy, prune_rounds
+from ullage.core.config.settings import Policy
+from ullage.core.gauge.policy import prune_rounds
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Block, Image, Text, ToolResult
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_items

@@ -14,8 +14,8 @@ from ullage.core.change.decision import Action, Prune, Situation, Step, decide
 from ullage.core.change.edit import Replacement
 from ullage.core.change.prune import PrunePlan, plan_prune, plan_rounds, pruned
 from ullage.core.change.tool_outputs import is_placeholder, tool_output_tokens
+from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import tells_usage
-from ullage.core.gauge.policy import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import ToolResult
 from ullage.core.transcript.tokens import Count

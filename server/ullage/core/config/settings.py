@@ -1,205 +1,377 @@
-"""What is configured, in types: one struct for each part of the system that asks."""
+"""What can be configured: a field for each setting, with the row of the table that it is.
 
-from collections.abc import Mapping, Sequence
+A key's name is the one that the documents behind Ullage use below `compaction`, `dreaming` and
+`sandbox`; other spellings of the same setting stand beside it. `agents.defaults.compaction` means
+`compaction` everywhere, so that is no spelling of its own.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Annotated, cast, get_args
 
 import msgspec
 
-from ullage.core.config.keys import KEYS, OVERRIDES, READ_ONLY, SPELLINGS, Key
-from ullage.core.config.tree import STRENGTH, Finding, Origin, origin_text
-from ullage.core.config.values import Threshold, Value
-from ullage.core.gauge.policy import Policy
-from ullage.core.gauge.window import DEFAULT_WINDOW_TOKENS
+from ullage.core.config.key import (
+    CRON,
+    FILES,
+    FLAG,
+    SHARE,
+    TEXT,
+    TEXTS,
+    URL,
+    Key,
+    Kind,
+    Threshold,
+    Value,
+    number,
+    tokens,
+    whole,
+)
+from ullage.core.config.source import PLACES, Finding, Setting
+
+WINDOW = "contextWindow"
+READ_ONLY = "sandbox.readOnly"
+DEFAULT_WINDOW_TOKENS = 200_000
+"""Where nothing names a window: docs/design/gauge.md, "Window"."""
+_RESERVES = ("compaction.reserveTokensFloor", "compaction.reserveTokens")
+
+_WINDOW = 'docs/design/gauge.md, "Window"'
+_BANDS = 'docs/design/gauge.md, "Bands"'
+_RESERVE = 'docs/design/gauge.md, "Reserve"'
+_DEGRADATION = 'docs/design/gauge.md, "Degradation"'
+_LAYERS = 'docs/design/layers.md, "The three layers"'
+_LIMITS = 'docs/design/layers.md, "Limits of automatic runs"'
+_SANDBOX = 'docs/design/layers.md, "Read-only mode"'
+_PRUNE = 'docs/design/prune.md, "The six rules"'
+_MODEL = 'docs/design/summaries.md, "Which model"'
+_FLUSH = 'docs/design/memory.md, "What the agent is asked"'
+_DREAMING = 'docs/design/memory.md, "Dreaming"'
 
 
-class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Who summarizes (S0 §Compaction Model Resolution); keys are never configured."""
-
-    provider: str | None = None
-    name: str | None = None
-    temperature: float = 0.3
-    max_tokens: int = 4000
-    base_url: str | None = None
+def _limit(name: str, kind: Kind, meaning: str, source: str, *spellings: str) -> Key:
+    """Declare a threshold or an amount: any workspace sets it, and each model may have its own."""
+    return Key(name, kind, meaning, source, spellings, scope="workspace", is_per_model=True)
 
 
-class FlushSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Memory written before a compaction (S3 §Pre-Compaction Memory Flush)."""
+# fmt: off
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """When something is done about a filling context, and what is left alone then."""
 
-    is_enabled: bool = True
-    prompt: str = "Write any important context to memory files now. Respond with NO_REPLY."
-    system_prompt: str = "You are about to run out of context. Persist important information."
-
-
-class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Consolidation of daily logs (S4 §27.5); a trigger that is None never fires."""
-
-    cron: str | None = "0 3 * * *"
-    idle_minutes: int | None = 30
-    daily_log_kb: int | None = 50
-    n_days: int = 7
-
-
-class BootstrapSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Files that the agent is given at the start (S3 §Bootstrap Files)."""
-
-    max_chars: int = 20_000
-    files: tuple[str, ...] = ()
+    gauge_ratio: Annotated[float, _limit(
+        "gauge.trigger", SHARE, "Where the agent is told how full it is", _BANDS)] = 0.70
+    shows_nudges: Annotated[bool, Key(
+        "gauge.nudge", FLAG,
+        "Whether the editor says once, for each band, that the window fills", _BANDS)] = True
+    checkpoint_ratio: Annotated[float, _limit(
+        "checkpoint.trigger", SHARE, "Where a checkpoint is written", _BANDS)] = 0.80
+    is_auto_enabled: Annotated[bool, Key(
+        "compaction.autoEnabled", FLAG, "Whether anything is compacted unasked", _LIMITS,
+        ("compaction.enabled",))] = True
+    notifies_before_auto: Annotated[bool, Key(
+        "compaction.notifyBeforeAuto", FLAG,
+        "Whether you are asked before an automatic compaction", _LIMITS)] = True
+    max_auto_compactions: Annotated[int, Key(
+        "compaction.maxAutoCompactions", whole(0, 1000, "compactions"),
+        "After how many compactions of a session none is automatic any more", _LIMITS)] = 5
+    warn_at_compaction: Annotated[int, Key(
+        "compaction.warnAtCompaction", whole(1, 1000, "compactions"),
+        "From how many compactions on a session is called degraded", _DEGRADATION,
+        scope="workspace")] = 3
+    prune_ratio: Annotated[float, _limit(
+        "compaction.layers.prune.trigger", SHARE, "Where old tool output is pruned", _LAYERS,
+        "compaction.layers.prune.triggerPercent")] = 0.80
+    prune_tool_tokens: Annotated[int, _limit(
+        "compaction.layers.prune.toolOutputTokens", tokens(),
+        "Above how much tool output it is pruned at all", _LAYERS)] = 50_000
+    summarize_ratio: Annotated[float, _limit(
+        "compaction.layers.summarize.trigger", SHARE, "Where older messages become a summary",
+        _LAYERS, "compaction.layers.summarize.triggerPercent",
+        "compaction.autoThresholdPercent")] = 0.88
+    summarize_protect_tokens: Annotated[int, _limit(
+        "compaction.layers.summarize.protectRecentTokens", tokens(),
+        "How much of the recent context that leaves as it is", _LAYERS,
+        "compaction.preserveRecentTokens", "compaction.keepRecentTokens")] = 25_000
+    full_ratio: Annotated[float, _limit(
+        "compaction.layers.full.trigger", SHARE, "Where nearly everything becomes a summary",
+        _LAYERS, "compaction.layers.full.triggerPercent")] = 0.95
+    full_protect_tokens: Annotated[int, _limit(
+        "compaction.layers.full.protectRecentTokens", tokens(),
+        "How much of the recent context that leaves as it is", _LAYERS)] = 15_000
+    is_prune_enabled: Annotated[bool, Key(
+        "compaction.prune.enabled", FLAG, "Whether anything is pruned", _PRUNE,
+        ("compaction.prune",))] = True
+    prune_protect_tokens: Annotated[int, _limit(
+        "compaction.prune.protectRecentTokens", tokens(),
+        "How much of the recent tool output is never pruned", _PRUNE,
+        "compaction.pruneProtectTokens", "compaction.layers.prune.protectRecentTokens")] = 40_000
+    prune_minimum_tokens: Annotated[int, _limit(
+        "compaction.prune.pruneMinimumTokens", tokens(), "Below which gain nothing is pruned",
+        _PRUNE, "compaction.pruneMinimumTokens")] = 20_000
+    protected_tools: Annotated[tuple[str, ...], Key(
+        "compaction.prune.protectedTools", TEXTS,
+        "Tools whose output is never pruned, beside skill, memory_search and gandiva_recall",
+        'docs/design/prune.md, "Protected tools"', ("compaction.pruneProtectedTools",),
+        scope="workspace")] = ()
+    prune_after_rounds: Annotated[int | None, _limit(
+        "compaction.pruneAfterRounds", whole(1, 10_000, "turns"),
+        "After how many turns a tool's output is pruned in memory; else 10, read-only 3",
+        'docs/design/prune.md, "Rounds"')] = None
+    reserve_tokens: Annotated[int, _limit(
+        "compaction.reserveTokensFloor", tokens(),
+        "What is kept free for the answer at least", _RESERVE), Key(
+        "compaction.reserveTokens", tokens(),
+        "What is kept free for the answer, where that is more than the floor", _RESERVE,
+        scope="workspace", is_per_model=True, default=16_384)] = 20_000
+    soft_tokens: Annotated[int, _limit(
+        "compaction.softThresholdTokens", tokens(),
+        "How long before the reserve memory is flushed and compaction starts", _RESERVE,
+        "compaction.memoryFlush.softThresholdTokens")] = 4_000
+    warn_at_tokens: Annotated[int | None, _limit(
+        "compaction.warnAtTokenThreshold", tokens(1000),
+        "Where a read-only sandbox is warned; else where compaction would start",
+        _SANDBOX)] = None
+    is_read_only: Annotated[bool, Key(
+        READ_ONLY, FLAG,
+        "Whether nothing may be written: tool output is pruned in memory alone", _SANDBOX)] = False
 
 
 class CheckpointSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Checkpoints beside their trigger, which is the policy's (S1 §5)."""
+    """Checkpoints beside their trigger, which is the policy's."""
 
-    n_kept: int = 5
-    minimum_change_percent: float = 5.0
-    injection_tokens: int = 800
+    n_kept: Annotated[int, Key(
+        "checkpoint.retention", whole(1, 10_000, "checkpoints"),
+        "How many checkpoints of a session are kept", 'docs/design/checkpoints.md, "Files"')] = 5
+    minimum_change_percent: Annotated[float, Key(
+        "checkpoint.minimumChangePercent", number(0, 100),
+        "By how much the used tokens must differ for another checkpoint",
+        'docs/design/checkpoints.md, "When one is written"')] = 5.0
+    injection_tokens: Annotated[int, Key(
+        "checkpoint.injectionTokens", tokens(100),
+        "How much of a checkpoint the agent is given back at most",
+        'docs/design/checkpoints.md, "The text for the agent"')] = 800
+
+
+class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Who summarizes; keys of providers are never configured."""
+
+    provider: Annotated[str | None, Key(
+        "compaction.model.provider", TEXT,
+        "Who summarizes: openrouter, openai, ollama or custom; without it no model is asked",
+        _MODEL, scope="user")] = None
+    name: Annotated[str | None, Key(
+        "compaction.model.modelName", TEXT,
+        "The model that summarizes, as its provider calls it", _MODEL)] = None
+    temperature: Annotated[float, Key(
+        "compaction.model.temperature", number(0, 2), "How freely that model words",
+        _MODEL)] = 0.3
+    max_tokens: Annotated[int, Key(
+        "compaction.model.maxTokens", tokens(1), "How long a summary may be", _MODEL)] = 4_000
+    base_url: Annotated[str | None, Key(
+        "compaction.model.baseUrl", URL,
+        "Address of an OpenAI-compatible server; else the provider's own",
+        'docs/safety.md, "Where text may be sent"', scope="user")] = None
+
+
+class FlushSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory written before a compaction."""
+
+    is_enabled: Annotated[bool, Key(
+        "compaction.memoryFlush.enabled", FLAG, "Whether memory is written before a compaction",
+        'docs/design/memory.md, "The flush"')] = True
+    prompt: Annotated[str, Key(
+        "compaction.memoryFlush.prompt", TEXT, "What the agent is asked to do then",
+        _FLUSH)] = "Write any important context to memory files now. Respond with NO_REPLY."
+    system_prompt: Annotated[str, Key(
+        "compaction.memoryFlush.systemPrompt", TEXT, "What the agent is told about it",
+        _FLUSH)] = "You are about to run out of context. Persist important information."
+
+
+class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Consolidation of daily logs; a trigger that is None never fires."""
+
+    cron: Annotated[str | None, Key(
+        "dreaming.triggers.schedule.cron", CRON,
+        "When daily logs are consolidated; null for never", _DREAMING,
+        is_nullable=True, is_supported=False)] = "0 3 * * *"
+    idle_minutes: Annotated[int | None, Key(
+        "dreaming.triggers.session_idle.idle_minutes", whole(1, 100_000, "minutes"),
+        "After how long a pause they are; null for never", _DREAMING,
+        is_nullable=True, is_supported=False)] = 30
+    daily_log_kb: Annotated[int | None, Key(
+        "dreaming.triggers.daily_log_size.threshold_kb", whole(1, 1_000_000, "kilobytes"),
+        "From which size of today's log on they are; null for never", _DREAMING,
+        is_nullable=True, is_supported=False)] = 50
+    n_days: Annotated[int, Key(
+        "dreaming.lookbackDays", whole(1, 3650, "days"), "How many days of logs are read",
+        _DREAMING, is_supported=False)] = 7
+
+
+class BootstrapSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that the agent is given at the start."""
+
+    max_chars: Annotated[int, Key(
+        "bootstrap.maxChars", whole(100, 10_000_000, "characters"),
+        "How much of AGENTS.md and its kin the agent is given",
+        'docs/design/assembly.md, "Truncation"', ("agents.defaults.bootstrapMaxChars",))] = 20_000
+    files: Annotated[tuple[str, ...], Key(
+        "bootstrap.files", FILES, "More files of the workspace that the agent is given",
+        'docs/design/assembly.md, "Bootstrap files"', is_supported=False)] = ()
 
 
 class DiagnosticsSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Findings in an editor."""
 
-    off: tuple[str, ...] = ()
-    """Codes that are not shown."""
-
-
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """One value that somebody set, and where."""
-
-    key: Key
-    value: Value
-    origins: tuple[Origin, ...]
-    """One, or for a list each place that added to it."""
-    model: str | None = None
-    """The model that it is for; None for every model without a setting of its own."""
-
-    @property
-    def name(self) -> str:
-        if self.model is None:
-            return self.key.name
-        return f"{OVERRIDES}.{self.model}.{self.key.name.removeprefix('compaction.')}"
+    off: Annotated[tuple[str, ...], Key(
+        "diagnostics.off", TEXTS,
+        "Codes of diagnostics that are not shown in an editor (docs/diagnostics.md)",
+        "docs/diagnostics.md", scope="workspace")] = ()
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for a workspace. The defaults are those of the specifications."""
+    """What holds for a workspace. The defaults are those of the design."""
 
-    window_tokens: int | None = None
-    """The user's word on the window; None lets the agent or the model table say."""
+    window_tokens: Annotated[int | None, Key(
+        WINDOW, tokens(1000),
+        "Size of the model's context window; else the agent's record or the model table says",
+        _WINDOW, ("compaction.contextWindow",), is_per_model=True)] = None
     policy: Policy = Policy()
     """For a model without settings of its own; `policy_for` knows the others."""
+    checkpoint: CheckpointSettings = CheckpointSettings()
     model: ModelSettings = ModelSettings()
     flush: FlushSettings = FlushSettings()
     dreaming: DreamingSettings = DreamingSettings()
     bootstrap: BootstrapSettings = BootstrapSettings()
-    checkpoint: CheckpointSettings = CheckpointSettings()
+    pins: Annotated[tuple[str, ...], Key(
+        "pins", TEXTS, "Texts that every summary keeps word for word",
+        'docs/safety.md, "Where text may be sent"', scope="workspace")] = ()
     diagnostics: DiagnosticsSettings = DiagnosticsSettings()
-    pins: tuple[str, ...] = ()
+# fmt: on
     settings: tuple[Setting, ...] = ()
     """What was set and counts, in the order of the keys."""
     findings: tuple[Finding, ...] = ()
 
     def window_for(self, model: str | None) -> int | None:
         """Give the window that the user named for a model, or for all of them."""
-        found = effective(self.settings, model).get("contextWindow")
-        return found if isinstance(found, int) else self.window_tokens
+        setting = effective(self.settings, model).get(WINDOW)
+        n_tokens = setting.value if setting else self.window_tokens
+        return n_tokens if isinstance(n_tokens, int) else None
 
     def window_name(self, model: str | None) -> str:
         """Name where that stands: a variable, a flag, a file and its line."""
-        origins = [
-            setting.origins[-1]
-            for setting in _fitting(self.settings, model)
-            if setting.key.name == "contextWindow"
-        ]
-        return origin_text(origins[-1]) if origins else ""
+        setting = effective(self.settings, model).get(WINDOW)
+        return setting.origins[-1].text if setting else ""
 
     def policy_for(self, model: str | None, window_tokens: int) -> Policy:
         """Give the policy for a model in its window; thresholds in tokens become shares."""
-        changes = _part(effective(self.settings, model), "policy", window_tokens)
+        changes = _fields(effective(self.settings, model), window_tokens)["policy"]
         return msgspec.structs.replace(self.policy, **changes) if changes else self.policy
 
 
 def config_of(settings: tuple[Setting, ...], findings: tuple[Finding, ...] = ()) -> Config:
     """Make the typed configuration of what was set."""
-    values = effective(settings, None)
-    window_tokens = values.get("contextWindow")
-    window_tokens = window_tokens if isinstance(window_tokens, int) else None
-    window = window_tokens or DEFAULT_WINDOW_TOKENS
-    pins = values.get("pins", ())
-    return Config(
-        window_tokens=window_tokens,
-        policy=msgspec.convert(_part(values, "policy", window), Policy),
-        model=msgspec.convert(_part(values, "model", window), ModelSettings),
-        flush=msgspec.convert(_part(values, "flush", window), FlushSettings),
-        dreaming=msgspec.convert(_part(values, "dreaming", window), DreamingSettings),
-        bootstrap=msgspec.convert(_part(values, "bootstrap", window), BootstrapSettings),
-        checkpoint=msgspec.convert(_part(values, "checkpoint", window), CheckpointSettings),
-        diagnostics=msgspec.convert(_part(values, "diagnostics", window), DiagnosticsSettings),
-        pins=pins if isinstance(pins, tuple) else (),
-        settings=settings,
-        findings=findings,
-    )
+    general = effective(settings, None)
+    window_tokens = general[WINDOW].value if WINDOW in general else None
+    is_known = isinstance(window_tokens, int)
+    fields = _fields(general, window_tokens if is_known else DEFAULT_WINDOW_TOKENS)
+    config = msgspec.convert({**fields.pop("", {}), **fields}, Config)
+    return msgspec.structs.replace(config, settings=settings, findings=findings)
 
 
 def strictest(configs: Sequence[Config]) -> Config:
     """Give the first, made read-only where any is: what several folders of a workspace say."""
     first = configs[0]
-    said = (setting for one in configs if one.policy.is_read_only for setting in one.settings)
-    read_only = next((setting for setting in said if setting.key.name == READ_ONLY), None)
-    if first.policy.is_read_only or read_only is None:
+    settings = (setting for config in configs for setting in config.settings)
+    read_only = [each for each in settings if each.key.name == READ_ONLY and each.value]
+    if first.policy.is_read_only or not read_only:
         return first
     others = (setting for setting in first.settings if setting.key.name != READ_ONLY)
-    return config_of((*others, read_only), first.findings)
+    return config_of((*others, read_only[0]), first.findings)
 
 
-def is_of_model(pattern: str, model: str) -> bool:
+def merge_settings(layers: Iterable[Iterable[Setting]]) -> tuple[Setting, ...]:
+    """Merge what the places say, weakest first; lists add up, so that no place takes away."""
+    merged: dict[tuple[str, int], Setting] = {}
+    for setting in chain.from_iterable(layers):
+        slot = setting.model or "", KEYS.index(setting.key)
+        before = merged.get(slot)
+        merged[slot] = setting if before is None else _add_up(before, setting)
+    return tuple(merged[slot] for slot in sorted(merged))
+
+
+def _add_up(before: Setting, after: Setting) -> Setting:
+    if not isinstance(before.value, tuple) or not isinstance(after.value, tuple):
+        return after
+    return msgspec.structs.replace(
+        after,
+        value=tuple(dict.fromkeys((*before.value, *after.value))),
+        origins=(*before.origins, *after.origins),
+    )
+
+
+def effective(settings: tuple[Setting, ...], model: str | None) -> dict[str, Setting]:
+    """Give the settings that hold for a model by their keys.
+
+    The stronger place counts, as everywhere; in one place the longest fitting pattern does.
+    """
+
+    def strength(setting: Setting) -> tuple[int, int]:
+        return PLACES.index(setting.origins[-1].place), len(setting.model or "")
+
+    fitting = [each for each in settings if each.model is None or _is_of_model(each.model, model)]
+    return {setting.key.name: setting for setting in sorted(fitting, key=strength)}
+
+
+def _is_of_model(pattern: str, model: str | None) -> bool:
     """Tell whether an override is for a model: its name begins so, whoever provides it.
 
     A pattern with a slash names the provider as well.
     """
-    name = model.lower()
+    name = (model or "").lower()
     if "/" not in pattern:
         name = name.rpartition("/")[2]
     return name.startswith(pattern.lower())
 
 
-def effective(settings: tuple[Setting, ...], model: str | None) -> dict[str, Value]:
-    """Give the values that hold for a model by their keys."""
-    return {setting.key.name: setting.value for setting in _fitting(settings, model)}
-
-
-def _fitting(settings: tuple[Setting, ...], model: str | None) -> list[Setting]:
-    """List the settings that are for a model, weakest first.
-
-    The stronger place counts, as everywhere; in one place the longest fitting pattern does.
-    """
-    fitting = [
-        setting
-        for setting in settings
-        if setting.model is None or (model is not None and is_of_model(setting.model, model))
-    ]
-    fitting.sort(
-        key=lambda setting: (STRENGTH[setting.origins[-1].place], len(setting.model or ""))
-    )
-    return fitting
-
-
-def _part(values: Mapping[str, Value], struct: str, window_tokens: int) -> dict[str, Value]:
-    """Give the fields of one struct that were set."""
-    found: dict[str, Value] = {}
-    for key in KEYS:
-        owner, _, field = key.field.rpartition(".")
-        if owner != struct or key.name not in values:
-            continue
-        value = values[key.name]
-        if isinstance(value, Threshold):
-            value = value.ratio_of(window_tokens)
-        found[field] = value
-    if struct == "policy" and any(name in values for name in _RESERVE):
-        found["reserve_tokens"] = reserve_tokens(values)
-    return found
-
-
-_RESERVE = ("compaction.reserveTokens", "compaction.reserveTokensFloor")
+def _fields(settings: Mapping[str, Setting], window_tokens: int) -> dict[str, dict[str, Value]]:
+    """Give what was set by struct and field; the struct of `Config`'s own fields is ""."""
+    fields: dict[str, dict[str, Value]] = defaultdict(dict)
+    values = {name: setting.value for name, setting in settings.items()}
+    for name, value in values.items():
+        struct, _, field = SPELLINGS[name].field.rpartition(".")
+        is_threshold = isinstance(value, Threshold)
+        fields[struct][field] = value.ratio_of(window_tokens) if is_threshold else value
+    if any(name in values for name in _RESERVES):
+        fields["policy"]["reserve_tokens"] = reserve_tokens(values)
+    return fields
 
 
 def reserve_tokens(values: Mapping[str, Value]) -> int:
-    """Give what is kept free: the floor lifts a smaller reserve (S3 §Compaction Settings)."""
-    amounts = (values.get(name, SPELLINGS[name].default) for name in _RESERVE)
+    """Give what is kept free: the floor lifts a smaller reserve."""
+    amounts = (values.get(name, SPELLINGS[name].default) for name in _RESERVES)
     return max(amount for amount in amounts if isinstance(amount, int))
+
+
+def _rows(struct: type[msgspec.Struct], parent: str = "") -> Iterator[Key]:
+    """Give the rows in a struct and in those that it holds, with what only the fields say."""
+    for field in msgspec.structs.fields(struct):
+        default = cast(object, field.default)
+        if isinstance(default, msgspec.Struct):
+            yield from _rows(type(default), f"{field.name}.")
+        for row in cast("tuple[object, ...]", get_args(cast(object, field.type))):
+            if isinstance(row, Key):
+                value = cast(Value, default) if row.default is None else row.default
+                if row.kind is SHARE and isinstance(value, float):
+                    value = Threshold(ratio=value)
+                yield msgspec.structs.replace(row, field=parent + field.name, default=value)
+
+
+def _by_section(rows: tuple[Key, ...]) -> tuple[Key, ...]:
+    """Put keys together whose names begin alike, in the order in which such a name comes first."""
+    sections = [row.name.partition(".")[0] for row in rows]
+    return tuple(sorted(rows, key=lambda row: sections.index(row.name.partition(".")[0])))
+
+
+KEYS: tuple[Key, ...] = _by_section(tuple(_rows(Config)))
+SPELLINGS: dict[str, Key] = {name: key for key in KEYS for name in (key.name, *key.spellings)}
+"""Every key by each of its names."""

@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from ullage.core.gauge.policy import LAYERS, Band, Layer, Policy, band_of
+from ullage.core.config.settings import Policy
+from ullage.core.gauge.policy import LAYERS, Band, Layer, band_of
 
 NudgedBand: TypeAlias = Literal["warning", "critical"]
 BANDS: tuple[Band, ...] = get_args(Band)

@@ -5,6 +5,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.config.settings import Policy
+
 Layer: TypeAlias = Literal["prune", "summarize", "full"]
 LAYERS: tuple[Layer, ...] = ("prune", "summarize", "full")
 """Weakest first."""
@@ -19,45 +21,6 @@ PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
 
 PRUNE_ROUNDS = 10
 READ_ONLY_PRUNE_ROUNDS = 3
-
-
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """When what is due; the defaults are those of docs/design/gauge.md, "Bands" and "Reserve", of
-    docs/design/layers.md, "The three layers", and of docs/design/prune.md, "The six rules"."""
-
-    gauge_ratio: float = 0.70
-    checkpoint_ratio: float = 0.80
-    prune_ratio: float = 0.80
-    summarize_ratio: float = 0.88
-    full_ratio: float = 0.95
-    summarize_protect_tokens: int = 25_000
-    full_protect_tokens: int = 15_000
-    is_prune_enabled: bool = True
-    prune_protect_tokens: int = 40_000
-    """Recent tool output that is never pruned."""
-    prune_minimum_tokens: int = 20_000
-    """A smaller gain is not worth a change."""
-    prune_tool_tokens: int = 50_000
-    """Tool output above which the prune layer is due."""
-    protected_tools: tuple[str, ...] = ()
-    """Beside those that are always protected."""
-    is_auto_enabled: bool = True
-    notifies_before_auto: bool = True
-    shows_nudges: bool = True
-    max_auto_compactions: int = 5
-    warn_at_compaction: int = 3
-    is_read_only: bool = False
-    """A sandbox that cannot be written to: pruning in memory alone."""
-    prune_after_rounds: int | None = None
-    """`pruneAfterRounds`: user turns after which read-only mode leaves tool results out;
-    None for the defaults of `prune_rounds`."""
-    warn_at_tokens: int | None = None
-    """`warnAtTokenThreshold`: where read-only mode warns; None for where a compaction would be
-    due."""
-    reserve_tokens: int = 20_000
-    """`reserveTokensFloor`: kept free for the answer."""
-    soft_tokens: int = 4_000
-    """`softThresholdTokens`: how much before the reserve a compaction starts."""
 
 
 class Trigger(msgspec.Struct, frozen=True, kw_only=True):

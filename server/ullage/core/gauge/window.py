@@ -4,10 +4,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-WindowSource: TypeAlias = Literal["setting", "agent", "model table", "default"]
+from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS
 
-DEFAULT_WINDOW_TOKENS = 200_000
-"""Where nothing names a window (docs/design/gauge.md, "Window")."""
+WindowSource: TypeAlias = Literal["setting", "agent", "model table", "default"]
 
 
 class ModelRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

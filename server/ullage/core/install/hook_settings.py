@@ -9,9 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.config.tree import Items, Leaf, Node, Table
 from ullage.core.install.hook_command import is_ours
-from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import (
     Before,
     Json,
@@ -22,8 +20,10 @@ from ullage.core.install.json_edit import (
     is_blank,
     last_index,
     remove,
-    replace_leaf,
+    replace_scalar,
 )
+from ullage.core.text.json5 import parse_json5
+from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
 
 HOOKS = "hooks"
 
@@ -82,7 +82,7 @@ def with_hooks(text: str, agent: str, command: str, before: Before | None) -> st
         text = remove(text, extra.whole_route, before)
     for one in installed_hooks(text, agent):
         if one.command != command:
-            text = replace_leaf(text, one.command_route, command)
+            text = replace_scalar(text, one.command_route, command)
     there = {one.event for one in installed_hooks(text, agent)}
     for hook in WANTED[agent]:
         if hook.event not in there:
@@ -126,22 +126,22 @@ def _extra(found: tuple[Installed, ...], wanted: set[str]) -> Installed | None:
 def _ours(root: Node, agent: str) -> Iterator[Installed]:
     hooks = child(root, HOOKS)
     at_hooks = last_index(root, HOOKS)
-    if not isinstance(hooks, Table) or at_hooks is None:
+    if not isinstance(hooks, MappingNode) or at_hooks is None:
         return
-    for at_event, entry in enumerate(hooks.entries):
-        for at_group, group in enumerate(_items(entry.node)):
+    for at_event, member in enumerate(hooks.members):
+        for at_group, group in enumerate(_items(member.node)):
             handlers, at_handlers = child(group, HOOKS), last_index(group, HOOKS)
             if at_handlers is None:
                 continue
             group_route = (at_hooks, at_event, at_group)
             for at_handler, handler in enumerate(_items(handlers)):
                 command, at_command = child(handler, "command"), last_index(handler, "command")
-                if not isinstance(command, Leaf) or at_command is None:
+                if not isinstance(command, ScalarNode) or at_command is None:
                     continue
                 if isinstance(command.value, str) and is_ours(command.value, agent):
                     route = (*group_route, at_handlers, at_handler)
                     yield Installed(
-                        event=entry.key,
+                        event=member.key,
                         command=command.value,
                         command_route=(*route, at_command),
                         whole_route=group_route if len(_items(handlers)) == 1 else route,
@@ -149,4 +149,4 @@ def _ours(root: Node, agent: str) -> Iterator[Installed]:
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:
-    return node.nodes if isinstance(node, Items) else ()
+    return node.items if isinstance(node, ListNode) else ()

@@ -3,7 +3,7 @@
 A text comes in and a text goes out. What is put in is only ever added, never in place of
 something: blanks, comments, order, line ends and trailing commas stay. So taking it out again
 gives the text from before, given what `containers_before` noted of it. None of the packages
-that read JSON5 in Python can edit it (see `core/install/json5.py`); editors' ways do not take back.
+that read JSON5 in Python can edit it (see `core/text/json5.py`); editors' ways do not take back.
 """
 
 import json
@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.config.tree import Entry, Items, Leaf, Node, Table
-from ullage.core.install.json5 import BLANKS, parse_json5
+from ullage.core.text.json5 import BLANKS, parse_json5
+from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Route: TypeAlias = tuple[int, ...]
@@ -73,8 +73,8 @@ def route_to(root: Node, path: tuple[str, ...]) -> Route | None:
 
 
 def last_index(node: Node, key: str) -> int | None:
-    entries = node.entries if isinstance(node, Table) else ()
-    return max((at for at, entry in enumerate(entries) if entry.key == key), default=None)
+    members = node.members if isinstance(node, MappingNode) else ()
+    return max((at for at, member in enumerate(members) if member.key == key), default=None)
 
 
 def child(node: Node, key: str) -> Node | None:
@@ -91,7 +91,7 @@ def containers_before(text: str, paths: Sequence[tuple[str, ...]]) -> Before:
     for path in ((), *paths):
         route = route_to(root, path)
         node = None if route is None else node_at(root, route)
-        if isinstance(node, Table | Items):
+        if isinstance(node, MappingNode | ListNode):
             start, end = _inside(node)
             found.append(Container(path=path, inner="" if _children(node) else text[start:end]))
     return Before(blank=None, containers=tuple(found))
@@ -111,7 +111,7 @@ def append_item(text: str, path: tuple[str, ...], item: Json) -> str:
     if route is None:
         return set_member(text, path, [item])
     node = node_at(root, route)
-    if not isinstance(node, Items):
+    if not isinstance(node, ListNode):
         raise NotEditable(path, "list")
     return _put(text, root, node, "", item)
 
@@ -130,15 +130,15 @@ def set_member(text: str, path: tuple[str, ...], value: Json) -> str:
     depth = 0
     while depth < len(path) - 1 and (deeper := child(node, path[depth])) is not None:
         node, depth = deeper, depth + 1
-    if not isinstance(node, Table):
+    if not isinstance(node, MappingNode):
         raise NotEditable(path[:depth], "table")
     key = json.dumps(path[depth], ensure_ascii=False) + ": "
     return _put(text, root, node, key, _wrapped(path[depth + 1 :], value))
 
 
-def replace_leaf(text: str, route: Route, value: Json) -> str:
-    span = _span(node_at(parse_json5(text), route))
-    return text[: span[0]] + json.dumps(value, ensure_ascii=False) + text[span[1] :]
+def replace_scalar(text: str, route: Route, value: Json) -> str:
+    node = node_at(parse_json5(text), route)
+    return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
 
 
 def remove(text: str, route: Route, before: Before | None) -> str:
@@ -171,15 +171,15 @@ def remove(text: str, route: Route, before: Before | None) -> str:
 def _known(root: Node, route: Route, before: Before | None) -> str | None:
     path: list[str] = []
     for index in route:
-        if not isinstance(root, Table):
+        if not isinstance(root, MappingNode):
             return None
-        path.append(root.entries[index].key)
-        root = root.entries[index].node
+        path.append(root.members[index].key)
+        root = root.members[index].node
     found = () if before is None else before.containers
     return next((one.inner for one in found if one.path == tuple(path)), None)
 
 
-def _put(text: str, root: Node, holder: Table | Items, key: str, value: Json) -> str:
+def _put(text: str, root: Node, holder: MappingNode | ListNode, key: str, value: Json) -> str:
     """Write a value behind the last one, in the manner of the text.
 
     It gets a line of its own, unless it is a plain one and all of the holder stands on one line.
@@ -234,31 +234,18 @@ def _ends_in_comment(gap: str) -> bool:
 
 
 def _children(node: Node) -> Sequence[tuple[tuple[int, int], Node]]:
-    """List what a table or list holds, each with its place in the text, keys included."""
+    """List what a mapping or list holds, each with its place in the text, keys included."""
     match node:
-        case Leaf():
+        case ScalarNode():
             return ()
-        case Items():
-            return [(_span(item), item) for item in node.nodes]
-        case Table():
-            return [((_start(entry), _span(entry.node)[1]), entry.node) for entry in node.entries]
-
-
-def _start(entry: Entry) -> int:
-    if entry.key_span is None:
-        raise AssertionError("what is parsed from a text has places")
-    return entry.key_span.start
-
-
-def _span(node: Node) -> tuple[int, int]:
-    if node.span is None:
-        raise AssertionError("what is parsed from a text has places")
-    return node.span.start, node.span.end
+        case ListNode():
+            return [((item.start, item.end), item) for item in node.items]
+        case MappingNode():
+            return [((part.start, part.node.end), part.node) for part in node.members]
 
 
 def _inside(node: Node) -> tuple[int, int]:
-    start, end = _span(node)
-    return start + 1, end - 1
+    return node.start + 1, node.end - 1
 
 
 def _comma(text: str, start: int, end: int) -> int | None:

@@ -8,8 +8,6 @@ plug-ins may load, it must be in that too.
 import re
 from collections.abc import Iterator
 
-from ullage.core.config.tree import Items, Leaf, Node, Table
-from ullage.core.install.json5 import parse_json5
 from ullage.core.install.json_edit import (
     Before,
     Route,
@@ -19,10 +17,12 @@ from ullage.core.install.json_edit import (
     is_blank,
     node_at,
     remove,
-    replace_leaf,
+    replace_scalar,
     route_to,
     set_member,
 )
+from ullage.core.text.json5 import parse_json5
+from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
 
 PLUGIN = "ullage"
 LOAD_PATHS = ("plugins", "load", "paths")
@@ -47,14 +47,14 @@ def with_plugin(text: str, folder: str, before: Before | None) -> str:
     if not places:
         text = append_item(text, LOAD_PATHS, folder)
     elif _value(text, places[0]) != folder:
-        text = replace_leaf(text, places[0], folder)
+        text = replace_scalar(text, places[0], folder)
     switch = _route(text, (*ENTRY, "enabled"))
     if _route(text, ENTRY) is None:
         text = set_member(text, ENTRY, {"enabled": True})
     elif switch is not None and _value(text, switch) is False:
-        text = replace_leaf(text, switch, value=True)
+        text = replace_scalar(text, switch, value=True)
     allowed = _node(text, ALLOW)
-    if isinstance(allowed, Items) and allowed.nodes and _allow_route(text) is None:
+    if isinstance(allowed, ListNode) and allowed.items and _allow_route(text) is None:
         text = append_item(text, ALLOW, PLUGIN)
     if _route(text, PROVIDER) is None:
         text = set_member(text, PROVIDER, PLUGIN)
@@ -92,9 +92,9 @@ def other_provider(text: str) -> str | None:
 def what_keeps_it_off(text: str) -> str | None:
     """Name the setting by which OpenClaw would not load our plug-in."""
     switch, denied = _node(text, ("plugins", "enabled")), _node(text, ("plugins", "deny"))
-    if isinstance(switch, Leaf) and switch.value is False:
+    if isinstance(switch, ScalarNode) and switch.value is False:
         return "plugins.enabled"
-    if isinstance(denied, Items) and _index_of(denied, PLUGIN) is not None:
+    if isinstance(denied, ListNode) and _index_of(denied, PLUGIN) is not None:
         return "plugins.deny"
     return None
 
@@ -111,12 +111,12 @@ def _plugin_routes(text: str, folder: str) -> Iterator[Route]:
 
 def _load_places(text: str, folder: str) -> list[Route]:
     node, route = _node(text, LOAD_PATHS), _route(text, LOAD_PATHS)
-    if not isinstance(node, Items) or route is None:
+    if not isinstance(node, ListNode) or route is None:
         return []
     return [
         (*route, at)
-        for at, item in enumerate(node.nodes)
-        if isinstance(item, Leaf)
+        for at, item in enumerate(node.items)
+        if isinstance(item, ScalarNode)
         and isinstance(item.value, str)
         and (item.value == folder or _OUR_FOLDER.search(item.value))
     ]
@@ -124,14 +124,14 @@ def _load_places(text: str, folder: str) -> list[Route]:
 
 def _allow_route(text: str) -> Route | None:
     node, route = _node(text, ALLOW), _route(text, ALLOW)
-    if route is None or not isinstance(node, Items):
+    if route is None or not isinstance(node, ListNode):
         return None
     index = _index_of(node, PLUGIN)
     return None if index is None else (*route, index)
 
 
-def _index_of(node: Items, value: str) -> int | None:
-    values = [item.value if isinstance(item, Leaf) else None for item in node.nodes]
+def _index_of(node: ListNode, value: str) -> int | None:
+    values = [item.value if isinstance(item, ScalarNode) else None for item in node.items]
     return values.index(value) if value in values else None
 
 
@@ -142,10 +142,10 @@ def _route(text: str, path: tuple[str, ...]) -> Route | None:
 def _node(text: str, path: tuple[str, ...]) -> Node | None:
     node: Node | None = None if is_blank(text) else parse_json5(text)
     for key in path:
-        node = child(node, key) if isinstance(node, Table) else None
+        node = child(node, key) if isinstance(node, MappingNode) else None
     return node
 
 
 def _value(text: str, route: Route) -> object:
     node = node_at(parse_json5(text), route)
-    return node.value if isinstance(node, Leaf) else None
+    return node.value if isinstance(node, ScalarNode) else None

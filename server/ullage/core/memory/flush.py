@@ -11,8 +11,8 @@ import re
 
 import msgspec
 
-from ullage.core.config.settings import FlushSettings
-from ullage.core.gauge.policy import Policy, ratio_at, reserve_at
+from ullage.core.config.settings import FlushSettings, Policy
+from ullage.core.gauge.policy import ratio_at, reserve_at
 from ullage.core.transcript.context import Context
 
 NO_REPLY = "NO_REPLY"

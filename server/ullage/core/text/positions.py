@@ -54,6 +54,11 @@ class Positions:
     def extent(self, start: int, end: int) -> Extent:
         return Extent(self.position(start), self.position(end))
 
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Count as people do: lines and columns from 1, columns in characters."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
     def offset(self, position: Position) -> int:
         """Give the offset of a position; one beyond its line is the line's end."""
         if position.line >= len(self._starts):

@@ -24,7 +24,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import is_running
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.decision import Ask, Warn
-from ullage.core.config.keys import READ_ONLY
+from ullage.core.config.settings import READ_ONLY
 from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
 from ullage.lsp.auto import text as auto_text
 from ullage.lsp.auto.ask import ask_first, nudge

@@ -10,8 +10,8 @@ from lsprotocol import types
 from ullage.app.config.report import PlainValue, SettingReport, report_config
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_size import sent_tokens
-from ullage.core.config.keys import Key
-from ullage.core.config.lookup import key_at
+from ullage.core.config.key import Key
+from ullage.core.config.read import key_at
 from ullage.core.documents.text_sections import text_sections, text_tokens
 from ullage.core.secrets.scan import known_secrets, mask
 from ullage.core.text.positions import Position, Positions
@@ -19,7 +19,7 @@ from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.documents.finding import range_of
 from ullage.lsp.markdown import escaped
 from ullage.store.checkpoint.files import read_checkpoint
-from ullage.store.config.files import parse_config, place_of
+from ullage.store.config.files import guess_place, parse_config
 
 FileHover: TypeAlias = Callable[[Path, types.Position, Surroundings], types.Hover | None]
 
@@ -37,23 +37,23 @@ def config_hover(path: Path, at: types.Position, around: Surroundings) -> types.
     text = around.text_of(path)
     if text is None:
         return None
-    source = parse_config(place_of(path), str(path), text.encode("utf-8", "replace"))
-    if source.root is None:
-        return None
+    source = parse_config(guess_place(path), str(path), text.encode("utf-8", "replace"))
     positions = Positions(text)
-    found = key_at(source.root, positions.offset(Position(at.line, at.character)))
-    if found is None:
+    here = key_at(source, positions.offset(Position(at.line, at.character)))
+    if here is None:
         return None
+    key, member = here
     reports = report_config(around.config, around.places).settings
-    mine = [one for one in reports if one.key == found.key.name]
-    general = [one for one in mine if one.model is None]
-    extent = positions.extent(found.span.start, found.span.end)
-    return _hover(_key_text(found.key, general[0] if general else mine[0]), range_of(extent))
+    mine = [report for report in reports if report.key == key.name]
+    general = [report for report in mine if report.model is None]
+    extent = positions.extent(member.start, member.end)
+    return _hover(_key_text(key, general[0] if general else mine[0]), range_of(extent))
 
 
 def _key_text(key: Key, report: SettingReport) -> str:
     origins = ", ".join(
-        one.name if one.line is None else f"{one.name}:{one.line}" for one in report.origins
+        origin.name if origin.line is None else f"{origin.name}:{origin.line}"
+        for origin in report.origins
     )
     now = "the default" if report.is_default else f"{_value(report.value)}, from {escaped(origins)}"
     rows = [

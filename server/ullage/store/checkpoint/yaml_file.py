@@ -2,20 +2,21 @@
 
 import math
 import re
-from collections.abc import Iterator
 from typing import TypeAlias, cast
 
 import msgspec
 import yaml
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, storable
+from ullage.core.text.positions import Positions
+from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.store.files.yaml_tree import parse_yaml
 
 SCHEMA_VERSION = 1
 HEAD = b"# OpenClaw Checkpoint Schema v1\n"
 """The first line of the format, for people."""
 MAX_SIZE_BYTES = 4 * 1024 * 1024
-MAX_DEPTH = 50
 """docs/safety.md, "Limits of what is read"."""
 _Tree: TypeAlias = (
     "str | int | float | bool | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | None"
@@ -27,11 +28,7 @@ _NOT_BLOCK = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|[ 
 """What libyaml does not write as a block scalar: blanks that end a line, tabs, emoji and all that
 is beyond U+FFFF, control characters, breaks other than LF. Double quotes hold all of these.
 """
-_INTEGER = re.compile(r"-?\d{1,18}")
-_FLOAT = re.compile(r"-?\d{1,18}\.\d{1,30}(?:[eE][-+]?\d{1,3})?|-?\d{1,18}[eE][-+]?\d{1,3}")
-_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def dump(checkpoint: Checkpoint) -> bytes:
@@ -85,20 +82,25 @@ def load(data: bytes) -> Checkpoint:
     if len(data) > MAX_SIZE_BYTES:
         raise CorruptCheckpoint(f"the checkpoint has {len(data):,} bytes, more than any of ours")
     try:
-        tree = _read(yaml.parse(data.decode(), Loader=_loader))
+        tree = _plain(parse_yaml(data.decode()))
         _refuse_newer(tree)
-        found = msgspec.convert(tree, Checkpoint)
+        checkpoint = msgspec.convert(tree, Checkpoint)
     except UnicodeDecodeError as error:
         raise CorruptCheckpoint(f"the checkpoint is not UTF-8 (byte {error.start})") from error
-    except yaml.YAMLError as error:
-        raise CorruptCheckpoint(f"the checkpoint is not YAML: {_place(error)}") from error
+    except NotRead as error:
+        line = Positions(data.decode()).position(error.offset).line + 1
+        problem = error.problem.removeprefix("this ")
+        verb = "" if problem != error.problem else "cannot be read: "
+        raise CorruptCheckpoint(f"the checkpoint {verb}{problem} (line {line})") from error
     except msgspec.ValidationError as error:
         raise CorruptCheckpoint(f"the checkpoint does not fit its schema: {error}") from error
-    use = found.meta.token_usage
-    counted = (found.meta.compaction_count, use.input_tokens, use.context_window, use.utilization)
-    if min(counted) < 0:
+    use = checkpoint.meta.token_usage
+    if not math.isfinite(use.utilization):
+        raise CorruptCheckpoint("the checkpoint has a number beyond all numbers")
+    counts = (use.input_tokens, use.context_window, use.utilization)
+    if min(checkpoint.meta.compaction_count, *counts) < 0:
         raise CorruptCheckpoint("the checkpoint counts less than nothing")
-    return found
+    return checkpoint
 
 
 def _refuse_newer(tree: _Tree) -> None:
@@ -107,85 +109,16 @@ def _refuse_newer(tree: _Tree) -> None:
         raise NewerCheckpoint(f"schema version {version} is of a newer Ullage: update this one")
 
 
-def _read(events: Iterator[yaml.Event]) -> _Tree:
-    """Build plain values from the events, refusing all that a checkpoint has no use for."""
-    root: _Tree = None
-    stack: list[_Open] = []
-    n_documents = 0
-    for event in events:
-        _check(event, len(stack))
-        n_documents += isinstance(event, yaml.DocumentStartEvent)
-        if n_documents > 1:
-            raise CorruptCheckpoint(f"the checkpoint has a second document{_at(event)}")
-        value: _Tree = None
-        if isinstance(event, yaml.ScalarEvent):
-            value = _value(event)
-        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-            is_mapping = isinstance(event, yaml.MappingStartEvent)
-            stack.append(_Open(value={} if is_mapping else []))
-            continue
-        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-            value = stack.pop().value
-        else:
-            continue
-        if stack:
-            _add(stack[-1], value, event)
-        else:
-            root = value
-    return root
-
-
-class _Open(msgspec.Struct):
-    """A mapping or sequence whose end has not come yet."""
-
-    value: list[_Tree] | dict[str, _Tree]
-    key: str | None = None
-
-
-def _add(parent: _Open, value: _Tree, event: yaml.Event) -> None:
-    if isinstance(parent.value, list):
-        parent.value.append(value)
-    elif parent.key is not None:
-        parent.value[parent.key] = value
-        parent.key = None
-    elif isinstance(event, yaml.ScalarEvent):
-        if event.value in parent.value:
-            raise CorruptCheckpoint(f"the checkpoint names {event.value[:60]!r} twice")
-        parent.key = event.value
-    else:
-        raise CorruptCheckpoint(f"the checkpoint has a key that is no name{_at(event)}")
-
-
-def _check(event: yaml.Event, depth: int) -> None:
-    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-        raise CorruptCheckpoint(f"the checkpoint uses YAML anchors or aliases{_at(event)}")
-    if getattr(event, "tag", None) is not None:
-        raise CorruptCheckpoint(f"the checkpoint uses YAML tags{_at(event)}")
-    if depth > MAX_DEPTH:
-        raise CorruptCheckpoint(f"the checkpoint is nested deeper than {MAX_DEPTH} levels")
-
-
-def _value(event: yaml.ScalarEvent) -> _Tree:
-    """Read a scalar; only unquoted ones may be anything but text, and no dates."""
-    text = event.value
-    if not event.implicit[0]:
-        return text
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if not _FLOAT.fullmatch(text):
-        return text
-    if not math.isfinite(number := float(text)):
-        raise CorruptCheckpoint(f"the checkpoint has a number beyond all numbers{_at(event)}")
-    return number
-
-
-def _at(event: yaml.Event) -> str:
-    return f" (line {event.start_mark.line + 1})" if event.start_mark else ""
-
-
-def _place(error: yaml.YAMLError) -> str:
-    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-    problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else str(error)
-    return f"{problem} (line {mark.line + 1})" if mark else " ".join(f"{problem}".split())
+def _plain(node: Node) -> _Tree:
+    match node:
+        case ScalarNode():
+            return node.value
+        case ListNode():
+            return [_plain(item) for item in node.items]
+        case MappingNode():
+            tree: dict[str, _Tree] = {}
+            for member in node.members:
+                if member.key in tree:
+                    raise CorruptCheckpoint(f"the checkpoint names {member.key[:60]!r} twice")
+                tree[member.key] = _plain(member.node)
+            return tree

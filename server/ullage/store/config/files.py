@@ -1,23 +1,20 @@
 """The configuration files of this machine, read as trees; no fault of theirs stops anything."""
 
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.core.config.tree import (
-    MAX_SIZE_BYTES,
-    Code,
-    Finding,
-    Node,
-    NotRead,
-    Place,
-    Source,
-    Span,
-    TextLines,
-)
+import msgspec
+
+from ullage.core.config.source import Code, Finding, Place, Source
+from ullage.core.text.positions import Positions
+from ullage.core.text.tree import NotRead, ScalarNode
 from ullage.store.files.places import Places
 
+MAX_SIZE_BYTES = 256 * 1024
+"""Chosen: a file with every key and a comment on each has 10 kB, and reading the worst kind of so
+many bytes takes 0.4 s (measured), which is all that a hostile workspace may cost."""
 WORKSPACE_FILE = ".ullage.yaml"
 USER_FILE = "config.yaml"
 Stamp: TypeAlias = tuple[str, int, int]
@@ -36,13 +33,13 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
         folder / "clawdbot.json",
         places.home / ".clawdbot" / "clawdbot.json",
     )
-    found: list[tuple[Place, Path]] = [
+    own: list[tuple[Place, Path]] = [
         ("openclaw", next(filter(is_there, openclaw), openclaw[0])),
         ("user file", places.home / ".openclaw" / USER_FILE),
     ]
     if workspace is not None:
-        found.append(("workspace file", workspace / WORKSPACE_FILE))
-    return tuple(found)
+        own.append(("workspace file", workspace / WORKSPACE_FILE))
+    return tuple(own)
 
 
 def config_stamps(places: Places, workspaces: Sequence[Path]) -> tuple[Stamp, ...]:
@@ -53,10 +50,10 @@ def config_stamps(places: Places, workspaces: Sequence[Path]) -> tuple[Stamp, ..
 
 def _stamp(path: Path) -> Stamp:
     try:
-        found = path.stat()
+        info = path.stat()
     except (OSError, ValueError):
         return str(path), 0, 0
-    return str(path), found.st_mtime_ns, found.st_size
+    return str(path), info.st_mtime_ns, info.st_size
 
 
 def is_there(path: Path) -> bool:
@@ -67,7 +64,7 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def place_of(path: Path) -> Place:
+def guess_place(path: Path) -> Place:
     """Tell by its name what a file is."""
     if path.suffix in (".json", ".json5"):
         return "openclaw"
@@ -76,65 +73,44 @@ def place_of(path: Path) -> Place:
 
 def read_config_file(place: Place, path: Path) -> Source | None:
     """Read a file; None where there is none."""
-    name = str(path)
+    source = Source(place=place, name=str(path))
     try:
         info = path.stat()
         if not stat.S_ISREG(info.st_mode):
-            return _unread(place, name, "config-unreadable", "it is no regular file", "remove it")
+            return _unread(source, "config-unreadable", "it is no regular file", "remove it")
         if info.st_size > MAX_SIZE_BYTES:
             problem = f"it has {info.st_size:,} bytes, and {MAX_SIZE_BYTES:,} are read at most"
-            return _unread(place, name, "config-unreadable", problem, "make it smaller")
+            return _unread(source, "config-unreadable", problem, "make it smaller")
         with path.open("rb") as file:
             data = file.read(MAX_SIZE_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        return _unread(
-            place, name, "config-unreadable", f"it cannot be read ({reason})", "allow it"
-        )
-    return parse_config(place, name, data)
+        return _unread(source, "config-unreadable", f"it cannot be read ({reason})", "allow it")
+    return parse_config(place, str(path), data)
 
 
 def parse_config(place: Place, name: str, data: bytes) -> Source:
     """Read the bytes of a file, in the language that its name tells."""
+    # Each parser is imported where a file needs it.
+    if name.endswith((".json", ".json5")):
+        from ullage.core.text.json5 import parse_json5 as parse
+    else:
+        from ullage.store.files.yaml_tree import parse_yaml as parse
+    source = Source(place=place, name=name)
     try:
         text = data.decode("utf-8-sig")
+        source = Source(place=place, name=name, positions=Positions(text))
+        return msgspec.structs.replace(source, root=parse(text))
     except UnicodeDecodeError as error:
-        return _unread(
-            place,
-            name,
-            "config-syntax",
-            f"it is not UTF-8 (byte {error.start})",
-            "save it as UTF-8",
-        )
-    try:
-        root = _parser(name)(text)
+        problem = f"it is not UTF-8 (byte {error.start})"
+        return _unread(source, "config-syntax", problem, "save it as UTF-8")
     except NotRead as error:
-        span = TextLines(text).span(error.offset, error.offset)
-        return _unread(place, name, "config-syntax", error.problem, error.fix, span)
-    return Source(place=place, name=name, root=root)
+        return _unread(source, "config-syntax", error.problem, error.fix, error.offset)
 
 
-def _parser(name: str) -> Callable[[str], Node]:
-    """Give the parser for a file; each is imported where a file needs it."""
-    if name.endswith((".json", ".json5")):
-        from ullage.core.install.json5 import parse_json5
-
-        return parse_json5
-    from ullage.store.config.yaml_tree import parse_yaml
-
-    return parse_yaml
-
-
-def _unread(
-    place: Place, name: str, code: Code, problem: str, fix: str, span: Span | None = None
-) -> Source:
-    source = Source(place=place, name=name)
-    finding = Finding(
-        code=code,
-        origin=source.origin(span),
-        message=f"{problem}, so nothing of this file counts",
-        fix=fix,
-    )
-    return Source(place=place, name=name, findings=(finding,))
+def _unread(source: Source, code: Code, problem: str, fix: str, offset: int = 0) -> Source:
+    origin = source.origin(ScalarNode(None, offset, offset))
+    finding = Finding(code, origin, f"{problem}, so nothing of this file counts", fix)
+    return msgspec.structs.replace(source, findings=(finding,))

@@ -1,4 +1,4 @@
-"""JSON5 of configurations, as json5.org has it, with places."""
+"""JSON5 as json5.org has it, with places."""
 
 import json
 import math
@@ -8,18 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles import examples
-from ullage.core.config.tree import Items, Leaf, Node, NotRead, Table
-from ullage.core.install.json5 import parse_json5
+from ullage.core.text.json5 import parse_json5
+from ullage.core.text.positions import Positions
+from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
 
 
 def plain(node: Node) -> object:
     match node:
-        case Leaf():
+        case ScalarNode():
             return node.value
-        case Items():
-            return [plain(part) for part in node.nodes]
-        case Table():
-            return {entry.key: plain(entry.node) for entry in node.entries}
+        case ListNode():
+            return [plain(part) for part in node.items]
+        case MappingNode():
+            return {member.key: plain(member.node) for member in node.members}
 
 
 @pytest.mark.parametrize(
@@ -87,14 +88,15 @@ def test_what_is_no_json5_is_refused_with_its_place(text: str, words: str, offse
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_places_are_those_of_an_editor(newline: str) -> None:
     text = newline.join(["{", "  // ä𝄞", "  'grüße': [1, 'é'], x: 5 /* end */", "}"])
-    root = parse_json5(text)
-    assert isinstance(root, Table)
-    first, second = root.entries
-    assert (first.key_span.line, first.key_span.column, first.key_span.end_column) == (3, 3, 10)
-    assert text[first.node.span.start : first.node.span.end] == "[1, 'é']"
-    assert (second.node.span.line, second.node.span.column) == (3, 25)
-    assert text[second.node.span.start : second.node.span.end] == "5"
-    assert (root.span.start, root.span.end) == (0, len(text))
+    root, positions = parse_json5(text), Positions(text)
+    assert isinstance(root, MappingNode)
+    first, second = root.members
+    place = positions.line_and_column
+    assert (place(first.start), place(first.end)) == ((3, 3), (3, 10))
+    assert text[first.node.start : first.node.end] == "[1, 'é']"
+    assert place(second.node.start) == (3, 25)
+    assert text[second.node.start : second.node.end] == "5"
+    assert (root.start, root.end) == (0, len(text))
 
 
 @given(

@@ -5,15 +5,20 @@ import math
 import pytest
 
 from ullage.core.config.checks import inconsistencies
-from ullage.core.config.merge import merged
-from ullage.core.config.reading import (
+from ullage.core.config.key import shorten
+from ullage.core.config.read import (
     MAX_FINDINGS,
+    key_at,
     plain_node,
     read_environment,
     read_flags,
     read_source,
 )
-from ullage.core.config.tree import Finding, Leaf, Source, TextLines, shown
+from ullage.core.config.settings import merge_settings
+from ullage.core.config.source import Finding, Source
+from ullage.core.text.positions import Positions
+from ullage.core.text.tree import ScalarNode
+from ullage.store.config.files import parse_config
 
 KEY = "sk-ant-api03-canarycanarycanarycanary"
 
@@ -156,7 +161,7 @@ def test_a_secret_is_told_and_never_shown_or_taken(value: object) -> None:
     assert "short" not in repr(finding)
 
 
-def test_a_secret_in_a_variable_is_not_shown() -> None:
+def test_a_secret_in_a_variable_is_not_shorten() -> None:
     settings, (finding,) = read_environment({"ULLAGE_COMPACTION_MODEL_PROVIDER": KEY})
     assert (settings, finding.code) == ([], "config-secret")
     assert "canary" not in repr(finding)
@@ -234,7 +239,7 @@ def test_a_workspace_sets_no_more_than_it_is_trusted_with(scope: str, value: obj
 def test_the_stronger_place_counts_and_lists_add_up() -> None:
     weak, _ = read({"pins": ["a", "b"], "gauge": {"trigger": 60}}, "openclaw")
     strong, _ = read({"pins": ["b", "c"], "gauge": {"trigger": 50}}, "editor")
-    gauge, pins = merged([weak, strong])
+    gauge, pins = merge_settings([weak, strong])
     assert (gauge.value.ratio, [o.place for o in gauge.origins]) == (0.5, ["editor"])
     assert pins.value == ("a", "b", "c")
     assert [origin.place for origin in pins.origins] == ["openclaw", "editor"]
@@ -262,7 +267,7 @@ def test_the_stronger_place_counts_and_lists_add_up() -> None:
 )
 def test_settings_that_make_no_sense_together_are_told_and_used(value, words: str) -> None:
     settings, _ = read(value)
-    found = inconsistencies(merged([settings]))
+    found = inconsistencies(merge_settings([settings]))
     assert any(words in finding.message for finding in found), found
     assert {(finding.code, finding.is_used) for finding in found} == {("config-order", True)}
 
@@ -270,7 +275,7 @@ def test_settings_that_make_no_sense_together_are_told_and_used(value, words: st
 def test_the_defaults_are_consistent_and_so_are_usual_settings() -> None:
     assert inconsistencies(()) == []
     settings, _ = read({"compaction": {"maxAutoCompactions": 0, "reserveTokens": 30_000}})
-    assert inconsistencies(merged([settings])) == []
+    assert inconsistencies(merge_settings([settings])) == []
 
 
 @pytest.mark.parametrize(
@@ -287,13 +292,12 @@ def test_the_defaults_are_consistent_and_so_are_usual_settings() -> None:
     ],
 )
 def test_lines_and_columns_are_those_of_an_editor(text: str, offset: int, place) -> None:
-    span = TextLines(text).span(offset, offset)
-    assert (span.line, span.column) == place == (span.end_line, span.end_column)
+    assert Positions(text).line_and_column(offset) == place
 
 
 def test_a_made_up_name_is_shown_on_one_short_line() -> None:
-    assert shown("a\nb\u2028c") == "a b c"
-    assert len(shown("x" * 1000)) == 60
+    assert shorten("a\nb\u2028c") == "a b c"
+    assert len(shorten("x" * 1000)) == 60
 
 
 def test_json_that_is_too_deep_or_too_large_is_nothing() -> None:
@@ -301,5 +305,59 @@ def test_json_that_is_too_deep_or_too_large_is_nothing() -> None:
     for _ in range(500):
         deep = {"a": deep}
     assert plain_node(deep)
-    assert plain_node(10**5000) == Leaf(value=math.inf)
-    assert plain_node(object()) == Leaf(value=None)
+    assert plain_node(10**5000) == ScalarNode(math.inf)
+    assert plain_node(object()) == ScalarNode(None)
+
+
+TEXT = """\
+gauge:
+  trigger: 60
+agents:
+  defaults:
+    compaction:
+      keepRecentTokens: 5000
+      modelOverrides:
+        gpt-4.1:
+          layers: { summarize: { trigger: 80 } }
+          contextWindow: 100000
+compaction.autoEnabled: false
+other: 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "name"),
+    [
+        ("trigger: 60", "gauge.trigger"),
+        ("60", "gauge.trigger"),
+        ("keepRecent", "compaction.layers.summarize.protectRecentTokens"),
+        ("trigger: 80", "compaction.layers.summarize.trigger"),
+        ("contextWindow", "contextWindow"),
+        ("compaction.auto", "compaction.autoEnabled"),
+        ("other", None),
+        ("defaults", None),
+    ],
+)
+def test_the_key_is_found(at: str, name: str | None) -> None:
+    source = parse_config("user file", "config.yaml", TEXT.encode())
+    here = key_at(source, TEXT.index(at))
+    assert (None if here is None else here[0].name) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "spelled"),
+    [
+        ("gauge:\n  triger: 60\n", "gauge.trigger", "trigger"),
+        ("gauge.triger: 60\n", "gauge.trigger", "gauge.trigger"),
+        ("compaction:\n  triger: 60\n", "checkpoint.trigger", None),
+        (
+            "compaction:\n  layers:\n    prune: {triger: 1}\n",
+            "compaction.layers.prune.trigger",
+            "trigger",
+        ),
+    ],
+)
+def test_a_name_is_spelled_for_its_place(text: str, name: str, spelled: str | None) -> None:
+    source = parse_config("workspace file", ".ullage.yaml", text.encode())
+    _, (finding,) = read_source(source, is_trusted=True)
+    assert (finding.replacement, finding.new_text) == (name, spelled)

@@ -1,23 +1,28 @@
 """Every key: known by each of its spellings, typed, with the default that its source gives."""
 
+import ast
 import math
+from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
-from ullage.core.config.keys import (
-    KEYS,
-    OPENCLAW_KEYS,
+from ullage.core.config.key import (
+    CRON,
+    FILES,
     OVERRIDES,
-    SECTIONS,
-    SPELLINGS,
+    SHARE,
+    TEXT,
+    URL,
     Key,
-    variable_of,
+    Kind,
+    Threshold,
 )
-from ullage.core.config.reading import plain_node, read_environment, read_source
-from ullage.core.config.settings import Config, config_of
-from ullage.core.config.tree import Source
-from ullage.core.config.values import Flag, Names, Real, Share, Threshold, Whole, Words
+from ullage.core.config.names import OPENCLAW_KEYS, SECTIONS
+from ullage.core.config.read import plain_node, read_environment, read_source
+from ullage.core.config.settings import KEYS, SPELLINGS, Config, config_of
+from ullage.core.config.source import Source
 
 FIGURES: dict[str, object] = {
     "contextWindow": None,
@@ -46,7 +51,6 @@ FIGURES: dict[str, object] = {
     "compaction.reserveTokens": 16_384,
     "compaction.softThresholdTokens": 4_000,
     "compaction.warnAtTokenThreshold": None,
-    "sandbox.readOnly": False,
     "compaction.model.provider": None,
     "compaction.model.modelName": None,
     "compaction.model.temperature": 0.3,
@@ -59,6 +63,7 @@ FIGURES: dict[str, object] = {
     "compaction.memoryFlush.systemPrompt": (
         "You are about to run out of context. Persist important information."
     ),
+    "sandbox.readOnly": False,
     "dreaming.triggers.schedule.cron": "0 3 * * *",
     "dreaming.triggers.session_idle.idle_minutes": 30,
     "dreaming.triggers.daily_log_size.threshold_kb": 50,
@@ -90,51 +95,54 @@ SPELLED = {
 }
 
 
+def bounds(kind: Kind) -> tuple[float, float]:
+    (meta,) = get_args(kind.type)[1:]
+    return meta.ge, meta.le
+
+
 def sample(key: Key) -> object:
     """Give a value of a key's kind that is not its default."""
-    match key.kind:
-        case Flag():
-            return not key.default
-        case Whole(minimum=minimum):
-            return (key.default or minimum) + 1
-        case Real():
-            return (key.default or 0) / 2
-        case Share():
-            return 77
-        case Words(shape="url"):
-            return "http://127.0.0.1:8080/v1"
-        case Words(shape="cron"):
-            return "*/5 1-3 * JAN,MAR mon"
-        case Words():
-            return "ein wörtlicher Text"
-        case Names():
-            return ["docs/a.md"]
+    kind = key.kind
+    if kind.base is bool:
+        return not key.default
+    if kind.base is int:
+        return (key.default or bounds(kind)[0]) + 1
+    if kind.base is float:
+        return (key.default or 0) / 2
+    if kind is SHARE:
+        return 77
+    if kind is URL:
+        return "http://127.0.0.1:8080/v1"
+    if kind is CRON:
+        return "*/5 1-3 * JAN,MAR mon"
+    return ["docs/a.md"] if kind.base is tuple else "ein wörtlicher Text"
 
 
 def wrong(key: Key) -> tuple[object, ...]:
     """Give values that a key cannot have."""
     other = ({"a": 1}, "-", [[]])
-    match key.kind:
-        case Flag():
-            return (0, 1, "yes", "true", *other)
-        case Whole(minimum=minimum, maximum=maximum):
-            return (minimum - 1, maximum + 1, 0.5, True, "5000", math.inf, math.nan, 10**30, *other)
-        case Real(minimum=minimum, maximum=maximum):
-            return (minimum - 1, maximum + 1, True, "1", math.nan, *other)
-        case Share():
-            return (0, -1, 0.8, 100.5, 101, 999, 1000.5, True, "101%", "80 tokens", 10**30, *other)
-        case Words(shape="url"):
-            bad = ("ftp://h", "file:///x", "https://u@h", "https://h?q=1", "https://h/#f", "h", 5)
-            return (*bad, *other)
-        case Words(shape="cron"):
-            return ("0 3 * *", "* * * * * *", "a b c d é", 5, *other)
-        case Words():
-            return (5, True, "x" * 20_001, {"a": 1}, ["a"])
-        case Names(shape="file"):
-            outside = ("../a", "a/../b", "/etc/x", "~/x", "C:\\x", "\\x", "..\\x")
-            return (*([name] for name in outside), "a", [1], [""], {"a": 1})
-        case Names():
-            return ("a", [1], [None], [""], [["a"]], {"a": 1}, ["a"] * 1001)
+    kind = key.kind
+    if kind.base is bool:
+        return (0, 1, "yes", "true", *other)
+    if kind.base is int:
+        minimum, maximum = bounds(kind)
+        return (minimum - 1, maximum + 1, 0.5, True, "5000", math.inf, math.nan, 10**30, *other)
+    if kind.base is float:
+        minimum, maximum = bounds(kind)
+        return (minimum - 1, maximum + 1, True, "1", math.nan, *other)
+    if kind is SHARE:
+        return (0, -1, 0.8, 100.5, 101, 999, 1000.5, True, "101%", "80 tokens", 10**30, *other)
+    if kind is URL:
+        bad = ("ftp://h", "file:///x", "https://u@h", "https://h?q=1", "https://h/#f", "h", 5)
+        return (*bad, *other)
+    if kind is CRON:
+        return ("0 3 * *", "* * * * * *", "a b c d é", 5, *other)
+    if kind is FILES:
+        outside = ("../a", "a/../b", "/etc/x", "~/x", "C:\\x", "\\x", "..\\x")
+        return (*([name] for name in outside), "a", [1], [""], {"a": 1})
+    if kind.base is tuple:
+        return ("a", [1], [None], [""], [["a"]], {"a": 1}, ["a"] * 1001)
+    return (5, True, "x" * 20_001, {"a": 1}, ["a"])
 
 
 def tree(name: str, value: object) -> dict[str, object]:
@@ -155,7 +163,7 @@ def field(config: Config, key: Key) -> object:
 
 
 def as_read(key: Key, value: object) -> object:
-    return tuple(value) if isinstance(value, list) else 0.77 if key.kind == Share() else value
+    return tuple(value) if isinstance(value, list) else 0.77 if key.kind is SHARE else value
 
 
 by_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
@@ -169,7 +177,7 @@ def test_the_table_names_every_key() -> None:
 def test_the_default_is_the_figure_of_its_source(key: Key) -> None:
     default = key.default.text if isinstance(key.default, Threshold) else key.default
     assert default == FIGURES[key.name]
-    assert key.source[:2] in ("S0", "S1", "S2", "S3", "S4", "SP")
+    assert key.source.startswith("docs/")
     assert key.meaning
 
 
@@ -202,7 +210,7 @@ def test_a_value_arrives_in_its_field_and_changes_no_other(key: Key) -> None:
 @by_key
 def test_a_wrong_value_is_a_finding_and_does_not_count(key: Key) -> None:
     for value in wrong(key):
-        if isinstance(key.kind, Words) and value == "-" and key.kind.shape == "any":
+        if key.kind is TEXT and value == "-":
             continue
         settings, findings = read(tree(key.name, value))
         if key.name == "compaction.prune.enabled" and isinstance(value, dict):
@@ -233,8 +241,29 @@ def test_its_variable_sets_it(key: Key) -> None:
     (setting,) = settings
     assert setting.key is key
     assert setting.origins[0].name == key.variable
-    expected = Threshold(ratio=0.77) if key.kind == Share() else value
+    expected = Threshold(ratio=0.77) if key.kind is SHARE else value
     assert setting.value == (tuple(expected) if isinstance(expected, list) else expected)
+
+
+PACKAGE = Path(__file__).parents[3] / "server/ullage"
+
+
+def attributes_read() -> set[tuple[str, str]]:
+    """List what is read of what in the package: `policy.full_ratio` as its two names."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    reads = [node for node in nodes if isinstance(node, ast.Attribute)]
+    owners = (getattr(node.value, "id", getattr(node.value, "attr", "")) for node in reads)
+    return set(zip(owners, (node.attr for node in reads), strict=True))
+
+
+def test_every_key_is_read_somewhere_or_marked_as_not_supported_yet() -> None:
+    reads = attributes_read()
+    for key in KEYS:
+        struct, _, name = key.field.rpartition(".")
+        owners = (struct, "settings") if struct else ("config", "self")
+        is_read = any((owner, name) in reads for owner in owners)
+        assert is_read == key.is_supported, key.name
 
 
 def test_no_two_keys_have_the_same_variable_or_spelling() -> None:
@@ -260,7 +289,7 @@ def test_no_two_keys_have_the_same_variable_or_spelling() -> None:
     ],
 )
 def test_variables_are_named_after_keys(name: str, variable: str) -> None:
-    assert variable_of(name) == variable == SPELLINGS[name].variable
+    assert SPELLINGS[name].variable == variable
 
 
 def test_every_other_spelling_is_in_the_table() -> None:

@@ -1,4 +1,4 @@
-"""YAML of configurations: plain values with places, and none of YAML's traps."""
+"""YAML: plain values with places, and none of its traps."""
 
 import math
 import re
@@ -9,9 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from profiles import examples
-from ullage.core.config.tree import Items, Leaf, Node, NotRead, Span, Table
-from ullage.store.config import yaml_tree as config_yaml
-from ullage.store.config.yaml_tree import parse_yaml
+from ullage.core.text.positions import Positions
+from ullage.core.text.tree import ListNode, MappingNode, Member, Node, NotRead, ScalarNode
+from ullage.store.files import yaml_tree
+from ullage.store.files.yaml_tree import parse_yaml
 
 LOADERS = [
     pytest.param(getattr(yaml, name), id=name)
@@ -23,30 +24,30 @@ LOADERS = [
 @pytest.fixture(params=LOADERS, autouse=True)
 def loader(request, monkeypatch) -> None:
     """Run every test with libyaml and without it."""
-    monkeypatch.setattr(config_yaml, "_loader", request.param)
+    monkeypatch.setattr(yaml_tree, "_loader", request.param)
 
 
 def plain(node: Node) -> object:
     match node:
-        case Leaf():
+        case ScalarNode():
             return node.value
-        case Items():
-            return [plain(part) for part in node.nodes]
-        case Table():
-            return {entry.key: plain(entry.node) for entry in node.entries}
+        case ListNode():
+            return [plain(part) for part in node.items]
+        case MappingNode():
+            return {member.key: plain(member.node) for member in node.members}
 
 
-def all_spans(node: Node) -> list[Span]:
-    spans = [node.span]
+def all_places(node: Node) -> list[tuple[int, int]]:
+    places = [(node.start, node.end)]
     match node:
-        case Items():
-            spans += [span for part in node.nodes for span in all_spans(part)]
-        case Table():
-            for entry in node.entries:
-                spans += [entry.key_span, *all_spans(entry.node)]
+        case ListNode():
+            places += [place for part in node.items for place in all_places(part)]
+        case MappingNode():
+            for member in node.members:
+                places += [(member.start, member.end), *all_places(member.node)]
         case _:
             pass
-    return [span for span in spans if span is not None]
+    return places
 
 
 @pytest.mark.parametrize(
@@ -81,22 +82,22 @@ def test_places_are_those_of_an_editor(newline: str) -> None:
     text = newline.join(
         ["# ä𝄞", "grüße: 'ü'", "b: [1, é]", "c:", "  d: |", "    x", "", "e: 5", ""]
     )
-    root = parse_yaml(text)
-    assert isinstance(root, Table)
-    grusse, b, c, e = root.entries
-    assert (grusse.key_span.line, grusse.key_span.column) == (2, 1)
-    assert (grusse.node.span.line, grusse.node.span.column, grusse.node.span.end_column) == (
-        2,
-        8,
-        11,
-    )
-    assert isinstance(b.node, Items)
-    assert (b.node.nodes[1].span.line, b.node.nodes[1].span.column) == (3, 8)
-    assert isinstance(c.node, Table)
-    assert (c.node.entries[0].key_span.line, c.node.entries[0].key_span.column) == (5, 3)
-    assert (e.node.span.line, e.node.span.column, e.node.span.end_column) == (8, 4, 5)
-    assert text[e.node.span.start : e.node.span.end] == "5"
-    assert text[b.node.span.start : b.node.span.end] == "[1, é]"
+    root, positions = parse_yaml(text), Positions(text)
+
+    def span(at: Node | Member) -> tuple[int, int, int]:
+        return (*positions.line_and_column(at.start), positions.line_and_column(at.end)[1])
+
+    assert isinstance(root, MappingNode)
+    grusse, b, c, e = root.members
+    assert span(grusse)[:2] == (2, 1)
+    assert span(grusse.node) == (2, 8, 11)
+    assert isinstance(b.node, ListNode)
+    assert span(b.node.items[1])[:2] == (3, 8)
+    assert isinstance(c.node, MappingNode)
+    assert span(c.node.members[0])[:2] == (5, 3)
+    assert span(e.node) == (8, 4, 5)
+    assert text[e.node.start : e.node.end] == "5"
+    assert text[b.node.start : b.node.end] == "[1, é]"
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,6 @@ def test_any_text_is_read_or_refused_and_places_are_inside_it(text: str) -> None
     except NotRead as refused:
         offsets = [refused.offset]
     else:
-        assert all(span.start <= span.end for span in all_spans(node))
-        offsets += [offset for span in all_spans(node) for offset in (span.start, span.end)]
+        assert all(start <= end for start, end in all_places(node))
+        offsets += [offset for place in all_places(node) for offset in place]
     assert 0 <= min(offsets) <= max(offsets) <= len(text)
