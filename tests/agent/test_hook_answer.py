@@ -186,7 +186,7 @@ def test_a_tool_call_is_captured_once_and_silently(lab: Lab) -> None:
     assert lab.ask(claude("PostToolUseFailure", **failed)) == ""
     state = lab.state()
     assert state.resources.tools_used == ("Edit", "Bash")
-    assert [one.text for one in state.thread.errors] != []
+    assert [error.text for error in state.thread.errors] != []
 
 
 def test_what_a_subagent_does_is_not_the_session_s(lab: Lab) -> None:

@@ -67,7 +67,7 @@ async def test_one_huge_last_output_is_pruned_where_nothing_else_helps(service: 
     session.messages.pop()
     answer = await session.overflow()
     assert answer.action == "retry"
-    assert [one.index for one in answer.replacements] == [2]
+    assert [replacement.index for replacement in answer.replacements] == [2]
     assert PRUNED_OUTPUT in repr(answer.replacements[0].message)
     assert failed(await session.overflow())
 

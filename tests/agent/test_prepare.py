@@ -113,7 +113,9 @@ async def test_old_output_is_pruned_in_memory_and_stays_pruned(service: Service)
     # The provider reports the smaller context now: without memory all would be sent again.
     session.turn("Next.")
     again = await session.prepare(used=113_000)
-    assert [one.index for one in again.replacements] == [one.index for one in prepared.replacements]
+    assert [replacement.index for replacement in again.replacements] == [
+        replacement.index for replacement in prepared.replacements
+    ]
     assert again.gauge.used_tokens == 113_000
     assert kinds(again) == ["pruned"]
 
@@ -318,7 +320,7 @@ def shuffled(value: object, order: random.Random) -> object:
         order.shuffle(keys)
         return {key: shuffled(value[key], order) for key in keys}
     if isinstance(value, list):
-        return [shuffled(one, order) for one in value]
+        return [shuffled(part, order) for part in value]
     return value
 
 

@@ -31,9 +31,9 @@ def test_the_page_tells_every_field_of_a_method(method: protocol.Method[Wire, Wi
 
 def test_the_page_tells_every_action_event_and_error() -> None:
     for name in ("TakenOrAsked", "ErrorKind"):
-        for one in getattr(protocol, name).__args__:
-            told = one if isinstance(one, str) else one.__struct_config__.tag
-            assert f"`{told}`" in PAGE, told
+        for shape in getattr(protocol, name).__args__:
+            word = shape if isinstance(shape, str) else shape.__struct_config__.tag
+            assert f"`{word}`" in PAGE, word
     source = Path(json_rpc.__file__).read_text("utf-8")
     for code in re.findall(r"^[A-Z_]+ = (-32\d+)$", source, re.MULTILINE):
         assert f"{code}" in PAGE

@@ -1,6 +1,6 @@
 """The edge of a hook: one event on standard input, what the agent accepts on standard output.
 
-Whatever happens the agent goes on with its work: the exit code is 0, nothing is printed that it
+Whatever happens, the agent continues its work: the exit code is 0, nothing is printed that it
 would not take, and the process ends within its time limit. Nothing heavy is imported before the
 event is known.
 """
@@ -96,7 +96,7 @@ def _give_up(seconds: float) -> NoReturn:
 
 
 def _note(error: Exception) -> None:
-    """Say in one line why nothing was done; what other than our errors say may hold anything."""
+    """Say in one line why nothing was done; the text of other errors may hold anything."""
     from ullage.core.secrets.scan import mask
     from ullage.errors import UllageError
 
@@ -119,7 +119,7 @@ def _end(output: bytes) -> NoReturn:
 
 def _write(stream: TextIO | None, data: bytes) -> None:
     if stream is None:
-        # It was closed at the start: its number may be that of a file of ours by now.
+        # It was closed at the start: its number may be that of another file by now.
         return
     try:
         descriptor = stream.fileno()

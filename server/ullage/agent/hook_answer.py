@@ -1,4 +1,4 @@
-"""What is done at each event of a hook, and what the agent is told.
+"""What is done at each event of a hook, and what the agent gets to read.
 
 Each event imports what it needs: a tool call must not pay for what a compaction takes. Printed is
 `hookSpecificOutput.additionalContext` and nothing beside it: Codex refuses keys that it does not
@@ -128,7 +128,7 @@ def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
 def _before_prompt(hook: _Hook, event: PromptSent) -> bytes:
     """Tell how full the window is from 70 % on, and save a checkpoint from 80 % on."""
     if not hook.origin.has_transcript:
-        # Its transcript is not one that we read later.
+        # Its transcript is not read later.
         from ullage.core.checkpoint.captured import MessageEvent
 
         _capture(hook, MessageEvent(role="user", text=event.prompt))
@@ -153,9 +153,9 @@ def _before_prompt(hook: _Hook, event: PromptSent) -> bytes:
 
 
 def _before_compaction(hook: _Hook) -> bytes:
-    """Save a checkpoint; Claude Code's summarizer is told what must survive.
+    """Save a checkpoint; Claude Code's summarizer gets what must survive.
 
-    Codex ignores the text, and an answer of ours could only stop its turn. Copilot has no event
+    Codex ignores the text, and an answer could only stop its turn. Copilot has no event
     after a compaction: a mark says to the next one that there was one.
     """
     if not hook.origin.has_transcript and not hook.is_read_only:
@@ -174,7 +174,7 @@ def _before_compaction(hook: _Hook) -> bytes:
 
 
 def _on_resume(hook: _Hook, *, is_compacted: bool) -> bytes:
-    """Give the working state back after a compaction, or where one took it and no one gave it."""
+    """Give the working state back after a compaction, unless somebody did already."""
     from ullage.app.checkpoint.resume import resume
 
     checkpoint = resume(hook.key, hook.config.checkpoint, hook.places, max_chars=MAX_CONTEXT_CHARS)
@@ -191,7 +191,7 @@ def _capture(hook: _Hook, event: "Event") -> None:
 
 
 def _save_checkpoint(hook: _Hook, live: "LiveSession") -> bool:
-    """Write the checkpoint that is due; the prompt goes on where the disk does not take it."""
+    """Write the checkpoint that is due; where the disk does not take it, the prompt is sent."""
     from ullage.app.sessions.quick_load import has_checkpoint, load_fully
 
     settings, places = hook.config.checkpoint, hook.places
@@ -223,9 +223,8 @@ def _make_checkpoint(hook: _Hook, live: "LiveSession") -> "Checkpoint":
 def _is_missing(hook: _Hook, checkpoint: "Resume") -> bool:
     """Whether a session that is resumed lacks what its checkpoint says.
 
-    What was not compacted since is in the context still. Codex tells of the beginning of a
-    session with its first request: a checkpoint that is new is of a compaction that went before
-    it, which has an event of its own.
+    What was not compacted since is in the context still. Codex reports the start of a session with
+    its first request: a new checkpoint is of the compaction before it, which has its own event.
     """
     live = _read_session(hook)
     if live is None or live.reading.context.boundary is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_ERROR_CHARS = 2000
 """What is kept of a tool's error; whoever stores it cuts again (chosen)."""
 _MAX_ID_CHARS = 200
-"""An id is a UUID in all three; a longer one names no folder of ours (chosen)."""
+"""An id is a UUID in all three; a longer one is no name for a folder (chosen)."""
 
 
 class HookAgent(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 FAILED = -32000
-"""An error of ours; `data.kind` tells which."""
+"""An error of Ullage; `data.kind` says which."""
 CANCELLED = -32800
 """As in the Language Server Protocol."""
 
@@ -43,7 +43,7 @@ class RpcError(Exception):
 
 
 class Failure(RpcError):
-    """An error of ours; `kind` says which."""
+    """An error of Ullage; `kind` says which."""
 
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(FAILED, message, kind)

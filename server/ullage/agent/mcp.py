@@ -70,8 +70,8 @@ async def _answer(work: Callable[[], T]) -> T:
 
 def _load(session: str | None, places: Places) -> tuple[Loaded, Config]:
     config = load_config(places, workspace=places.cwd)
-    found = find_session(session or places.env.get(SESSION_VARIABLE), places)
-    return load(found, config, places), config
+    chosen = find_session(session or places.env.get(SESSION_VARIABLE), places)
+    return load(chosen, config, places), config
 
 
 def _write(session: str | None, places: Places) -> str:
@@ -87,7 +87,8 @@ def _write(session: str | None, places: Places) -> str:
 
 def _read(session: str | None, places: Places) -> str:
     loaded, config = _load(session, places)
-    found = resume(session_key(loaded.session), config.checkpoint, places)
-    if found is None:
+    checkpoint = resume(session_key(loaded.session), config.checkpoint, places)
+    if checkpoint is None:
         return "There is no checkpoint of this session yet: checkpoint_write makes one."
-    return found.text if found.problem is None else f"{found.problem}\n\n{found.text}"
+    problem, text = checkpoint.problem, checkpoint.text
+    return text if problem is None else f"{problem}\n\n{text}"

@@ -70,7 +70,7 @@ async def prepare(sessions: Sessions, params: protocol.Prepare) -> protocol.Prep
             ratio=None if gauge.utilization is None else round(gauge.utilization, 6),
         ),
         gauge_line=done.gauge_line,
-        system_events=[protocol.SystemEvent(kind=told.kind, text=told.text) for told in done.texts],
+        system_events=[protocol.SystemEvent(kind=text.kind, text=text.text) for text in done.texts],
         actions=actions,
         notes=list(done.notes),
     )
@@ -96,8 +96,8 @@ async def decline(sessions: Sessions, params: protocol.Decline) -> protocol.Decl
 async def compact(sessions: Sessions, params: protocol.Compact) -> protocol.Compacted:
     """Have a summary written that the runtime applies itself."""
     messages = _read_messages(params)
-    wanted = SummaryRequest(
-        request=Request(
+    request = SummaryRequest(
+        compaction=Request(
             layer=params.layer,
             focus=params.custom_instructions or None,
             trigger="manual" if params.reason == "manual" else "auto",
@@ -110,7 +110,7 @@ async def compact(sessions: Sessions, params: protocol.Compact) -> protocol.Comp
         if session.runtime.info.is_read_only:
             raise Failure("read_only", "the session is read-only: only pruning in memory is done")
         done, session.progress = await write_summary(
-            session.runtime, session.progress, messages, wanted
+            session.runtime, session.progress, messages, request
         )
     if isinstance(done, Unneeded):
         raise Failure("nothing_to_compact", done.reason)

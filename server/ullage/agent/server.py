@@ -206,7 +206,7 @@ def _write(
 
 
 def _rpc_error_of(error: Exception, method: str) -> RpcError:
-    """Give what the client is told of an error; faults of ours are logged without content."""
+    """Give the error that the client gets; faults are logged without content."""
     if isinstance(error, RpcError):
         return error
     if isinstance(error, UllageError):

@@ -26,7 +26,7 @@ from ullage.errors import UllageError
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a runtime says of a compaction beside the messages."""
 
-    request: Request
+    compaction: Request
     first_kept: int | None = None
     """Where the runtime cuts; it may be the number of messages."""
     previous_summary: str | None = None
@@ -64,19 +64,19 @@ async def write_summary(
     session: RuntimeSession,
     progress: SessionProgress,
     messages: RequestMessages,
-    wanted: SummaryRequest,
+    request: SummaryRequest,
 ) -> tuple[SummaryToApply | Unneeded, SessionProgress]:
     """Write a checkpoint and the summary; a model that fails is replaced by our own rules.
 
     Raises:
         PinRefused: there are pins that cannot be read, so that they would be lost.
     """
-    n_added = 0 if wanted.previous_summary is None else 1
-    if wanted.previous_summary is not None:
-        messages = _put_first(session, messages, wanted.previous_summary)
+    n_added = 0 if request.previous_summary is None else 1
+    if request.previous_summary is not None:
+        messages = _put_first(session, messages, request.previous_summary)
     measured = await asyncio.to_thread(measure_request, session, progress, messages)
-    first_kept = None if wanted.first_kept is None else wanted.first_kept + n_added
-    planned = await _plan(session, measured, wanted, first_kept)
+    first_kept = None if request.first_kept is None else request.first_kept + n_added
+    planned = await _plan(session, measured, request, first_kept)
     summarized = planned.summary
     if isinstance(summarized, Unneeded):
         await asyncio.to_thread(save_progress, session, progress, measured.progress)
@@ -85,7 +85,7 @@ async def write_summary(
     pending = PendingSummary(
         replaced_id=summarized.selection.replaced[n_added].entry_id,
         text=summary.text,
-        is_recorded=wanted.request.trigger == "auto",
+        is_recorded=request.compaction.trigger == "auto",
     )
     after = add_summary(measured.progress, measured.loaded.context, pending, planned.n_after)
     notes = await asyncio.to_thread(save_progress, session, progress, after)
@@ -107,15 +107,15 @@ async def write_summary(
 async def _plan(
     session: RuntimeSession,
     measured: MeasuredRequest,
-    wanted: SummaryRequest,
+    request: SummaryRequest,
     first_kept: int | None,
 ) -> _Planned:
     """Write the checkpoint, then the summary, and remember what an automatic one brings."""
     conversation, loaded = measured.conversation, measured.loaded
-    checkpoint_id, notes = await asyncio.to_thread(_save_checkpoint, session, measured, wanted)
+    checkpoint_id, notes = await asyncio.to_thread(_save_checkpoint, session, measured, request)
     summary = await plan_summary(
         with_items(loaded, conversation.items),
-        wanted.request,
+        request.compaction,
         session.config,
         session.places,
         model_use(session.config.model, loaded, session.places),
@@ -125,14 +125,14 @@ async def _plan(
     n_after = (
         n_before if isinstance(summary, Unneeded) else _count_left(measured, summary, n_before)
     )
-    if wanted.request.trigger == "auto":
+    if request.compaction.trigger == "auto":
         # So that no automatic compaction follows another in vain.
         notes += await asyncio.to_thread(
             remember_run,
             session,
             lambda breaker: record_run(
                 breaker,
-                wanted.request.layer,
+                request.compaction.layer,
                 n_before=n_before,
                 n_after=n_after,
                 n_compactions=measured.progress.n_compactions,
@@ -159,7 +159,7 @@ def _put_first(session: RuntimeSession, messages: RequestMessages, summary: str)
 
 
 def _save_checkpoint(
-    session: RuntimeSession, measured: MeasuredRequest, wanted: SummaryRequest
+    session: RuntimeSession, measured: MeasuredRequest, request: SummaryRequest
 ) -> tuple[str | None, tuple[str, ...]]:
     """Write the checkpoint; where the disk does not take it, the session is compacted anyway.
 
@@ -171,7 +171,7 @@ def _save_checkpoint(
             session.config.checkpoint,
             session.places,
             trigger="compaction",
-            is_split_turn=wanted.is_split_turn,
+            is_split_turn=request.is_split_turn,
             channel="agent",
         )
     except UllageError as error:

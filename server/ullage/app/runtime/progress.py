@@ -185,8 +185,8 @@ def state_of(progress: SessionProgress) -> RuntimeState | None:
 def progress_of(state: RuntimeState, by_runtime: int | None) -> SessionProgress:
     """Go on from what an earlier process left of a session.
 
-    Where the runtime counts other compactions, the session was compacted since or goes on from
-    another place: of its messages nothing is known then.
+    Where the runtime counts other compactions, the session was compacted since or continued
+    from another place: nothing is known of its messages then.
     """
     n_compactions, replaced_id = state.n_compactions, state.replaced_id
     if by_runtime is not None and by_runtime != n_compactions:

@@ -127,7 +127,7 @@ def _load_progress(session: RuntimeSession) -> SessionProgress:
 
 
 def _count_compactions(session: RuntimeSession) -> int | None:
-    """Count as the runtime does, else by the transcript; None where neither tells."""
+    """Count as the runtime does, else by the transcript; None where neither can."""
     info = session.info
     if info.n_compactions is not None:
         return info.n_compactions

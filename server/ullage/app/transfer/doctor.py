@@ -20,7 +20,7 @@ from ullage.formats.registry import guess, recognize, records_of, repairable_ses
 from ullage.formats.repair import Identity, Repaired, repair
 from ullage.store.files.atomic import create_named_file
 from ullage.store.files.places import Places
-from ullage.store.state.leftovers import leftovers
+from ullage.store.state.leftovers import find_leftovers
 from ullage.store.transcript.open import PackedLines, open_lines
 from ullage.store.transcript.reader import FileLines, Source
 
@@ -101,7 +101,9 @@ def check_up(text: str | None, places: Places) -> Checkup:
     return Checkup(
         patient=patient,
         examination=examine(patient.lines, header, patient.info, records),
-        state=tuple(finding(one.code, detail=str(one.path)) for one in leftovers(places)),
+        state=tuple(
+            finding(leftover.code, detail=str(leftover.path)) for leftover in find_leftovers(places)
+        ),
     )
 
 

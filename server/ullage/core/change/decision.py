@@ -26,7 +26,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     what: Literal["prune", "summarize", "full", "retry"]
     n_freed: int = 0
-    """By the metric, before minus after; 0 also for a layer that found nothing to do."""
+    """By the metric, before minus after; 0 also for a layer that had nothing to do."""
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     occasion: Occasion
     used_tokens: int | None
-    """By the gauge, measured anew after each step; None where nothing tells."""
+    """By the gauge, measured anew after each step; None where it is unknown."""
     window_tokens: int
     tool_tokens: int
     """Output of tools in the context (`outputs.tool_output_tokens`)."""
@@ -150,7 +150,7 @@ def due_layer(situation: Situation, policy: Policy) -> Layer | None:
 
 
 def read_only_warning_at(window: int, policy: Policy) -> int:
-    """Give the size at which it is told that a read-only workspace cannot be compacted."""
+    """Give the size at which the user is warned that a read-only workspace cannot be compacted."""
     due_at = min(ratio_at(window, policy.summarize_ratio), reserve_at(window, policy) or window)
     return min(due_at, policy.warn_at_tokens or due_at)
 

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class StateFile(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """What a state file told."""
+    """What was read of a state file."""
 
     content: T | None
     """None where there is no file, or none that can be read."""
@@ -44,7 +44,7 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 def read_state(path: Path, of: type[T], version: int) -> StateFile[T]:
-    """Read a state file; one that cannot be read is told of, never an exception."""
+    """Read a state file; one that cannot be read is a problem, never an exception."""
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""The state of a session that goes on under another id."""
+"""The state of a session that continues under another id."""
 
 import os
 
@@ -13,7 +13,7 @@ CARRIED = (PINS_FILE, AUTO_FILE)
 
 
 def carry_state(old_key: str, new_key: str, places: Places) -> None:
-    """Copy what the user chose for a session, and what is known of it, to the one that goes on.
+    """Copy what the user chose for a session and what is known of it to the one that continues it.
 
     Raises:
         StorageError: the state folder does not take it.

@@ -1,4 +1,4 @@
-"""A mark that a session was compacted, for agents that tell of it before and never after."""
+"""A mark that a session was compacted, for agents with an event before it and none after."""
 
 from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places, session_folder
@@ -16,7 +16,7 @@ def mark_compaction(session_key: str, places: Places) -> None:
 
 
 def take_mark(session_key: str, places: Places) -> bool:
-    """Take the mark away and tell whether it was there; of two at once, one gets it."""
+    """Remove the mark and say whether it was there; of two at once, one gets it."""
     try:
         (session_folder("state", session_key, places) / FILE_NAME).unlink()
     except OSError:

@@ -1,4 +1,4 @@
-"""What interrupted writes of ours left below the state folder."""
+"""What interrupted writes left below the state folder."""
 
 import os
 from pathlib import Path
@@ -20,14 +20,16 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
 
 
-def leftovers(places: Places) -> tuple[Leftover, ...]:
+def find_leftovers(places: Places) -> tuple[Leftover, ...]:
     """List temporary files, journals, checkpoints that are damaged, folders that stay closed."""
-    found: list[Leftover] = []
+    leftovers: list[Leftover] = []
     n_seen = 0
 
     def on_error(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
-            found.append(Leftover(code="unreadable-state", path=Path(cast(str, error.filename))))
+            leftovers.append(
+                Leftover(code="unreadable-state", path=Path(cast(str, error.filename)))
+            )
 
     for name, _, files in os.walk(places.state_folder, onerror=on_error):
         folder = Path(name)
@@ -36,11 +38,11 @@ def leftovers(places: Places) -> tuple[Leftover, ...]:
             break
         for file in sorted(files):
             if file.endswith(".tmp"):
-                found.append(Leftover(code="leftover-temporary", path=folder / file))
+                leftovers.append(Leftover(code="leftover-temporary", path=folder / file))
             elif folder.name == "journals" and not _is_settled(folder / file):
-                found.append(Leftover(code="leftover-journal", path=folder / file))
-        found += _damaged_checkpoints(folder)
-    return tuple(found)
+                leftovers.append(Leftover(code="leftover-journal", path=folder / file))
+        leftovers += _damaged_checkpoints(folder)
+    return tuple(leftovers)
 
 
 def _is_settled(journal: Path) -> bool:
@@ -54,12 +56,12 @@ def _damaged_checkpoints(folder: Path) -> list[Leftover]:
         ids = list_ids(folder)
     except StorageError:
         return [Leftover(code="unreadable-state", path=folder)]
-    found: list[Leftover] = []
+    leftovers: list[Leftover] = []
     for path in (folder / f"{checkpoint_id}.yaml" for checkpoint_id in ids):
         try:
             read_checkpoint(path)
         except (FileNotFoundError, NewerCheckpoint):
             continue
         except CorruptCheckpoint:
-            found.append(Leftover(code="corrupt-checkpoint", path=path))
-    return found
+            leftovers.append(Leftover(code="corrupt-checkpoint", path=path))
+    return leftovers

@@ -36,7 +36,7 @@ def pins_path(session_key: str, places: Places) -> Path:
 
 
 def read_pins(path: Path) -> ReadPins:
-    """Read the pins of a session; a file that cannot be read is told of, never an exception."""
+    """Read the pins of a session; a file that cannot be read is a problem, never an exception."""
     known = read_state(path, PinsFile, PINS_FILE.version)
     return ReadPins(pins=_pins_of(known.content), problem=known.problem)
 
