@@ -122,9 +122,7 @@ async def _plan(
         None if first_kept is None else conversation.position_of(first_kept),
     )
     n_before = _count_used(measured, summary)
-    n_after = (
-        n_before if isinstance(summary, Unneeded) else _count_left(measured, summary, n_before)
-    )
+    n_after = _count_left(measured, summary, n_before)
     if request.compaction.trigger == "auto":
         # So that no automatic compaction follows another in vain.
         notes += await asyncio.to_thread(
