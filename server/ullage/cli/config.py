@@ -8,7 +8,7 @@ from ullage.cli.options import json_option
 from ullage.cli.output import answer
 from ullage.store.files.places import current_places
 
-FOUND = 3
+EXIT_WITH_FINDINGS = 3
 """Exit code of `config check` with findings: what we were pointed at cannot be used as it is."""
 
 
@@ -49,4 +49,4 @@ def check(context: click.Context, file: Path | None, as_json: bool) -> None:
         loaded = check_file(places.cwd / file)
     answer(check_text(loaded, places), report_check(loaded, places), as_json)
     if loaded.findings:
-        context.exit(FOUND)
+        context.exit(EXIT_WITH_FINDINGS)

@@ -72,13 +72,9 @@ class Kind(msgspec.Struct, frozen=True):
     """In the plural, for people."""
 
 
+_SHARE_TEXT = f"percent, such as 80 or 80%, or tokens from {MIN_THRESHOLD_TOKENS:,} on"
 FLAG = Kind(bool, "true or false", bool)
-SHARE = Kind(
-    Threshold,
-    f"percent, such as 80 or 80%, or tokens from {MIN_THRESHOLD_TOKENS:,} on",
-    Threshold,
-    "tokens",
-)
+SHARE = Kind(Threshold, _SHARE_TEXT, Threshold, "tokens")
 
 
 def whole(minimum: int, maximum: int, unit: str) -> Kind:

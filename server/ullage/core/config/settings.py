@@ -58,96 +58,77 @@ def _limit(name: str, kind: Kind, meaning: str, source: str, *spellings: str) ->
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """When something is done about a filling context, and what is left alone then."""
 
-    gauge_ratio: Annotated[float, _limit(
-        "gauge.trigger", SHARE, "Where the agent is told how full it is", _BANDS)] = 0.70
-    shows_nudges: Annotated[bool, Key(
-        "gauge.nudge", FLAG,
+    gauge_ratio: Annotated[float, _limit("gauge.trigger", SHARE,
+        "Where the agent is told how full it is", _BANDS)] = 0.70
+    shows_nudges: Annotated[bool, Key("gauge.nudge", FLAG,
         "Whether the editor says once, for each band, that the window fills", _BANDS)] = True
-    checkpoint_ratio: Annotated[float, _limit(
-        "checkpoint.trigger", SHARE, "Where a checkpoint is written", _BANDS)] = 0.80
-    is_auto_enabled: Annotated[bool, Key(
-        "compaction.autoEnabled", FLAG, "Whether anything is compacted unasked", _LIMITS,
-        ("compaction.enabled",))] = True
-    notifies_before_auto: Annotated[bool, Key(
-        "compaction.notifyBeforeAuto", FLAG,
+    checkpoint_ratio: Annotated[float, _limit("checkpoint.trigger", SHARE,
+        "Where a checkpoint is written", _BANDS)] = 0.80
+    is_auto_enabled: Annotated[bool, Key("compaction.autoEnabled", FLAG,
+        "Whether anything is compacted unasked", _LIMITS, ("compaction.enabled",))] = True
+    notifies_before_auto: Annotated[bool, Key("compaction.notifyBeforeAuto", FLAG,
         "Whether you are asked before an automatic compaction", _LIMITS)] = True
-    max_auto_compactions: Annotated[int, Key(
-        "compaction.maxAutoCompactions", whole(0, 1000, "compactions"),
+    max_auto_compactions: Annotated[int, Key("compaction.maxAutoCompactions",
+        whole(0, 1000, "compactions"),
         "After how many compactions of a session none is automatic any more", _LIMITS)] = 5
-    warn_at_compaction: Annotated[int, Key(
-        "compaction.warnAtCompaction", whole(1, 1000, "compactions"),
-        "From how many compactions on a session is called degraded", _DEGRADATION,
-        scope="workspace")] = 3
-    prune_ratio: Annotated[float, _limit(
-        "compaction.layers.prune.trigger", SHARE, "Where old tool output is pruned", _LAYERS,
+    warn_at_compaction: Annotated[int, Key("compaction.warnAtCompaction",
+        whole(1, 1000, "compactions"), "From how many compactions on a session is called degraded",
+        _DEGRADATION, scope="workspace")] = 3
+    prune_ratio: Annotated[float, _limit("compaction.layers.prune.trigger", SHARE,
+        "Where old tool output is pruned", _LAYERS,
         "compaction.layers.prune.triggerPercent")] = 0.80
-    prune_tool_tokens: Annotated[int, _limit(
-        "compaction.layers.prune.toolOutputTokens", tokens(),
+    prune_tool_tokens: Annotated[int, _limit("compaction.layers.prune.toolOutputTokens", tokens(),
         "Above how much tool output it is pruned at all", _LAYERS)] = 50_000
-    summarize_ratio: Annotated[float, _limit(
-        "compaction.layers.summarize.trigger", SHARE, "Where older messages become a summary",
-        _LAYERS, "compaction.layers.summarize.triggerPercent",
-        "compaction.autoThresholdPercent")] = 0.88
+    summarize_ratio: Annotated[float, _limit("compaction.layers.summarize.trigger", SHARE,
+        "Where older messages become a summary", _LAYERS,
+        "compaction.layers.summarize.triggerPercent", "compaction.autoThresholdPercent")] = 0.88
     summarize_protect_tokens: Annotated[int, _limit(
         "compaction.layers.summarize.protectRecentTokens", tokens(),
         "How much of the recent context that leaves as it is", _LAYERS,
         "compaction.preserveRecentTokens", "compaction.keepRecentTokens")] = 25_000
-    full_ratio: Annotated[float, _limit(
-        "compaction.layers.full.trigger", SHARE, "Where nearly everything becomes a summary",
-        _LAYERS, "compaction.layers.full.triggerPercent")] = 0.95
-    full_protect_tokens: Annotated[int, _limit(
-        "compaction.layers.full.protectRecentTokens", tokens(),
-        "How much of the recent context that leaves as it is", _LAYERS)] = 15_000
-    is_prune_enabled: Annotated[bool, Key(
-        "compaction.prune.enabled", FLAG, "Whether anything is pruned", _PRUNE,
-        ("compaction.prune",))] = True
-    prune_protect_tokens: Annotated[int, _limit(
-        "compaction.prune.protectRecentTokens", tokens(),
+    full_ratio: Annotated[float, _limit("compaction.layers.full.trigger", SHARE,
+        "Where nearly everything becomes a summary", _LAYERS,
+        "compaction.layers.full.triggerPercent")] = 0.95
+    full_protect_tokens: Annotated[int, _limit("compaction.layers.full.protectRecentTokens",
+        tokens(), "How much of the recent context that leaves as it is", _LAYERS)] = 15_000
+    is_prune_enabled: Annotated[bool, Key("compaction.prune.enabled", FLAG,
+        "Whether anything is pruned", _PRUNE, ("compaction.prune",))] = True
+    prune_protect_tokens: Annotated[int, _limit("compaction.prune.protectRecentTokens", tokens(),
         "How much of the recent tool output is never pruned", _PRUNE,
         "compaction.pruneProtectTokens", "compaction.layers.prune.protectRecentTokens")] = 40_000
-    prune_minimum_tokens: Annotated[int, _limit(
-        "compaction.prune.pruneMinimumTokens", tokens(), "Below which gain nothing is pruned",
-        _PRUNE, "compaction.pruneMinimumTokens")] = 20_000
-    protected_tools: Annotated[tuple[str, ...], Key(
-        "compaction.prune.protectedTools", TEXTS,
+    prune_minimum_tokens: Annotated[int, _limit("compaction.prune.pruneMinimumTokens", tokens(),
+        "Below which gain nothing is pruned", _PRUNE, "compaction.pruneMinimumTokens")] = 20_000
+    protected_tools: Annotated[tuple[str, ...], Key("compaction.prune.protectedTools", TEXTS,
         "Tools whose output is never pruned, beside skill, memory_search and gandiva_recall",
         'docs/design/prune.md, "Protected tools"', ("compaction.pruneProtectedTools",),
         scope="workspace")] = ()
-    prune_after_rounds: Annotated[int | None, _limit(
-        "compaction.pruneAfterRounds", whole(1, 10_000, "turns"),
+    prune_after_rounds: Annotated[int | None, _limit("compaction.pruneAfterRounds",
+        whole(1, 10_000, "turns"),
         "After how many turns a tool's output is pruned in memory; else 10, read-only 3",
         'docs/design/prune.md, "Rounds"')] = None
-    reserve_tokens: Annotated[int, _limit(
-        "compaction.reserveTokensFloor", tokens(),
-        "What is kept free for the answer at least", _RESERVE), Key(
-        "compaction.reserveTokens", tokens(),
+    reserve_tokens: Annotated[int, _limit("compaction.reserveTokensFloor", tokens(),
+        "What is kept free for the answer at least", _RESERVE),
+        Key("compaction.reserveTokens", tokens(),
         "What is kept free for the answer, where that is more than the floor", _RESERVE,
         scope="workspace", is_per_model=True, default=16_384)] = 20_000
-    soft_tokens: Annotated[int, _limit(
-        "compaction.softThresholdTokens", tokens(),
+    soft_tokens: Annotated[int, _limit("compaction.softThresholdTokens", tokens(),
         "How long before the reserve memory is flushed and compaction starts", _RESERVE,
         "compaction.memoryFlush.softThresholdTokens")] = 4_000
-    warn_at_tokens: Annotated[int | None, _limit(
-        "compaction.warnAtTokenThreshold", tokens(1000),
-        "Where a read-only sandbox is warned; else where compaction would start",
-        _SANDBOX)] = None
-    is_read_only: Annotated[bool, Key(
-        READ_ONLY, FLAG,
+    warn_at_tokens: Annotated[int | None, _limit("compaction.warnAtTokenThreshold", tokens(1000),
+        "Where a read-only sandbox is warned; else where compaction would start", _SANDBOX)] = None
+    is_read_only: Annotated[bool, Key(READ_ONLY, FLAG,
         "Whether nothing may be written: tool output is pruned in memory alone", _SANDBOX)] = False
 
 
 class CheckpointSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Checkpoints beside their trigger, which is the policy's."""
 
-    n_kept: Annotated[int, Key(
-        "checkpoint.retention", whole(1, 10_000, "checkpoints"),
+    n_kept: Annotated[int, Key("checkpoint.retention", whole(1, 10_000, "checkpoints"),
         "How many checkpoints of a session are kept", 'docs/design/checkpoints.md, "Files"')] = 5
-    minimum_change_percent: Annotated[float, Key(
-        "checkpoint.minimumChangePercent", number(0, 100),
+    minimum_change_percent: Annotated[float, Key("checkpoint.minimumChangePercent", number(0, 100),
         "By how much the used tokens must differ for another checkpoint",
         'docs/design/checkpoints.md, "When one is written"')] = 5.0
-    injection_tokens: Annotated[int, Key(
-        "checkpoint.injectionTokens", tokens(100),
+    injection_tokens: Annotated[int, Key("checkpoint.injectionTokens", tokens(100),
         "How much of a checkpoint the agent is given back at most",
         'docs/design/checkpoints.md, "The text for the agent"')] = 800
 
@@ -155,20 +136,16 @@ class CheckpointSettings(msgspec.Struct, frozen=True, kw_only=True):
 class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Who summarizes; keys of providers are never configured."""
 
-    provider: Annotated[str | None, Key(
-        "compaction.model.provider", TEXT,
+    provider: Annotated[str | None, Key("compaction.model.provider", TEXT,
         "Who summarizes: openrouter, openai, ollama or custom; without it no model is asked",
         _MODEL, scope="user")] = None
-    name: Annotated[str | None, Key(
-        "compaction.model.modelName", TEXT,
+    name: Annotated[str | None, Key("compaction.model.modelName", TEXT,
         "The model that summarizes, as its provider calls it", _MODEL)] = None
-    temperature: Annotated[float, Key(
-        "compaction.model.temperature", number(0, 2), "How freely that model words",
-        _MODEL)] = 0.3
-    max_tokens: Annotated[int, Key(
-        "compaction.model.maxTokens", tokens(1), "How long a summary may be", _MODEL)] = 4_000
-    base_url: Annotated[str | None, Key(
-        "compaction.model.baseUrl", URL,
+    temperature: Annotated[float, Key("compaction.model.temperature", number(0, 2),
+        "How freely that model words", _MODEL)] = 0.3
+    max_tokens: Annotated[int, Key("compaction.model.maxTokens", tokens(1),
+        "How long a summary may be", _MODEL)] = 4_000
+    base_url: Annotated[str | None, Key("compaction.model.baseUrl", URL,
         "Address of an OpenAI-compatible server; else the provider's own",
         'docs/safety.md, "Where text may be sent"', scope="user")] = None
 
@@ -176,54 +153,49 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
 class FlushSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Memory written before a compaction."""
 
-    is_enabled: Annotated[bool, Key(
-        "compaction.memoryFlush.enabled", FLAG, "Whether memory is written before a compaction",
+    is_enabled: Annotated[bool, Key("compaction.memoryFlush.enabled", FLAG,
+        "Whether memory is written before a compaction",
         'docs/design/memory.md, "The flush"')] = True
-    prompt: Annotated[str, Key(
-        "compaction.memoryFlush.prompt", TEXT, "What the agent is asked to do then",
+    prompt: Annotated[str, Key("compaction.memoryFlush.prompt", TEXT,
+        "What the agent is asked to do then",
         _FLUSH)] = "Write any important context to memory files now. Respond with NO_REPLY."
-    system_prompt: Annotated[str, Key(
-        "compaction.memoryFlush.systemPrompt", TEXT, "What the agent is told about it",
+    system_prompt: Annotated[str, Key("compaction.memoryFlush.systemPrompt", TEXT,
+        "What the agent is told about it",
         _FLUSH)] = "You are about to run out of context. Persist important information."
 
 
 class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Consolidation of daily logs; a trigger that is None never fires."""
 
-    cron: Annotated[str | None, Key(
-        "dreaming.triggers.schedule.cron", CRON,
-        "When daily logs are consolidated; null for never", _DREAMING,
-        is_nullable=True, is_supported=False)] = "0 3 * * *"
-    idle_minutes: Annotated[int | None, Key(
-        "dreaming.triggers.session_idle.idle_minutes", whole(1, 100_000, "minutes"),
-        "After how long a pause they are; null for never", _DREAMING,
+    cron: Annotated[str | None, Key("dreaming.triggers.schedule.cron", CRON,
+        "When daily logs are consolidated; null for never", _DREAMING, is_nullable=True,
+        is_supported=False)] = "0 3 * * *"
+    idle_minutes: Annotated[int | None, Key("dreaming.triggers.session_idle.idle_minutes",
+        whole(1, 100_000, "minutes"), "After how long a pause they are; null for never", _DREAMING,
         is_nullable=True, is_supported=False)] = 30
-    daily_log_kb: Annotated[int | None, Key(
-        "dreaming.triggers.daily_log_size.threshold_kb", whole(1, 1_000_000, "kilobytes"),
-        "From which size of today's log on they are; null for never", _DREAMING,
-        is_nullable=True, is_supported=False)] = 50
-    n_days: Annotated[int, Key(
-        "dreaming.lookbackDays", whole(1, 3650, "days"), "How many days of logs are read",
-        _DREAMING, is_supported=False)] = 7
+    daily_log_kb: Annotated[int | None, Key("dreaming.triggers.daily_log_size.threshold_kb",
+        whole(1, 1_000_000, "kilobytes"),
+        "From which size of today's log on they are; null for never", _DREAMING, is_nullable=True,
+        is_supported=False)] = 50
+    n_days: Annotated[int, Key("dreaming.lookbackDays", whole(1, 3650, "days"),
+        "How many days of logs are read", _DREAMING, is_supported=False)] = 7
 
 
 class BootstrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Files that the agent is given at the start."""
 
-    max_chars: Annotated[int, Key(
-        "bootstrap.maxChars", whole(100, 10_000_000, "characters"),
+    max_chars: Annotated[int, Key("bootstrap.maxChars", whole(100, 10_000_000, "characters"),
         "How much of AGENTS.md and its kin the agent is given",
         'docs/design/assembly.md, "Truncation"', ("agents.defaults.bootstrapMaxChars",))] = 20_000
-    files: Annotated[tuple[str, ...], Key(
-        "bootstrap.files", FILES, "More files of the workspace that the agent is given",
+    files: Annotated[tuple[str, ...], Key("bootstrap.files", FILES,
+        "More files of the workspace that the agent is given",
         'docs/design/assembly.md, "Bootstrap files"', is_supported=False)] = ()
 
 
 class DiagnosticsSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Findings in an editor."""
 
-    off: Annotated[tuple[str, ...], Key(
-        "diagnostics.off", TEXTS,
+    off: Annotated[tuple[str, ...], Key("diagnostics.off", TEXTS,
         "Codes of diagnostics that are not shown in an editor (docs/diagnostics.md)",
         "docs/diagnostics.md", scope="workspace")] = ()
 
@@ -231,8 +203,7 @@ class DiagnosticsSettings(msgspec.Struct, frozen=True, kw_only=True):
 class Config(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for a workspace. The defaults are those of the design."""
 
-    window_tokens: Annotated[int | None, Key(
-        WINDOW, tokens(1000),
+    window_tokens: Annotated[int | None, Key(WINDOW, tokens(1000),
         "Size of the model's context window; else the agent's record or the model table says",
         _WINDOW, ("compaction.contextWindow",), is_per_model=True)] = None
     policy: Policy = Policy()
@@ -242,9 +213,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     flush: FlushSettings = FlushSettings()
     dreaming: DreamingSettings = DreamingSettings()
     bootstrap: BootstrapSettings = BootstrapSettings()
-    pins: Annotated[tuple[str, ...], Key(
-        "pins", TEXTS, "Texts that every summary keeps word for word",
-        'docs/safety.md, "Where text may be sent"', scope="workspace")] = ()
+    pins: Annotated[tuple[str, ...], Key("pins", TEXTS,
+        "Texts that every summary keeps word for word", 'docs/safety.md, "Where text may be sent"',
+        scope="workspace")] = ()
     diagnostics: DiagnosticsSettings = DiagnosticsSettings()
 # fmt: on
     settings: tuple[Setting, ...] = ()
