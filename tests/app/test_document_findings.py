@@ -18,7 +18,7 @@ from ullage.app.documents.instructions import (
 )
 from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
 from ullage.core.documents.finding import DocumentFinding, TextFix
-from ullage.core.documents.text_sections import text_tokens
+from ullage.core.documents.text_sections import estimate_text
 from ullage.core.text.positions import Positions
 from ullage.store.checkpoint.yaml_file import dump
 from ullage.store.files.places import Places
@@ -137,7 +137,7 @@ def test_the_cost_of_a_file_is_what_the_agents_in_sight_are_given(around: Surrou
     (around.places.home / ".openclaw/agents").rmdir()
     assert sent_text(path, text, around) == "~3,528 to 6,422"
     note = write(around, "memory/2026-02-03.md", text)
-    assert sent_tokens(note, text, around) == (n_all := text_tokens(text), n_all)
+    assert sent_tokens(note, text, around) == (n_all := estimate_text(text), n_all)
 
 
 def test_what_claude_code_imports_is_a_part_of_the_cost(around: Surroundings) -> None:
@@ -148,13 +148,13 @@ def test_what_claude_code_imports_is_a_part_of_the_cost(around: Surroundings) ->
     path = write(around, "CLAUDE.md", text)
     # OpenClaw, which is in sight and has a limit, takes AGENTS.md instead.
     assert size_text(path, text, around) == f"{len(text)} characters, 40,534 imported"
-    n_imported = text_tokens(f"See @docs/more.md and @CLAUDE.md.\n{rules}") + text_tokens(more)
-    assert sent_text(path, text, around) == f"~{text_tokens(text) + n_imported:,}"
-    assert sent_tokens(path, text, around) == (text_tokens(text), text_tokens(text))
+    n_imported = estimate_text(f"See @docs/more.md and @CLAUDE.md.\n{rules}") + estimate_text(more)
+    assert sent_text(path, text, around) == f"~{estimate_text(text) + n_imported:,}"
+    assert sent_tokens(path, text, around) == (estimate_text(text), estimate_text(text))
     (around.places.cwd / "AGENTS.md").unlink()
     assert size_text(path, text, around) == f"{len(text)} of 20,000 characters"
     write(around, ".claude/settings.json", "{}")
-    least, most = text_tokens(text), text_tokens(text) + text_tokens(more)
+    least, most = estimate_text(text), estimate_text(text) + estimate_text(more)
     assert size_text(path, text, around) == f"{len(text)} of 20,000 characters, 500 imported"
     assert sent_text(path, text, around) == f"~{least:,} to {most:,}"
     (around.places.home / ".openclaw/agents").rmdir()

@@ -21,7 +21,7 @@ from model_session import (
     summarize,
 )
 from ullage.core.facts.previous_summary import read_previous_summary
-from ullage.core.summary.model_output import in_sections
+from ullage.core.summary.model_output import write_in_sections
 from ullage.core.summary.prompts import MERGE
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Prices
@@ -57,7 +57,7 @@ def ask(
 def test_what_fits_is_summarized_in_one_request() -> None:
     made, asked = ask((FINE,))
     assert (made.tier, made.n_parts, made.omitted, made.warnings) == ("full", 1, (), ())
-    assert made.text == in_sections(GOOD)
+    assert made.text == write_in_sections(GOOD)
     assert read_previous_summary(made.text).is_ours
     assert len(asked) == 1
     assert (made.spent.n_calls, made.spent.n_input_tokens, made.spent.n_output_tokens) == (
@@ -84,8 +84,8 @@ def test_what_is_larger_is_summarized_in_two_parts_and_merged() -> None:
     assert "ROUND_HALF_EVEN" not in asked[0].prompt
     assert "ROUND_HALF_EVEN" in asked[1].prompt
     assert MERGE in asked[2].prompt
-    assert in_sections(first) in asked[2].prompt
-    assert in_sections(second) in asked[2].prompt
+    assert write_in_sections(first) in asked[2].prompt
+    assert write_in_sections(second) in asked[2].prompt
 
 
 def test_the_merge_is_asked_for_in_the_words_of_the_specification() -> None:
@@ -104,7 +104,7 @@ def test_chunks_build_on_the_summary_of_the_chunk_before() -> None:
     assert len(asked) > 2
     assert made.tier == "full"
     for n, one in enumerate(asked[1:]):
-        assert in_sections(answers[n]) in one.prompt
+        assert write_in_sections(answers[n]) in one.prompt
     shown = [[mark for mark in marks if mark in one.prompt] for one in asked]
     assert list(chain.from_iterable(shown)) == marks
 
@@ -112,7 +112,7 @@ def test_chunks_build_on_the_summary_of_the_chunk_before() -> None:
 def test_an_earlier_summary_is_carried_into_the_first_request() -> None:
     earlier = GOOD.replace("Never touch schema.sql.", "Keep to Python 3.9, see PEP-8.")
     made, asked = ask((FINE,), request_for(numbered([summary(earlier), *SESSION])))
-    assert in_sections(earlier) in asked[0].prompt
+    assert write_in_sections(earlier) in asked[0].prompt
     assert "Here is the summary of what came before" in asked[0].prompt
     assert made.tier == "full"
 
@@ -136,7 +136,7 @@ def test_an_oversized_result_is_left_out_with_the_note_of_the_specification() ->
     made, _ = ask(reply, request_for(oversized_session()), window_tokens=20_000)
     assert made.tier == "partial"
     assert made.omitted == ("[Large toolResult (~15K tokens) omitted from summary]",)
-    assert made.text == in_sections(UNRULED) + f"\n{made.omitted[0]}"
+    assert made.text == write_in_sections(UNRULED) + f"\n{made.omitted[0]}"
 
 
 def test_an_oversized_result_is_shown_in_part_where_the_model_takes_it() -> None:
@@ -165,7 +165,7 @@ def test_what_no_tier_can_summarize_gets_the_plain_note() -> None:
 
 def test_a_part_that_cannot_be_summarized_keeps_what_was_known_before() -> None:
     made, _ = ask((OVERFLOW,), request_for(numbered([summary(GOOD), *SESSION])))
-    assert made.text.startswith(in_sections(GOOD))
+    assert made.text.startswith(write_in_sections(GOOD))
     assert made.tier == "partial"
     assert made.omitted[0].startswith("Context contained 9 messages (0 oversized).")
 

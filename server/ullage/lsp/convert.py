@@ -10,7 +10,7 @@ from ullage.app.change.make import can_change
 from ullage.app.gauge.inspect import Filling
 from ullage.app.gauge.status_text import session_title, total_text
 from ullage.app.sessions.load import Loaded
-from ullage.core.documents.virtual_uri import summary_uri
+from ullage.core.documents.virtual_uri import write_summary_uri
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.gauge.policy import Band
 from ullage.core.gauge.status import Status
@@ -49,7 +49,7 @@ def uri_of(path: Path) -> str:
 def last_summary_uri(loaded: Loaded) -> str:
     """Name the summary of a session's last compaction."""
     boundary = loaded.context.boundary
-    return summary_uri(str(loaded.path), None if boundary is None else boundary.entry_id)
+    return write_summary_uri(str(loaded.path), None if boundary is None else boundary.entry_id)
 
 
 def session_ref(loaded: Loaded) -> SessionRef:

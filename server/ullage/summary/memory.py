@@ -8,8 +8,19 @@ import msgspec
 
 from ullage.core.config.settings import FlushSettings
 from ullage.core.memory.log_text import Point
-from ullage.core.memory.prompt import Checked, checked_points, memory_prompt, memory_system
-from ullage.core.summary.chunks import Sized, chunks, max_chunk_tokens, measured, reserve_tokens
+from ullage.core.memory.prompt import (
+    CheckedPoints,
+    check_points,
+    write_memory_prompt,
+    write_memory_system,
+)
+from ullage.core.summary.chunks import (
+    MeasuredMessages,
+    count_reserve,
+    cut_chunks,
+    limit_chunk,
+    measure_messages,
+)
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count
 from ullage.errors import BadAnswer
@@ -81,23 +92,23 @@ class _Asking:
         self._prices = endpoint.prices
         self._window_tokens = endpoint.window_tokens
         self._max_answer_tokens = min(
-            endpoint.max_tokens, MAX_ANSWER_TOKENS, reserve_tokens(endpoint.window_tokens)
+            endpoint.max_tokens, MAX_ANSWER_TOKENS, count_reserve(endpoint.window_tokens)
         )
         self._nonce = secrets.token_hex(4)
-        self._system = memory_system(request.settings, request.log_name, self._nonce)
+        self._system = write_memory_system(request.settings, request.log_name, self._nonce)
         self._spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
 
-    def parts(self) -> tuple[Sized, ...]:
+    def parts(self) -> tuple[MeasuredMessages, ...]:
         """Cut the messages into runs that each fit into a request."""
         request = self._request
-        sized = measured(request.items, request.known_secrets, request.count)
-        empty = memory_prompt(self._system, (), request.written, self._nonce)
+        sized = measure_messages(request.items, request.known_secrets, request.count)
+        empty = write_memory_prompt(self._system, (), request.written, self._nonce)
         n_fixed = request.count(empty.system) + request.count(empty.user)
-        n_chunk = max_chunk_tokens(self._window_tokens, n_fixed + self._max_answer_tokens)
-        return chunks(sized, n_chunk)
+        n_chunk = limit_chunk(self._window_tokens, n_fixed + self._max_answer_tokens)
+        return cut_chunks(sized, n_chunk)
 
     async def through(
-        self, parts: tuple[Sized, ...], ask: Ask, report: Report | None
+        self, parts: tuple[MeasuredMessages, ...], ask: Ask, report: Report | None
     ) -> ModelMemory:
         warnings: list[str] = []
         if len(parts) > MAX_CALLS:
@@ -116,17 +127,17 @@ class _Asking:
             warnings.append(f"{n_forged} points that no user stated were left out")
         return ModelMemory(points=tuple(points), spent=self._spent, warnings=tuple(warnings))
 
-    async def _one(self, part: Sized, ask: Ask) -> Checked:
+    async def _one(self, part: MeasuredMessages, ask: Ask) -> CheckedPoints:
         request = self._request
         pieces = tuple(piece for shown in part.pieces for piece in shown)
-        prompt = memory_prompt(self._system, pieces, request.written, self._nonce)
+        prompt = write_memory_prompt(self._system, pieces, request.written, self._nonce)
         n_tokens = request.count(prompt.system) + request.count(prompt.user)
         if n_tokens + self._max_answer_tokens > self._window_tokens:
             raise overflow()
         answer = await ask(prompt, self._max_answer_tokens)
         self._spent = accounted(self._spent, answer, n_tokens, self._prices, request.count)
         checked = await asyncio.to_thread(
-            checked_points, answer.text, pieces, self._nonce, request.known_secrets
+            check_points, answer.text, pieces, self._nonce, request.known_secrets
         )
         if checked.refusal is not None:
             raise BadAnswer(f"what the model wrote down is not used: {checked.refusal}")

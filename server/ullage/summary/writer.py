@@ -3,10 +3,15 @@
 import asyncio
 import secrets
 
-from ullage.core.summary.chunks import reserve_tokens
-from ullage.core.summary.grounding import without_forged
-from ullage.core.summary.model_input import Piece
-from ullage.core.summary.model_output import cleaned, in_sections, material_of, refuse_answer
+from ullage.core.summary.chunks import count_reserve
+from ullage.core.summary.grounding import drop_forged
+from ullage.core.summary.model_input import Excerpt
+from ullage.core.summary.model_output import (
+    clean_answer,
+    collect_evidence,
+    refuse_answer,
+    write_in_sections,
+)
 from ullage.core.summary.prompts import Prompt, system_prompt
 from ullage.errors import BadAnswer
 from ullage.summary.endpoint import Endpoint
@@ -28,7 +33,7 @@ class Writer:
         self._ask = ask
         self._report = report
         self.window_tokens = endpoint.window_tokens
-        self.max_answer_tokens = min(endpoint.max_tokens, reserve_tokens(self.window_tokens))
+        self.max_answer_tokens = min(endpoint.max_tokens, count_reserve(self.window_tokens))
         self.nonce = secrets.token_hex(4)
         self.system = system_prompt(
             nonce=self.nonce,
@@ -48,7 +53,7 @@ class Writer:
         prompt: Prompt,
         stage: Stage,
         *,
-        pieces: tuple[Piece, ...],
+        pieces: tuple[Excerpt, ...],
         earlier: str,
         max_tokens: int,
     ) -> str:
@@ -70,13 +75,15 @@ class Writer:
         # Half a megabyte of material takes a third of a second to be searched.
         return await asyncio.to_thread(self._judged, answer.text, pieces, earlier, max_tokens)
 
-    def _judged(self, answer: str, pieces: tuple[Piece, ...], earlier: str, max_tokens: int) -> str:
-        text = cleaned(answer, self._request.known_secrets)
-        material = material_of(pieces, earlier, self.nonce)
+    def _judged(
+        self, answer: str, pieces: tuple[Excerpt, ...], earlier: str, max_tokens: int
+    ) -> str:
+        text = clean_answer(answer, self._request.known_secrets)
+        material = collect_evidence(pieces, earlier, self.nonce)
         reason = refuse_answer(text, material, max_tokens, self.count)
         if reason is not None:
             raise BadAnswer(f"the model's summary is not used: {reason}")
-        founded, n_forged = without_forged(in_sections(text), pieces, earlier)
+        founded, n_forged = drop_forged(write_in_sections(text), pieces, earlier)
         self.n_forged += n_forged
         return founded
 

@@ -12,7 +12,7 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config, Policy
 from ullage.core.gauge.policy import Layer
-from ullage.core.summary.preview_text import split_proposed
+from ullage.core.summary.preview_text import read_proposal
 from ullage.store.documents.previews import preview_id_of
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
@@ -53,7 +53,7 @@ def test_its_files_are_all_of_one_of_them(tmp_path: Path, places: Places) -> Non
         for thread in threads:
             thread.join()
         found = find_preview(preview_id_of(path), places)
-        proposed = split_proposed(found.proposed_path.read_text("utf-8"))
+        proposed = read_proposal(found.proposed_path.read_text("utf-8"))
         assert (proposed.marker, proposed.is_edited) == (found.note.marker, False)
         assert found.note.marker in found.before_path.read_text("utf-8")
         assert not found.proposed_path.with_name("proposed.1.md").exists()

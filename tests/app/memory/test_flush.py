@@ -32,7 +32,7 @@ from ullage.app.memory.flush import (
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import Config, FlushSettings, Policy
-from ullage.core.memory.flush import epoch_of
+from ullage.core.memory.flush import read_epoch
 from ullage.errors import LogRefused, StorageError
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
@@ -89,7 +89,7 @@ def plan(
     n_compactions: int = 0,
     now: datetime = NOON,
 ) -> FlushPlan:
-    epoch = epoch_of(of.context, n_compactions)
+    epoch = read_epoch(of.context, n_compactions)
     return asyncio.run(
         plan_flush(of, Config(), places, model or ModelUse(), key=KEY, epoch=epoch, now=now)
     )
@@ -232,7 +232,7 @@ def by_model(
         async with served(ModelServer(replies)) as server:
             use = ModelUse(endpoint=endpoint_of(server, window_tokens))
             made = await plan_flush(
-                of, config or Config(), places, use, key=KEY, epoch=epoch_of(of.context), now=NOON
+                of, config or Config(), places, use, key=KEY, epoch=read_epoch(of.context), now=NOON
             )
             return make_flush(made, places), made, server.asked
 
@@ -329,11 +329,11 @@ def test_a_model_that_cannot_be_asked_is_told_of(places: Places) -> None:
 
 def test_the_contract_of_a_runtime_flushes_its_own_key_and_epoch(places: Places) -> None:
     of = loaded(session_file(places), places)
-    epoch = epoch_of(of.context, 4)
+    epoch = read_epoch(of.context, 4)
     done = asyncio.run(flush(of, Config(), places, ModelUse(), key="agent:main", epoch=epoch))
     assert done.by == "extract"
     assert noted(places, "agent:main") == 4
-    record_flushed(of, "agent:main", epoch_of(of.context, 5), places)
+    record_flushed(of, "agent:main", read_epoch(of.context, 5), places)
     assert noted(places, "agent:main") == 5
 
 
@@ -376,7 +376,7 @@ def test_a_compaction_flushes_before_its_checkpoint_and_once(places: Places) -> 
     path = session_file(places, n_filler=30)
     first = ready(path, places)
     assert first.flush is not None
-    assert first.flush.epoch == epoch_of(first.loaded.context, 0)
+    assert first.flush.epoch == read_epoch(first.loaded.context, 0)
     assert list((places.cwd / "memory").iterdir()) == []
     made = compact(first, SMALL, places)
     assert made.flushed is not None
@@ -386,7 +386,7 @@ def test_a_compaction_flushes_before_its_checkpoint_and_once(places: Places) -> 
     of = made.loaded
     assert len(of.context.compactions) == 1
     assert is_flush_open(of, SMALL, places)
-    record_flushed(of, session_key(of.session), epoch_of(of.context), places)
+    record_flushed(of, session_key(of.session), read_epoch(of.context), places)
     assert not is_flush_open(of, SMALL, places)
     assert read_flush_state(session_key(of.session), places).last_compaction_at is not None
 

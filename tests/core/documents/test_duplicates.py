@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.documents.duplicates import find_duplicates, statements
+from ullage.core.documents.duplicates import find_duplicates, read_statements
 
 RULE = "Run the whole test suite before you commit anything to the main branch."
 LONG = (
@@ -14,7 +14,7 @@ LONG = (
 
 
 def found_in(own: str, *others: str) -> list[tuple[int, str, bool]]:
-    made = find_duplicates(statements(own), [statements(other) for other in others])
+    made = find_duplicates(read_statements(own), [read_statements(other) for other in others])
     return [
         (one.source, own[one.statement.part.start : one.statement.part.end], one.is_exact)
         for one in made
@@ -71,13 +71,13 @@ def test_an_item_below_another_line_is_no_duplicate() -> None:
 
 def test_an_item_with_the_same_children_is_one_and_ends_after_them() -> None:
     item = f"- {RULE}\n  - pnpm lint\n\n    and more"
-    (one,) = find_duplicates(statements(f"{item}\n\n# B\n\n{item}\n- other"), [])
+    (one,) = find_duplicates(read_statements(f"{item}\n\n# B\n\n{item}\n- other"), [])
     assert (one.statement.part.start, one.statement.end) == (len(item) + 7, 2 * len(item) + 7)
 
 
 @given(st.lists(st.sampled_from([RULE, LONG, "## A", "short", "", "```"]), max_size=12))
 def test_nothing_is_told_twice_and_nothing_unique_is_told(parts: list[str]) -> None:
     text = "\n\n".join(parts)
-    made = statements(text)
+    made = read_statements(text)
     n_distinct = len({one.words for one in made})
     assert len(find_duplicates(made, [])) == len(made) - n_distinct

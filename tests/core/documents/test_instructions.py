@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from ullage.core.documents.instructions import (
     CLAUDE_MEMORY_BYTES,
     CODEX_MAX_BYTES,
-    claude_memory_cut,
-    codex_cut,
+    find_claude_memory_cut,
+    find_codex_cut,
+    find_openclaw_cut,
     is_large_for_claude,
-    openclaw_cut,
 )
 
 TEXTS = st.text(alphabet=st.sampled_from("ab \n\r\u2028é😀中"), max_size=120)
@@ -29,7 +29,7 @@ def trimmed(content: str, max_chars: int) -> str:
 @example("a" * 15 + "😀" * 3, 15)
 @given(TEXTS, st.integers(min_value=10, max_value=100))
 def test_the_parts_around_the_cut_are_what_the_seed_keeps(text: str, max_chars: int) -> None:
-    cut = openclaw_cut(text, max_chars)
+    cut = find_openclaw_cut(text, max_chars)
     if cut is None:
         assert trimmed(text, max_chars) == text
         return
@@ -39,8 +39,8 @@ def test_the_parts_around_the_cut_are_what_the_seed_keeps(text: str, max_chars: 
 
 
 def test_a_text_of_exactly_the_limit_is_whole_and_one_more_is_cut() -> None:
-    assert openclaw_cut("x" * 20_000, 20_000) is None
-    cut = openclaw_cut("x" * 20_001, 20_000)
+    assert find_openclaw_cut("x" * 20_000, 20_000) is None
+    cut = find_openclaw_cut("x" * 20_001, 20_000)
     assert cut is not None
     assert (cut.start, cut.end) == (14_000, 16_001)
 
@@ -49,7 +49,7 @@ def test_a_text_of_exactly_the_limit_is_whole_and_one_more_is_cut() -> None:
 def test_codex_gives_the_bytes_that_are_left(text: str, n_spent: int) -> None:
     text *= 3
     n_left = max(CODEX_MAX_BYTES - n_spent, 0)
-    cut = codex_cut(text, n_spent)
+    cut = find_codex_cut(text, n_spent)
     data = text.encode()
     if cut is None:
         assert len(data) <= n_left
@@ -59,11 +59,11 @@ def test_codex_gives_the_bytes_that_are_left(text: str, n_spent: int) -> None:
 
 
 def test_memory_is_cut_by_lines_or_by_bytes_whichever_comes_first() -> None:
-    assert claude_memory_cut("- a point\n" * 200) is None
-    by_lines = claude_memory_cut("- a point\n" * 201)
+    assert find_claude_memory_cut("- a point\n" * 200) is None
+    by_lines = find_claude_memory_cut("- a point\n" * 201)
     assert by_lines is not None
     assert by_lines.start == 2000
-    by_bytes = claude_memory_cut("é" * CLAUDE_MEMORY_BYTES)
+    by_bytes = find_claude_memory_cut("é" * CLAUDE_MEMORY_BYTES)
     assert by_bytes is not None
     assert by_bytes.start == CLAUDE_MEMORY_BYTES // 2
 

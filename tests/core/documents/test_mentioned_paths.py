@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.documents.mentioned_paths import mentions
+from ullage.core.documents.mentioned_paths import find_mentions
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from ullage.core.documents.mentioned_paths import mentions
     ],
 )
 def test_a_path_is_found(text: str, path: str | None) -> None:
-    assert [one.path for one in mentions(text)] == ([] if path is None else [path])
+    assert [one.path for one in find_mentions(text)] == ([] if path is None else [path])
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_a_path_is_found(text: str, path: str | None) -> None:
     ],
 )
 def test_what_only_looks_like_a_path_is_none(text: str) -> None:
-    assert mentions(text) == ()
+    assert find_mentions(text) == ()
 
 
 def test_the_place_is_that_of_the_path_alone() -> None:
     text = "é😀 see `src/a.py:3` now"
-    (one,) = mentions(text)
+    (one,) = find_mentions(text)
     assert text[one.start : one.end] == "src/a.py:3"

@@ -9,12 +9,12 @@ from factories import assistant, user
 from ullage.core.documents.in_context import running_totals
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
-    extended,
-    n_editor_lines,
-    row_at_line,
-    row_at_offset,
-    rows_between,
-    sections,
+    count_editor_lines,
+    cut_sections,
+    extend_outline,
+    find_row_at_line,
+    find_row_at_offset,
+    list_rows_between,
 )
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.window import Window
@@ -47,7 +47,7 @@ DATA = b"u1 secret\nx2\n\nc3\r\n!\nu4\nx5\n"
 
 
 def test_a_line_has_a_row_unless_it_is_blank_and_titles_are_masked() -> None:
-    outline = extended(EMPTY_OUTLINE, MemoryLines(DATA).forward(), sketch, clean)
+    outline = extend_outline(EMPTY_OUTLINE, MemoryLines(DATA).forward(), sketch, clean)
     assert [(row.line, row.kind, row.title) for row in outline.rows] == [
         (0, "user", "u1 ***"),
         (1, "note", ""),
@@ -57,30 +57,34 @@ def test_a_line_has_a_row_unless_it_is_blank_and_titles_are_masked() -> None:
         (6, "note", ""),
     ]
     assert outline.n_lines == 7
-    assert [(one.head.line, one.last_line) for one in sections(outline)] == [(0, 1), (3, 4), (5, 6)]
-    found = row_at_offset(outline, DATA.index(b"u4"))
+    assert [(one.head.line, one.last_line) for one in cut_sections(outline)] == [
+        (0, 1),
+        (3, 4),
+        (5, 6),
+    ]
+    found = find_row_at_offset(outline, DATA.index(b"u4"))
     assert found is not None
     assert found.line == 5
-    assert row_at_offset(outline, 1) is None
-    assert row_at_line(outline, 2) is None
-    assert row_at_line(outline, 99) is None
-    assert [row.line for row in rows_between(outline, 2, 4)] == [3, 4]
+    assert find_row_at_offset(outline, 1) is None
+    assert find_row_at_line(outline, 2) is None
+    assert find_row_at_line(outline, 99) is None
+    assert [row.line for row in list_rows_between(outline, 2, 4)] == [3, 4]
 
 
 @given(st.integers(0, len(DATA)))
 def test_an_outline_that_grows_is_like_one_made_at_once(at: int) -> None:
     lines = tuple(MemoryLines(DATA).forward())
     first = tuple(line for line in lines if line.offset < at)
-    grown = extended(EMPTY_OUTLINE, first, sketch, clean)
-    grown = extended(grown, lines[len(first) :], sketch, clean)
-    assert grown == extended(EMPTY_OUTLINE, lines, sketch, clean)
+    grown = extend_outline(EMPTY_OUTLINE, first, sketch, clean)
+    grown = extend_outline(grown, lines[len(first) :], sketch, clean)
+    assert grown == extend_outline(EMPTY_OUTLINE, lines, sketch, clean)
 
 
 @pytest.mark.parametrize(
     ("raw", "n_lines"), [(b"a\n", 1), (b"a\r\n", 1), (b"a\rb\n", 2), (b"\r\r\n", 2), (b"a", 1)]
 )
 def test_lines_are_counted_as_editors_count_them(raw: bytes, n_lines: int) -> None:
-    assert n_editor_lines(raw) == n_lines
+    assert count_editor_lines(raw) == n_lines
 
 
 def gauge(n_tokens: int | None) -> Gauge:

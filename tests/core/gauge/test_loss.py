@@ -13,7 +13,7 @@ from ullage.core.gauge.loss import (
     summed_loss,
 )
 from ullage.core.summary.audit import audit
-from ullage.core.summary.insert_missing import completed
+from ullage.core.summary.insert_missing import insert_missing
 from ullage.core.summary.measure_loss import measure_loss
 
 
@@ -30,7 +30,7 @@ def loss(n_found: int, n_kept: int, n_inserted: int = 0, n_summary_tokens: int =
 def test_the_figures_of_an_audit_survive_the_transcript() -> None:
     items = numbered([user("Never push to main."), assistant("I decided to use SQLite here.")])
     found = audit(items, "I decided to use SQLite here.", budget_tokens=600)
-    done = completed("…", found, budget_tokens=600, count=len)
+    done = insert_missing("…", found, budget_tokens=600, count=len)
     measured = measure_loss(found, done, n_tokens_replaced=900, n_summary_tokens=90)
     line = msgspec.json.encode({"by": "ullage", **audit_details(measured)})
     details = msgspec.json.decode(line, type=dict[str, object])

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles import examples
-from ullage.core.install.hook_command import hook_command, is_ours
+from ullage.core.install.hook_command import is_ours, write_hook_command
 from ullage.core.install.hook_settings import (
-    WANTED,
-    hooks_before,
-    installed_hooks,
-    with_hooks,
-    without_hooks,
+    HOOKS_BY_AGENT,
+    add_hooks,
+    find_hooks,
+    note_before_hooks,
+    remove_hooks,
 )
 
 AGENT = "claude-code"
@@ -23,7 +23,7 @@ THEIRS = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
 
 
 def installed(text: str) -> str:
-    return with_hooks(text, AGENT, COMMAND, None)
+    return add_hooks(text, AGENT, COMMAND, None)
 
 
 def ours(timeout: int = 10, command: str = COMMAND) -> dict[str, object]:
@@ -35,7 +35,7 @@ other_hooks = st.lists(st.sampled_from((THEIRS, {"hooks": []}, {}, 3)), max_size
 documents = st.dictionaries(EMPTY, st.integers()) | st.fixed_dictionaries(
     {
         "hooks": st.dictionaries(
-            st.sampled_from((*(w.event for w in WANTED[AGENT]), "Stop")), other_hooks
+            st.sampled_from((*(w.event for w in HOOKS_BY_AGENT[AGENT]), "Stop")), other_hooks
         )
     }
 )
@@ -47,25 +47,25 @@ manners = st.sampled_from((None, 0, 2, "\t", 4))
 def test_hooks_are_merged_once_and_taken_back_to_the_byte(document, indent, is_crlf) -> None:
     text = json.dumps(document, indent=indent)
     text = text.replace("\n", "\r\n") if is_crlf else text
-    before = hooks_before(text, AGENT, None)
+    before = note_before_hooks(text, AGENT, None)
     new = installed(text)
     assert installed(new) == new
-    wanted = {hook.event: hook for hook in WANTED[AGENT]}
+    wanted = {hook.event: hook for hook in HOOKS_BY_AGENT[AGENT]}
     expected = json.loads(text)
     for event, hook in wanted.items():
         group = {"matcher": hook.matcher} if hook.matcher else {}
         group |= {"hooks": [ours(hook.timeout_s)]}
         expected.setdefault("hooks", {}).setdefault(event, []).append(group)
     assert json.loads(new) == expected
-    assert hooks_before(new, AGENT, before) == before
-    assert without_hooks(new, AGENT, before) == text
+    assert note_before_hooks(new, AGENT, before) == before
+    assert remove_hooks(new, AGENT, before) == text
 
 
 def test_the_hook_of_another_interpreter_is_replaced_where_it_stands() -> None:
     text = installed("{}").replace(COMMAND, OLDER).replace('"timeout": 30', '"timeout": 60')
     new = installed(text)
     assert new == text.replace(OLDER, COMMAND)
-    assert {one.command for one in installed_hooks(new, AGENT)} == {COMMAND}
+    assert {one.command for one in find_hooks(new, AGENT)} == {COMMAND}
 
 
 def test_a_second_hook_at_an_event_goes_and_one_that_is_not_wanted_any_more() -> None:
@@ -80,14 +80,14 @@ def test_what_a_user_adds_to_our_group_stays() -> None:
     mine = {"type": "command", "command": "notify"}
     document = json.loads(installed("{}"))
     document["hooks"]["PreCompact"][0]["hooks"].append(mine)
-    left = json.loads(without_hooks(json.dumps(document), AGENT, None))
+    left = json.loads(remove_hooks(json.dumps(document), AGENT, None))
     assert left == {"hooks": {"PreCompact": [{"hooks": [mine]}]}}
 
 
 def test_the_hooks_of_one_agent_are_not_those_of_another() -> None:
-    text = with_hooks("{}", "codex", COMMAND.replace(AGENT, "codex"), None)
-    assert installed_hooks(text, AGENT) == ()
-    assert len(installed_hooks(text, "codex")) == len(WANTED["codex"])
+    text = add_hooks("{}", "codex", COMMAND.replace(AGENT, "codex"), None)
+    assert find_hooks(text, AGENT) == ()
+    assert len(find_hooks(text, "codex")) == len(HOOKS_BY_AGENT["codex"])
 
 
 @pytest.mark.parametrize(
@@ -153,6 +153,6 @@ def test_a_command_that_a_user_made_of_ours_is_the_users(command: str) -> None:
 def test_a_command_is_quoted_for_the_shell_of_its_agent(
     python: str, agent: str, is_windows: bool, expected: str
 ) -> None:
-    command = hook_command(python, agent, is_windows=is_windows)
+    command = write_hook_command(python, agent, is_windows=is_windows)
     assert command == expected
     assert is_ours(command, agent)

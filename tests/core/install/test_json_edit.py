@@ -12,11 +12,11 @@ from profiles import examples
 from ullage.core.install.json_edit import (
     NotEditable,
     append_item,
-    containers_before,
+    find_route,
     is_blank,
+    note_containers,
     remove,
     replace_scalar,
-    route_to,
     set_member,
 )
 from ullage.core.text.json5 import parse_json5
@@ -90,16 +90,16 @@ def put(tree: object, path: tuple[str, ...], value: object, *, is_item: bool) ->
 def test_what_is_put_into_any_text_is_merged_and_comes_out_again(
     text: str, path: tuple[str, ...], item: object, is_item: bool
 ) -> None:
-    if not is_item and not is_blank(text) and route_to(parse_json5(text), path) is not None:
+    if not is_item and not is_blank(text) and find_route(parse_json5(text), path) is not None:
         return
-    before = containers_before(text, prefixes(path))
+    before = note_containers(text, prefixes(path))
     try:
         new = append_item(text, path, item) if is_item else set_member(text, path, item)
     except NotEditable:
         return
     merged = put(value_of(text), path, item, is_item=is_item)
     assert value_of(new) == json.loads(json.dumps(merged))
-    route = route_to(parse_json5(new), path)
+    route = find_route(parse_json5(new), path)
     assert route is not None
     if is_item:
         route = (*route, len(put_list(new, path)) - 1)
@@ -119,12 +119,12 @@ def put_list(text: str, path: tuple[str, ...]) -> list[object]:
 @given(documents, st.permutations(("b", "c", "d")))
 def test_what_was_put_in_comes_out_in_any_order(text: str, order: list[str]) -> None:
     names = ("b", "c", "d")
-    before = containers_before(text, [("new",)])
+    before = note_containers(text, [("new",)])
     new = text
     for name in names:
         new = append_item(new, ("new",), name)
     for name in order:
-        route = route_to(parse_json5(new), ("new",))
+        route = find_route(parse_json5(new), ("new",))
         assert route is not None
         new = remove(new, (*route, put_list(new, ("new",)).index(name)), before)
     assert new == text
@@ -196,7 +196,7 @@ def test_without_a_note_what_holds_nothing_else_goes_up_to_the_outermost() -> No
 
 
 def test_a_comment_around_a_text_that_was_blank_stays() -> None:
-    before = containers_before("\n", [("a",)])
+    before = note_containers("\n", [("a",)])
     new = "// mine\n" + append_item("\n", ("a",), 1)
     assert remove(new, (0, 0), before) == "// mine\n\n{}\n"
 

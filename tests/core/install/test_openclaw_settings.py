@@ -4,11 +4,11 @@ import pytest
 
 from core.text.test_json5 import plain
 from ullage.core.install.openclaw_settings import (
-    other_provider,
-    plugin_before,
-    what_keeps_it_off,
-    with_plugin,
-    without_plugin,
+    add_plugin,
+    find_off_switch,
+    find_other_provider,
+    note_before_plugin,
+    remove_plugin,
 )
 from ullage.core.text.json5 import parse_json5
 
@@ -36,18 +36,18 @@ TEXTS = (
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_plug_in_is_put_in_once_and_taken_out_to_the_byte(text: str) -> None:
-    before = plugin_before(text, FOLDER, None)
-    new = with_plugin(text, FOLDER, None)
-    assert with_plugin(new, FOLDER, before) == new
+    before = note_before_plugin(text, FOLDER, None)
+    new = add_plugin(text, FOLDER, None)
+    assert add_plugin(new, FOLDER, before) == new
     value = plain(parse_json5(new))
     assert FOLDER in value["plugins"]["load"]["paths"]
     assert value["plugins"]["entries"]["ullage"]["enabled"] is True
-    assert plugin_before(new, FOLDER, before) == before
-    assert without_plugin(new, FOLDER, before) == text
+    assert note_before_plugin(new, FOLDER, before) == before
+    assert remove_plugin(new, FOLDER, before) == text
 
 
 def test_comments_and_manner_stay() -> None:
-    new = with_plugin(COMMENTED, FOLDER, None)
+    new = add_plugin(COMMENTED, FOLDER, None)
     added = [line for line in new.split("\n") if line not in COMMENTED.split("\n")]
     assert "".join(added).replace(" ", "") == (
         'defaults:{compaction:{mode:\'safeguard\',"provider":"ullage",},},//keep'
@@ -60,28 +60,28 @@ def test_comments_and_manner_stay() -> None:
 
 def test_another_provider_stays_and_is_told_of() -> None:
     text = "{agents: {defaults: {compaction: {provider: 'other'}}}}"
-    assert other_provider(text) == "other"
-    new = with_plugin(text, FOLDER, None)
-    assert other_provider(new) == "other"
-    assert other_provider(with_plugin("{}", FOLDER, None)) is None
+    assert find_other_provider(text) == "other"
+    new = add_plugin(text, FOLDER, None)
+    assert find_other_provider(new) == "other"
+    assert find_other_provider(add_plugin("{}", FOLDER, None)) is None
 
 
 def test_an_allowlist_is_not_made_where_there_is_none() -> None:
     for text in ("{}", "{plugins: {allow: []}}"):
-        assert plain(parse_json5(with_plugin(text, FOLDER, None)))["plugins"].get("allow") in (
+        assert plain(parse_json5(add_plugin(text, FOLDER, None)))["plugins"].get("allow") in (
             None,
             [],
         )
 
 
 def test_a_plug_in_that_was_moved_or_switched_off_is_put_right() -> None:
-    text = with_plugin("{}", FOLDER, None)
+    text = add_plugin("{}", FOLDER, None)
     moved = text.replace("/home/u", "/home/other").replace("true,", "false,")
-    assert with_plugin(moved, FOLDER, None) == text
+    assert add_plugin(moved, FOLDER, None) == text
 
 
 def test_what_keeps_it_off_is_named() -> None:
-    assert what_keeps_it_off("{plugins: {enabled: false}}") == "plugins.enabled"
-    assert what_keeps_it_off("{plugins: {deny: ['ullage']}}") == "plugins.deny"
-    assert what_keeps_it_off("{plugins: {deny: ['matrix']}}") is None
-    assert what_keeps_it_off("") is None
+    assert find_off_switch("{plugins: {enabled: false}}") == "plugins.enabled"
+    assert find_off_switch("{plugins: {deny: ['ullage']}}") == "plugins.deny"
+    assert find_off_switch("{plugins: {deny: ['matrix']}}") is None
+    assert find_off_switch("") is None

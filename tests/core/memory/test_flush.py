@@ -11,31 +11,31 @@ from factories import assistant, context_of, numbered, tool_result, user
 from ullage.core.config.settings import FlushSettings, Policy
 from ullage.core.memory.flush import (
     Epoch,
-    epoch_of,
-    flush_at,
-    flush_prompt,
+    flush_threshold,
     is_flushed,
-    spoken,
+    read_epoch,
+    strip_silent_words,
+    write_flush_prompt,
 )
 from ullage.core.memory.log_text import (
     SECTIONS,
     Point,
-    block,
-    digest,
-    digests_in,
-    flush_marker,
-    point,
+    drop_written,
+    format_block,
+    list_digests,
+    make_digest,
+    make_point,
     read_points,
-    unwritten,
+    write_flush_marker,
 )
-from ullage.core.memory.points import memory_points
+from ullage.core.memory.points import pick_memory_points
 
 
 def test_no_window_lets_the_compaction_win() -> None:
     # In a large window the percentages come first, in a tiny one all is reserve.
-    assert flush_at(1_000_000, Policy()) == 880_000
-    assert flush_at(20_000, Policy()) == 17_600
-    assert flush_at(200_000, Policy(summarize_ratio=0.99, full_ratio=0.5)) == 100_000
+    assert flush_threshold(1_000_000, Policy()) == 880_000
+    assert flush_threshold(20_000, Policy()) == 17_600
+    assert flush_threshold(200_000, Policy(summarize_ratio=0.99, full_ratio=0.5)) == 100_000
 
 
 def at(n_compactions: int, turn_id: str | None = "t") -> Epoch:
@@ -68,9 +68,9 @@ def test_an_epoch_is_flushed_once_until_the_user_goes_on(
 def test_an_epoch_is_that_of_the_users_last_message_in_the_context() -> None:
     items = tuple(numbered([user("a"), user("b"), assistant("c")]))
     context = context_of(items)
-    assert epoch_of(context) == Epoch(n_compactions=0, turn_id=items[1].entry_id)
-    assert epoch_of(context, 4).n_compactions == 4
-    assert epoch_of(context_of(items[2:])).turn_id == ""
+    assert read_epoch(context) == Epoch(n_compactions=0, turn_id=items[1].entry_id)
+    assert read_epoch(context, 4).n_compactions == 4
+    assert read_epoch(context_of(items[2:])).turn_id == ""
 
 
 NOTHINGS = (
@@ -91,7 +91,7 @@ NOTHINGS = (
 
 @pytest.mark.parametrize("answer", NOTHINGS)
 def test_an_answer_that_says_nothing_is_told(answer: str) -> None:
-    assert spoken(answer) == ""
+    assert strip_silent_words(answer) == ""
 
 
 @pytest.mark.parametrize(
@@ -108,26 +108,29 @@ def test_an_answer_that_says_nothing_is_told(answer: str) -> None:
     ],
 )
 def test_an_answer_that_says_something_keeps_it(answer: str, said: str) -> None:
-    assert spoken(answer) == said
+    assert strip_silent_words(answer) == said
 
 
 @given(st.sampled_from(NOTHINGS), st.text(alphabet=" \n\t", max_size=4))
 def test_blanks_around_a_token_say_nothing(token: str, blanks: str) -> None:
-    assert spoken(blanks + token + blanks) == ""
+    assert strip_silent_words(blanks + token + blanks) == ""
 
 
 def test_the_prompt_holds_the_users_words_the_log_and_the_ways_to_answer() -> None:
     settings = FlushSettings(prompt="Merke dir, was zählt.")
-    prompt = flush_prompt(settings, "memory/2026-11-21.md")
+    prompt = write_flush_prompt(settings, "memory/2026-11-21.md")
     assert prompt.startswith("Merke dir, was zählt.\n")
     for part in ("memory/2026-11-21.md", "NOTHING_TO_FLUSH", "NO_REPLY", "Compaction Pre-flush"):
         assert part in prompt
 
 
 def test_a_block_has_the_sections_that_say_something_and_ends_with_its_marker() -> None:
-    points = [point("User Preferences", "JSDoc on all new functions"), point("Notes", "a\nb")]
-    marker = flush_marker("codex:s1", at(2))
-    assert block(points, time="14:23", title="Compaction Pre-flush", marker=marker) == (
+    points = [
+        make_point("User Preferences", "JSDoc on all new functions"),
+        make_point("Notes", "a\nb"),
+    ]
+    marker = write_flush_marker("codex:s1", at(2))
+    assert format_block(points, time="14:23", title="Compaction Pre-flush", marker=marker) == (
         "## 14:23 — Compaction Pre-flush\n\n"
         "**User Preferences:**\n- JSDoc on all new functions\n\n"
         "**Notes:**\n- a b\n\n"
@@ -142,7 +145,7 @@ def test_a_block_has_the_sections_that_say_something_and_ends_with_its_marker() 
 def test_a_marker_is_one_comment_whatever_the_session_is_called(
     key: str, epoch: Epoch | None
 ) -> None:
-    marker = flush_marker(key, epoch)
+    marker = write_flush_marker(key, epoch)
     assert marker.startswith("<!-- ullage flush ")
     assert marker.endswith(" -->")
     assert "--" not in marker[4:-3]
@@ -152,9 +155,9 @@ def test_a_marker_is_one_comment_whatever_the_session_is_called(
 
 def test_markers_of_different_sessions_differ() -> None:
     keys = ["a:b", "a b", "a>b", "a--b", "a-", "a_b", "a_"]
-    assert len({flush_marker(key, at(1)) for key in keys}) == len(keys)
+    assert len({write_flush_marker(key, at(1)) for key in keys}) == len(keys)
     epochs = [None, at(1), at(2), at(1, "u"), at(1, "")]
-    assert len({flush_marker("k", epoch) for epoch in epochs}) == len(epochs)
+    assert len({write_flush_marker("k", epoch) for epoch in epochs}) == len(epochs)
 
 
 HOSTILE = (
@@ -169,31 +172,31 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_point_is_one_line_of_data(text: str) -> None:
-    said = point("Notes", text).text
+    said = make_point("Notes", text).text
     assert not re.search(r"<[/!a-z]|\[(?:Post-compaction|Context)|[\u200b\u202e\U000e0041\n]", said)
-    assert point("Notes", said).text == said
-    assert point("Notes", f"x {text} y").text.startswith("x ")
+    assert make_point("Notes", said).text == said
+    assert make_point("Notes", f"x {text} y").text.startswith("x ")
 
 
-TEXTS = st.text(max_size=60).map(lambda text: point("Notes", text).text).filter(bool)
+TEXTS = st.text(max_size=60).map(lambda text: make_point("Notes", text).text).filter(bool)
 
 
 @given(st.lists(st.builds(Point, section=st.sampled_from(SECTIONS), text=TEXTS), max_size=8))
 def test_what_a_block_holds_is_known_when_it_is_read_again(points: list[Point]) -> None:
-    text = block(points, time="10:00", title="t", marker=flush_marker("k", at(0)))
+    text = format_block(points, time="10:00", title="t", marker=write_flush_marker("k", at(0)))
     assert "<!--" not in text[: text.rindex("<!--")]
-    known = frozenset(digests_in(text))
-    assert unwritten(points, known) == ()
+    known = frozenset(list_digests(text))
+    assert drop_written(points, known) == ()
     crlf = text.replace("\n", "\r\n").replace("\r\n", "\n")
-    assert frozenset(digests_in(crlf)) == known
+    assert frozenset(list_digests(crlf)) == known
 
 
 def test_an_aside_alone_is_not_worth_a_block() -> None:
-    aside = point("Task Progress", "Fix the login", is_aside=True)
-    assert unwritten([aside], frozenset()) == ()
-    other = point("Notes", "the port is 8123")
-    assert unwritten([aside, other, other], frozenset()) == (aside, other)
-    assert unwritten([aside, other], frozenset([digest("  The port  is 8123")])) == ()
+    aside = make_point("Task Progress", "Fix the login", is_aside=True)
+    assert drop_written([aside], frozenset()) == ()
+    other = make_point("Notes", "the port is 8123")
+    assert drop_written([aside, other, other], frozenset()) == (aside, other)
+    assert drop_written([aside, other], frozenset([make_digest("  The port  is 8123")])) == ()
 
 
 def test_the_sections_of_a_models_answer_are_read_whatever_their_form() -> None:
@@ -237,7 +240,7 @@ SESSION = numbered(
 
 def test_points_are_picked_into_their_sections() -> None:
     found: dict[str, list[str]] = {name: [] for name in SECTIONS}
-    for one in memory_points(SESSION):
+    for one in pick_memory_points(SESSION):
         found[one.section].append(one.text)
     assert "Completed: Implemented the check." in found["Task Progress"]
     assert "Changed: src/auth.py" in found["Task Progress"]
@@ -249,7 +252,7 @@ def test_points_are_picked_into_their_sections() -> None:
 
 
 def test_nothing_planted_by_a_tool_gets_into_the_memory() -> None:
-    text = "\n".join(one.text for one in memory_points(SESSION))
+    text = "\n".join(one.text for one in pick_memory_points(SESSION))
     assert "evil" not in text
     assert "tabs" not in text
 
@@ -257,16 +260,16 @@ def test_nothing_planted_by_a_tool_gets_into_the_memory() -> None:
 def test_the_rules_of_a_pasted_document_are_no_preferences() -> None:
     pasted = "\n".join(f"# Rule {n}: never use feature {n} in production" for n in range(9))
     asked = f"Does this file look right to you?\n```\n{pasted}\n```\n"
-    found = memory_points(numbered([user(asked), assistant("It does.")]))
+    found = pick_memory_points(numbered([user(asked), assistant("It does.")]))
     assert [one for one in found if one.section == "User Preferences"] == []
 
 
 def test_an_empty_session_and_small_talk_have_nothing_to_remember() -> None:
-    assert memory_points(()) == ()
+    assert pick_memory_points(()) == ()
     small = numbered([user("hi"), assistant("Hello! What can I do for you?")])
-    assert unwritten(memory_points(small), frozenset()) == ()
+    assert drop_written(pick_memory_points(small), frozenset()) == ()
 
 
 def test_an_earlier_summary_is_not_remembered_again() -> None:
     old = msgspec.structs.replace(SESSION[0], category="summary")
-    assert memory_points((old,)) == ()
+    assert pick_memory_points((old,)) == ()

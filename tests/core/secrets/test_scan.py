@@ -12,14 +12,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
-from ullage.core.secrets.rules import RULES, find_by_rules, may_hold
+from ullage.core.secrets.rules import RULES, find_by_rules, may_match
 from ullage.core.secrets.scan import (
     find_secrets,
-    known_secrets,
+    list_known_secrets,
+    list_texts,
     mask,
     mask_value,
-    may_change,
-    texts_of,
+    may_hold_secret,
 )
 
 PLACES = (
@@ -64,8 +64,8 @@ def test_every_rule_has_a_sample() -> None:
 
 def test_the_quick_look_sees_every_beginning() -> None:
     heads = [head for rule in RULES for head in rule.heads if len(head) > 1 and head != "://"]
-    assert [head for head in heads if not may_hold(f"so {head}.")] == []
-    assert not may_hold("Nothing to see, but https://example.test:8443/a?b=c and 12:30 o'clock.")
+    assert [head for head in heads if not may_match(f"so {head}.")] == []
+    assert not may_match("Nothing to see, but https://example.test:8443/a?b=c and 12:30 o'clock.")
 
 
 _PARTS = ("a", "1", " ", ":", "@", "/", "A" * 40, "a1" * 20, "123456789", "\n", '": "')
@@ -84,7 +84,7 @@ _PARTS = ("a", "1", " ", ":", "@", "/", "A" * 40, "a1" * 20, "123456789", "\n", 
 )
 def test_the_quick_look_overlooks_nothing_that_is_found(parts: list[str]) -> None:
     text = "".join(parts)
-    assert may_hold(text) or not list(find_by_rules(text))
+    assert may_match(text) or not list(find_by_rules(text))
 
 
 @given(st.lists(st.sampled_from(["open sesame 12", "s3cr3t-value", "a", " ", "\n", "x-", "é"])))
@@ -227,7 +227,7 @@ def test_values_of_secret_variables_are_known() -> None:
         "OLDPWD": "/work/the-depot",
         "COMPASS": "to the north-west",
     }
-    assert set(known_secrets(env)) == {
+    assert set(list_known_secrets(env)) == {
         "not-a-prefix-123",
         "correct horse",
         "0123456789",
@@ -294,7 +294,7 @@ def test_keys_of_objects_are_masked_too() -> None:
 def test_one_look_over_all_texts_overlooks_none_of_them(parts: list[str]) -> None:
     value = {"at": parts, "with": {"key": "".join(parts)}}
     masked = mask_value(value, KNOWN)
-    assert masked == value or may_change("\0".join(texts_of(value)), KNOWN)
+    assert masked == value or may_hold_secret("\0".join(list_texts(value)), KNOWN)
 
 
 # Time

@@ -8,9 +8,9 @@ from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from profiles import examples
 from ullage.core.facts.previous_summary import read_previous_summary
-from ullage.core.summary.audit import Audit, audit, flat, holds_whole, tallies
+from ullage.core.summary.audit import Audit, audit, collapse_spaces, contains_whole, count_by_kind
 from ullage.core.summary.extract import summarize
-from ullage.core.summary.insert_missing import Completed, completed
+from ullage.core.summary.insert_missing import CompletedSummary, insert_missing
 from ullage.core.transcript.context import ContextItem
 
 
@@ -26,9 +26,9 @@ def audited(
 
 def complete(
     items: list[ContextItem], text: str, pins: tuple[str, ...] = (), budget: int = 600
-) -> Completed:
+) -> CompletedSummary:
     found = audited(items, text, pins, budget)
-    return completed(text, found, budget_tokens=budget, count=count)
+    return insert_missing(text, found, budget_tokens=budget, count=count)
 
 
 def missing(found: Audit, kind: str) -> list[str]:
@@ -90,7 +90,7 @@ def test_a_decision_told_in_other_words_counts_as_kept() -> None:
     ],
 )
 def test_identifiers_are_held_as_whole_words(text: str, value: str, is_held: bool) -> None:
-    assert holds_whole(text, value) is is_held
+    assert contains_whole(text, value) is is_held
 
 
 def test_an_identifier_that_only_a_result_held_is_put_in_with_its_line() -> None:
@@ -162,7 +162,7 @@ def test_a_rule_that_a_user_repeats_from_a_result_stays() -> None:
 
 def test_the_figures_tell_what_was_found_and_kept_by_kind() -> None:
     found = audited(coding_session(), RULES[0], pins=("keep me",))
-    kinds = {tally.kind: tally for tally in tallies(found)}
+    kinds = {tally.kind: tally for tally in count_by_kind(found)}
     assert (kinds["pin"].n_found, kinds["pin"].n_kept) == (1, 0)
     assert kinds["constraint"].n_kept == 1
     assert found.n_found == sum(tally.n_found for tally in kinds.values())
@@ -229,7 +229,9 @@ def test_a_completed_summary_holds_every_pin_and_rule(
     assert missing(again, "pin") == []
     assert missing(again, "constraint") == []
     # Nothing more to put in: what is left out is so for want of room.
-    assert completed(done.text, again, budget_tokens=0, count=count).text.startswith(done.text[:40])
+    assert insert_missing(done.text, again, budget_tokens=0, count=count).text.startswith(
+        done.text[:40]
+    )
 
 
 @settings(max_examples=examples(40))
@@ -252,4 +254,6 @@ def test_six_compactions_keep_every_rule_wherever_it_stood(
         )
         text = complete(items, written, budget=500).text
         if n_round >= place:
-            assert [rule for rule in rules if flat(rule) not in flat(text)] == []
+            assert [
+                rule for rule in rules if collapse_spaces(rule) not in collapse_spaces(text)
+            ] == []

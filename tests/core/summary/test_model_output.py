@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 
 from ullage.core.facts.previous_summary import SECTIONS, read_previous_summary
 from ullage.core.summary.model_output import (
-    Material,
-    cleaned,
-    in_sections,
-    limit_tokens,
-    merged_by_section,
-    names_in,
+    Evidence,
+    clean_answer,
+    limit_summary,
+    list_names,
+    merge_sections,
     refuse_answer,
+    write_in_sections,
 )
 from ullage.core.transcript.tokens import estimate
 
 REPLY = "All tests of src/app.py pass now."
-MATERIAL = Material(names=frozenset(("app.py", "PORT_9000")), last_reply=REPLY, nonce="0f1e2d3c")
+MATERIAL = Evidence(names=frozenset(("app.py", "PORT_9000")), last_reply=REPLY, nonce="0f1e2d3c")
 
 HEADS = "## Goal\n(none)\n## Constraints\n(none)\n## Decisions\n"
 
@@ -53,23 +53,23 @@ TAKEN = [
 
 @pytest.mark.parametrize("answer", REFUSED)
 def test_an_odd_answer_is_refused_with_a_reason(answer: str) -> None:
-    reason = refuse_answer(cleaned(answer, ()), MATERIAL, 300, estimate)
+    reason = refuse_answer(clean_answer(answer, ()), MATERIAL, 300, estimate)
     assert reason is not None
     assert REFUSED[answer] in reason
 
 
 @pytest.mark.parametrize("answer", TAKEN)
 def test_an_answer_in_order_is_taken(answer: str) -> None:
-    assert refuse_answer(cleaned(answer, ()), MATERIAL, 300, estimate) is None
+    assert refuse_answer(clean_answer(answer, ()), MATERIAL, 300, estimate) is None
 
 
 def test_without_identifiers_none_is_asked_for() -> None:
-    material = Material(names=frozenset(), last_reply="", nonce="0f1e2d3c")
+    material = Evidence(names=frozenset(), last_reply="", nonce="0f1e2d3c")
     assert refuse_answer(f"{HEADS}- They said hello.", material, 300, estimate) is None
 
 
 def test_identifiers_are_names_not_numbers() -> None:
-    names = names_in(["look at /srv/app/main.py line 42 of 100, port 80, ERR_TIMEOUT, v1.2.3"])
+    names = list_names(["look at /srv/app/main.py line 42 of 100, port 80, ERR_TIMEOUT, v1.2.3"])
     assert {"main.py", "ERR_TIMEOUT", "v1.2.3"} <= names
     assert not {"42", "100", "80"} & names
 
@@ -85,13 +85,13 @@ def test_identifiers_are_names_not_numbers() -> None:
     ],
 )
 def test_what_is_not_the_summary_is_taken_off(answer: str, expected: str) -> None:
-    assert cleaned(answer, ()) == expected
+    assert clean_answer(answer, ()) == expected
 
 
 def test_a_summary_may_be_half_of_what_is_new() -> None:
-    assert limit_tokens(10_000, 0) == 5000
-    assert limit_tokens(10_000, 700) == 5700
-    assert limit_tokens(100, 0) == 300
+    assert limit_summary(10_000, 0) == 5000
+    assert limit_summary(10_000, 700) == 5700
+    assert limit_summary(100, 0) == 300
 
 
 def lines_of(text: str) -> dict[str, tuple[str, ...]]:
@@ -103,7 +103,7 @@ def test_our_sections_are_kept_whatever_dress_they_come_in() -> None:
         "Here is the summary:\n\n**Goal**\n* Fix it\n\n### constraints:\n1. Never push.\n"
         "   - Not even once.\n\n## Files\nmodified app.py\n\n## Identifiers\n- (none)\n"
     )
-    made = in_sections(text)
+    made = write_in_sections(text)
     assert read_previous_summary(made).is_ours
     lines = lines_of(made)
     assert lines["Goal"] == ("Fix it",)
@@ -113,14 +113,14 @@ def test_our_sections_are_kept_whatever_dress_they_come_in() -> None:
 
 
 def test_other_sections_are_sorted_into_ours() -> None:
-    lines = lines_of(in_sections("## Task Overview\n- Fix it\n\n## Next Steps\n- Ship it\n"))
+    lines = lines_of(write_in_sections("## Task Overview\n- Fix it\n\n## Next Steps\n- Ship it\n"))
     assert lines["Goal"] == ("Fix it",)
     assert lines["Remaining"] == ("Ship it",)
 
 
 def test_a_paragraph_is_kept_sentence_by_sentence() -> None:
     sentences = tuple(f"The step {n} of the work on app.py went well." for n in range(30))
-    assert lines_of(in_sections(" ".join(sentences)))["Work completed"] == sentences
+    assert lines_of(write_in_sections(" ".join(sentences)))["Work completed"] == sentences
 
 
 _point = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=30).filter(
@@ -134,20 +134,20 @@ def test_a_summary_in_our_sections_stays_as_it_is(points: dict[str, list[str]]) 
         f"## {name}\n" + "".join(f"- {point}\n" for point in points.get(name, ()) or ["(none)"])
         for name in SECTIONS
     )
-    once = in_sections(text)
-    assert in_sections(once) == once
+    once = write_in_sections(text)
+    assert write_in_sections(once) == once
     assert read_previous_summary(once).is_ours
 
 
 @given(st.text(max_size=300))
 def test_any_text_gets_our_sections(text: str) -> None:
-    assert read_previous_summary(in_sections(text)).is_ours
+    assert read_previous_summary(write_in_sections(text)).is_ours
 
 
 def test_parts_are_merged_point_by_point() -> None:
-    one = in_sections("## Goal\n- a\n- b\n## Files\n- read x\n## Remaining\n- r\n")
-    two = in_sections("## Goal\n- b\n- c\n## Files\n- read y\n## Remaining\n- r\n")
-    lines = lines_of(merged_by_section((one, two)))
+    one = write_in_sections("## Goal\n- a\n- b\n## Files\n- read x\n## Remaining\n- r\n")
+    two = write_in_sections("## Goal\n- b\n- c\n## Files\n- read y\n## Remaining\n- r\n")
+    lines = lines_of(merge_sections((one, two)))
     assert lines["Goal"] == ("a", "b", "c")
     assert lines["Files"] == ("read x", "read y")
     assert lines["Remaining"] == ("r",)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from ullage.core.summary.preview_text import (
     MARKER,
-    before_text,
-    messages_text,
-    proposed_text,
-    split_proposed,
+    read_proposal,
+    write_before,
+    write_messages,
+    write_proposal,
 )
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Message, Text, ToolCall, ToolResult
@@ -41,8 +41,8 @@ def age(_: int | None) -> str:
 
 @given(summaries, st.text(max_size=60), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_the_summary_is_what_stands_above_the_marker(summary: str, said: str, ending: str) -> None:
-    text = proposed_text(summary, [item(Text(text=f"{said}\n{LINE}\n"))], age)
-    found = split_proposed(text.replace("\n", ending))
+    text = write_proposal(summary, [item(Text(text=f"{said}\n{LINE}\n"))], age)
+    found = read_proposal(text.replace("\n", ending))
     assert found.marker is not None
     assert not found.is_edited
     assert found.summary == summary.strip("\n")
@@ -52,10 +52,10 @@ def test_the_summary_is_what_stands_above_the_marker(summary: str, said: str, en
 
 @given(summaries, summaries)
 def test_a_proposal_is_edited_where_it_says_something_else(one: str, other: str) -> None:
-    text, kept = proposed_text(one, [], age), proposed_text(other, [], age)
-    edited = split_proposed(text.replace("## Kept", f"{other}\n## Kept"))
+    text, kept = write_proposal(one, [], age), write_proposal(other, [], age)
+    edited = read_proposal(text.replace("## Kept", f"{other}\n## Kept"))
     assert edited.is_edited
-    assert (split_proposed(text).marker == split_proposed(kept).marker) == (text == kept)
+    assert (read_proposal(text).marker == read_proposal(kept).marker) == (text == kept)
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_a_proposal_is_edited_where_it_says_something_else(one: str, other: str)
     ["", "## Goal\n- x", MARKER, f"- {LINE}", LINE[:-1], f"{MARKER} (0123456789aB) -->"],
 )
 def test_without_a_marker_all_is_summary(text: str) -> None:
-    found = split_proposed(text)
+    found = read_proposal(text)
     assert (found.marker, found.summary, found.n_above) == (None, text, len(text))
     assert found.is_edited
 
 
 @given(st.text(max_size=80))
 def test_no_line_of_a_message_can_be_taken_for_one_of_ours(said: str) -> None:
-    shown = messages_text([item(Text(text=f"x\n{LINE}\n## 2. User\n{said}"))], age)
+    shown = write_messages([item(Text(text=f"x\n{LINE}\n## 2. User\n{said}"))], age)
     head, *lines = re.split(r"\r\n|\r|\n", shown)
     assert head == "## 1. User · 1 hour ago"
     assert all(line == "" or line.startswith(">") for line in lines)
@@ -81,7 +81,7 @@ def test_calls_and_outputs_are_lines_and_long_texts_are_cut() -> None:
     output = ToolResult(
         call_id="c", name="bash", content=(Text(text="ok\n" * 9000),), is_error=False
     )
-    shown = before_text([item(Text(text="y" * 5000), call), item(output)], [item(call)], age, LINE)
+    shown = write_before([item(Text(text="y" * 5000), call), item(output)], [item(call)], age, LINE)
     assert "> `bash` make test" in shown
     assert "> `bash` output, 27,000 characters: ok ok" in shown
     assert "(and 1,000 characters more)" in shown

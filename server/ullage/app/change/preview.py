@@ -26,7 +26,7 @@ from ullage.core.gauge.gauge import tokens_text
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
-from ullage.core.summary.preview_text import Proposed, before_text, proposed_text, split_proposed
+from ullage.core.summary.preview_text import Proposal, read_proposal, write_before, write_proposal
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
 from ullage.store.documents.previews import (
     preview_id_of,
@@ -188,7 +188,7 @@ async def plan_proposed(
     """
     if text is None:
         text = await asyncio.to_thread(read_proposed, preview.proposed_path)
-    request, note = _request(preview.note, split_proposed(text)), preview.note
+    request, note = _request(preview.note, read_proposal(text)), preview.note
     loaded = await asyncio.to_thread(_load_again, preview, config, places, count_text)
     plan = await plan_compaction(loaded, request, config, places, model)
     if isinstance(plan, Unneeded):
@@ -254,7 +254,7 @@ def _find_edited(
 def _is_in_hand(preview: CompactionPreview, texts: Mapping[Path, str]) -> bool:
     """Tell whether its user has edited it; an editor may still hold the text of an earlier one."""
     typed = texts.get(preview.proposed_path)
-    proposed = None if typed is None else split_proposed(typed)
+    proposed = None if typed is None else read_proposal(typed)
     if proposed is None or proposed.marker not in (None, preview.note.marker):
         return _is_edited(preview.proposed_path)
     return proposed.is_edited
@@ -262,13 +262,13 @@ def _is_in_hand(preview: CompactionPreview, texts: Mapping[Path, str]) -> bool:
 
 def _is_edited(path: Path) -> bool:
     try:
-        return split_proposed(read_proposed(path)).is_edited
+        return read_proposal(read_proposed(path)).is_edited
     except PreviewNotFound:
         # What cannot be read is not ours alone.
         return path.exists()
 
 
-def _request(note: PreviewNote, proposed: Proposed) -> Request:
+def _request(note: PreviewNote, proposed: Proposal) -> Request:
     if proposed.marker is None:
         raise PreviewRefused(
             "the line that ends the summary is missing, nothing was applied: put it back, or"
@@ -336,8 +336,8 @@ def _write(
     replaced = mask_items(selection.replaced, known)
     kept = mask_items(selection.kept, known)
     header = loaded.session.header
-    proposed = proposed_text(plan.summary.text, kept, ago, memory.listed)
-    marker = split_proposed(proposed).marker
+    proposed = write_proposal(plan.summary.text, kept, ago, memory.listed)
+    marker = read_proposal(proposed).marker
     if marker is None:
         raise AssertionError("a proposal has a marker")
     note = PreviewNote(
@@ -358,7 +358,7 @@ def _write(
         memory=memory.short,
     )
     preview_id = preview_id_of(loaded.path)
-    before = before_text(replaced, kept, ago, marker)
+    before = write_before(replaced, kept, ago, marker)
     with previews_lock(places):
         aside = _set_aside_edited(proposed_path(preview_id, places), texts)
         write_preview(preview_id, before, proposed, note, places)
@@ -368,7 +368,7 @@ def _write(
 def _set_aside_edited(path: Path, texts: Mapping[Path, str]) -> Path | None:
     """Move what its user made of a proposal, saved or not, to where no other takes its place."""
     typed = texts.get(path)
-    if typed is not None and split_proposed(typed).is_edited and not _holds(path, typed):
+    if typed is not None and read_proposal(typed).is_edited and not _holds(path, typed):
         if _is_edited(path):
             set_aside(path)
         write_proposed(path, typed)
@@ -377,6 +377,6 @@ def _set_aside_edited(path: Path, texts: Mapping[Path, str]) -> Path | None:
 
 def _holds(path: Path, text: str) -> bool:
     try:
-        return split_proposed(read_proposed(path)).text == split_proposed(text).text
+        return read_proposal(read_proposed(path)).text == read_proposal(text).text
     except PreviewNotFound:
         return False

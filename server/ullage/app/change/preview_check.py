@@ -19,12 +19,12 @@ from ullage.core.summary.preview_check import (
     HINDRANCES,
     Change,
     PreviewFinding,
-    check_proposed,
+    check_proposal,
+    find_marker_fault,
+    find_outdated,
     insert_all,
-    marker_finding,
-    outdated_finding,
 )
-from ullage.core.summary.preview_text import split_proposed
+from ullage.core.summary.preview_text import read_proposal
 from ullage.core.transcript.context import ContextItem
 from ullage.store.files.places import Places
 
@@ -112,10 +112,10 @@ def check_preview(
     Raises:
         PinRefused: there are pins that cannot be read.
     """
-    proposed = split_proposed(text)
+    proposed = read_proposal(text)
     is_old = material is None or is_outdated(preview)
-    outdated = outdated_finding(proposed) if is_old else None
-    found = (outdated, marker_finding(proposed, preview.note.marker))
+    outdated = find_outdated(proposed) if is_old else None
+    found = (outdated, find_marker_fault(proposed, preview.note.marker))
     findings = tuple(one for one in found if one is not None)
     if material is None or findings:
         # Nobody knows what the summary is, or of which messages: nothing can be said of it.
@@ -130,7 +130,7 @@ def check_preview(
     )
     return Checked(
         text=proposed.text,
-        findings=check_proposed(proposed, found),
+        findings=check_proposal(proposed, found),
         state=f"keeps {found.n_kept:,} of {found.n_found:,} facts",
         can_apply=True,
         insert_all=insert_all(proposed, found.missing),

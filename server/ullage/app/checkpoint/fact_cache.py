@@ -7,7 +7,7 @@ from threading import Lock
 from ullage.core.facts.accumulate import FactAccumulator, update
 from ullage.core.facts.facts import Facts, finish
 from ullage.core.facts.previous_summary import PreviousSummary
-from ullage.core.secrets.scan import mask_said
+from ullage.core.secrets.scan import mask_cached
 from ullage.core.transcript.context import ContextItem
 
 MAX_KEPT = 4
@@ -37,7 +37,7 @@ class KeptFacts:
             # Put back when all went well: half of a message is nothing to go on from.
             seen, self._seen = self._seen, None
             if seen is None or self._secrets != known_secrets or not self._are_followed(items):
-                seen = FactAccumulator(clean=partial(mask_said, known=known_secrets))
+                seen = FactAccumulator(clean=partial(mask_cached, known=known_secrets))
             update(seen, items[len(seen.times) :])
             facts = finish(seen, previous)
             self._items, self._secrets, self._seen = tuple(items), known_secrets, seen

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from ullage.core.config.key import Threshold, Value, shorten
 from ullage.core.config.settings import KEYS, SPELLINGS, Config
 from ullage.core.config.source import PLACES, Code, Finding, Place, Setting, override_name
-from ullage.core.secrets.scan import known_secrets, mask
+from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.store.config.files import config_paths, is_there
 from ullage.store.files.places import Places
 
@@ -81,7 +81,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report_config(config: Config, places: Places) -> ConfigReport:
-    secrets = known_secrets(places.env)
+    secrets = list_known_secrets(places.env)
     set_keys = {setting.key.name for setting in config.settings if setting.model is None}
     defaults = (
         Setting(key=key, value=key.default, origins=()) for key in KEYS if key.name not in set_keys
@@ -101,7 +101,7 @@ def report_config(config: Config, places: Places) -> ConfigReport:
 
 
 def report_check(config: Config, places: Places) -> CheckReport:
-    secrets = known_secrets(places.env)
+    secrets = list_known_secrets(places.env)
     return CheckReport(findings=[_report_finding(finding, secrets) for finding in config.findings])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from ullage.app.config.load import check_source
 from ullage.app.documents.check import Surroundings
 from ullage.core.documents.finding import DocumentFinding, TextFix
-from ullage.core.secrets.scan import known_secrets, mask
+from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Positions
 from ullage.store.config.files import guess_place, parse_config
 
@@ -14,7 +14,7 @@ from ullage.store.config.files import guess_place, parse_config
 def check_config_file(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
     source = parse_config(guess_place(path), str(path), text.encode("utf-8", "replace"))
-    secrets = known_secrets(around.places.env)
+    secrets = list_known_secrets(around.places.env)
     for finding in check_source(source).findings:
         origin, new = finding.origin, finding.new_text
         end = len(positions.line_text(0)) if origin.line is None else origin.end

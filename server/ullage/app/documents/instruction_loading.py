@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.kind import is_at_top, loaded_name
-from ullage.core.documents.mentioned_paths import mentions
+from ullage.core.documents.mentioned_paths import find_mentions
 from ullage.formats.agent_info import InstructionLoader
 from ullage.formats.registry import AGENTS
 from ullage.store.files.text_files import is_folder, is_same_file
@@ -96,7 +96,7 @@ def imported_texts(path: Path, text: str, around: Surroundings) -> dict[Path, st
 
 def _imports(texts: dict[Path, str]) -> Iterator[Path]:
     for path, text in texts.items():
-        for one in mentions(text):
+        for one in find_mentions(text):
             if one.kind == "import":
                 yield Path(os.path.normpath(path.parent / one.path))
 

@@ -10,7 +10,7 @@ from ullage.app.documents.instruction_loading import (
     loaders_of,
 )
 from ullage.app.documents.instructions import instruction_cuts, is_index, memory_cuts
-from ullage.core.documents.text_sections import text_tokens
+from ullage.core.documents.text_sections import estimate_text
 from ullage.core.text.positions import utf16_length
 from ullage.core.transcript.tokens import estimate_tokens
 from ullage.formats.agents.openclaw.agent import LOADER as OPENCLAW
@@ -35,18 +35,18 @@ def sent_text(path: Path, text: str, around: Surroundings) -> str:
     """Say about how many tokens are sent with what is imported; from the least to the most where
     agents differ."""
     importers = {one.reader for one in loaders_of(path, around) if one.follows_imports}
-    n_imported = sum(text_tokens(one) for one in _imported(path, text, around))
+    n_imported = sum(estimate_text(one) for one in _imported(path, text, around))
     sent = [
         n_tokens + (n_imported if reader in importers else 0)
         for reader, n_tokens in _sent(path, text, around).items()
-    ] or [text_tokens(text)]
+    ] or [estimate_text(text)]
     least, most = min(sent), max(sent)
     return f"~{most:,}" if least == most else f"~{least:,} to {most:,}"
 
 
 def sent_tokens(path: Path, text: str, around: Surroundings) -> tuple[int, int]:
     """Estimate the least and the most that the agents in sight are given of a file itself."""
-    sent = _sent(path, text, around).values() or (text_tokens(text),)
+    sent = _sent(path, text, around).values() or (estimate_text(text),)
     return min(sent), max(sent)
 
 
@@ -67,5 +67,5 @@ def _sent(path: Path, text: str, around: Surroundings) -> dict[str, int]:
     n_unseen: dict[str, int] = {one.reader: 0 for one in loaders_of(path, around)}
     n_unseen |= {cut.reader: estimate_tokens(text[cut.start : cut.end]) for cut in cuts}
     readers: list[str] = [one for one in n_unseen if is_in_sight(one, path, around)]
-    n_all = text_tokens(text)
+    n_all = estimate_text(text)
     return {one: max(n_all - n_unseen[one], 0) for one in readers or list(n_unseen)}

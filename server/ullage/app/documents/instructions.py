@@ -15,18 +15,18 @@ from ullage.app.documents.instruction_loading import (
     takes_imports,
 )
 from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, loaded_name
-from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, statements
+from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, read_statements
 from ullage.core.documents.finding import DocumentFinding, Related, TextFix
 from ullage.core.documents.instructions import (
     CLAUDE_LARGE_CHARS,
     Cut,
-    claude_memory_cut,
-    codex_cut,
+    find_claude_memory_cut,
+    find_codex_cut,
+    find_openclaw_cut,
     is_large_for_claude,
-    openclaw_cut,
 )
-from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, Mention, mentions
-from ullage.core.documents.text_sections import text_tokens
+from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, PathMention, find_mentions
+from ullage.core.documents.text_sections import estimate_text
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions, utf16_length
 from ullage.core.transcript.tokens import estimate_tokens
@@ -65,7 +65,7 @@ class _Ignored:
         self._folders = folders
         self._specs = {at: ignore_spec(read_text_file(at / ".gitignore") or "") for at in folders}
 
-    def __contains__(self, one: Mention) -> bool:
+    def __contains__(self, one: PathMention) -> bool:
         end = "/" if one.path.endswith("/") else ""
         return any(
             is_ignored(f"{place.end.relative_to(folder).as_posix()}{end}", spec)
@@ -85,7 +85,7 @@ def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[
             code="instructions-large",
             extent=positions.extent(0, len(positions.line_text(0))),
             message=(
-                f"{utf16_length(text):,} characters, about {text_tokens(text):,} tokens in"
+                f"{utf16_length(text):,} characters, about {estimate_text(text):,} tokens in"
                 f" every request: Claude Code warns of more than {CLAUDE_LARGE_CHARS:,}."
             ),
         )
@@ -113,11 +113,11 @@ def instruction_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, 
     loaders = loaders_of(path, around)
     cuts: list[Cut | None] = []
     if OPENCLAW in loaders:
-        cuts.append(openclaw_cut(text, around.config.bootstrap.max_chars))
+        cuts.append(find_openclaw_cut(text, around.config.bootstrap.max_chars))
     if CODEX in loaders:
         above = loaded_above(CODEX, path, around).values()
         n_spent = sum(len(one.encode("utf-8", "surrogatepass")) for one in above)
-        cuts.append(codex_cut(text, n_spent))
+        cuts.append(find_codex_cut(text, n_spent))
     return tuple(cut for cut in cuts if cut is not None)
 
 
@@ -127,9 +127,9 @@ def memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, ...]:
         return ()
     cut: Cut | None = None
     if CLAUDE_CODE.folder in path.parts or path.parent.name == MEMORY_FOLDER:
-        cut = claude_memory_cut(text)
+        cut = find_claude_memory_cut(text)
     elif OPENCLAW in loaders_of(path, around):
-        cut = openclaw_cut(text, around.config.bootstrap.max_chars)
+        cut = find_openclaw_cut(text, around.config.bootstrap.max_chars)
     return () if cut is None else (cut,)
 
 
@@ -170,9 +170,9 @@ def duplicate_findings(
     path: Path, text: str, around: Surroundings, positions: Positions
 ) -> Iterator[DocumentFinding]:
     """Find what an agent has been told already when it comes to a statement."""
-    own = statements(text)
+    own = read_statements(text)
     others = list(loaded_before(path, text, around).items())
-    found = find_duplicates(own, [statements(other) for _, other in others])
+    found = find_duplicates(own, [read_statements(other) for _, other in others])
     for source, (other_path, other) in enumerate(others, start=1):
         n_common = sum(one.source == source for one in found)
         if _is_copy(n_common, own):
@@ -215,7 +215,7 @@ def _twin_findings(
     if not other or is_same_file(path, other_path):
         return
     before = len(find_duplicates(own, []))
-    n_common = len(find_duplicates(own, [statements(other)])) - before
+    n_common = len(find_duplicates(own, [read_statements(other)])) - before
     if _is_copy(n_common, own):
         words = f": they drift apart. For Claude Code a line @{TWIN_NAME} stands for all of it."
         yield _copy_finding(positions, other_path, other, (n_common, len(own)), words)
@@ -302,7 +302,7 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
     if workspace is None:
         return
     folders = [path.parent, *(at for at in path.parents[1:] if at.is_relative_to(workspace))]
-    found = mentions(text)
+    found = find_mentions(text)
     if not takes_imports(path):
         found = tuple(one for one in found if one.kind != "import")
     missing = [one for one in found if _is_missing(one, folders)]
@@ -331,7 +331,7 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
         )
 
 
-def _is_missing(one: Mention, folders: list[Path]) -> bool:
+def _is_missing(one: PathMention, folders: list[Path]) -> bool:
     places = _places(one, folders)
     begun = [place for place in places if is_folder(place.first)]
     if one.path.endswith("/"):
@@ -340,12 +340,12 @@ def _is_missing(one: Mention, folders: list[Path]) -> bool:
     return begun != [] and not any(exists(place.end) for place in places)
 
 
-def _places(one: Mention, folders: list[Path]) -> list[_Place]:
+def _places(one: PathMention, folders: list[Path]) -> list[_Place]:
     found = (_place(one, folder, folders[-1]) for folder in folders)
     return [place for place in found if place is not None]
 
 
-def _place(one: Mention, folder: Path, workspace: Path) -> _Place | None:
+def _place(one: PathMention, folder: Path, workspace: Path) -> _Place | None:
     """Give where a path leads from a folder; None for out of the workspace."""
     names = [name for name in one.path.split("/") if name not in ("", ".")]
     n_up = next((at for at, name in enumerate(names) if name != ".."), len(names))

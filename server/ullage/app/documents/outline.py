@@ -10,14 +10,14 @@ import msgspec
 
 from ullage.app.checkpoint.find import Found, list_checkpoints
 from ullage.app.sessions.load import Loaded
-from ullage.core.documents.in_context import Standing, presence, stand
+from ullage.core.documents.in_context import ContextMatch, find_presence, match_context
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     Outline,
     Row,
-    extended,
-    row_at_offset,
-    rows_between,
+    extend_outline,
+    find_row_at_offset,
+    list_rows_between,
 )
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.secrets.scan import mask
@@ -49,7 +49,7 @@ class Outlined(msgspec.Struct, frozen=True, kw_only=True):
     whole: Outline
     """What the finished lines alone say."""
     outline: Outline
-    standing: Standing
+    standing: ContextMatch
     mark: Mark
 
 
@@ -105,7 +105,7 @@ def outline_of(loaded: Loaded, before: Outlined | None) -> Outlined | None:
         lines=lines,
         whole=whole,
         outline=outline,
-        standing=stand(outline, loaded.context, loaded.status.gauge),
+        standing=match_context(outline, loaded.context, loaded.status.gauge),
         mark=mark,
     )
 
@@ -132,7 +132,7 @@ def answered_calls(found: Outlined, row: Row) -> tuple[str, ...]:
         if isinstance(block, ToolResult)
     ]
     titles: dict[str, str] = {}
-    before = rows_between(found.outline, max(row.line - MAX_LINES_BACK, 0), row.line - 1)
+    before = list_rows_between(found.outline, max(row.line - MAX_LINES_BACK, 0), row.line - 1)
     for one in reversed(before):
         if all(result.call_id in titles for result in results):
             break
@@ -181,7 +181,7 @@ def placed_compactions(found: Outlined) -> tuple[PlacedCompaction, ...]:
     session, refs = found.loaded.session, found.loaded.context.compactions
     placed: list[PlacedCompaction] = []
     for n_before, ref in enumerate(refs):
-        row = row_at_offset(found.outline, ref.offset)
+        row = find_row_at_offset(found.outline, ref.offset)
         compaction = session.agent.read_compaction(found.lines, ref)
         if row is not None and compaction is not None:
             is_last = ref is refs[-1] and found.loaded.context.boundary is not None
@@ -203,7 +203,7 @@ def _n_compactions(found: Found) -> int:
 
 def _added(loaded: Loaded, outline: Outline, lines: Iterable[Line]) -> Outline:
     known = loaded.known_secrets
-    return extended(outline, lines, partial(_sketch, loaded), lambda text: mask(text, known))
+    return extend_outline(outline, lines, partial(_sketch, loaded), lambda text: mask(text, known))
 
 
 def _sketch(loaded: Loaded, line: Line) -> Sketch | Problem | None:
@@ -221,7 +221,7 @@ def _files(found: Outlined) -> Iterator[Target]:
     rows = [
         row
         for row in found.outline.rows
-        if row.calls and row.n_lines == 1 and presence(row, found.standing) == "live"
+        if row.calls and row.n_lines == 1 and find_presence(row, found.standing) == "live"
     ]
     known: dict[str, Path | None] = {}
     for row in rows[-MAX_LINKED_ROWS:]:

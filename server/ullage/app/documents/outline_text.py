@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ullage.app.documents.outline import Outlined, counted_tokens, items_of, known_tokens
-from ullage.core.documents.in_context import Presence, presence
+from ullage.core.documents.in_context import Presence, find_presence
 from ullage.core.documents.outline import Row, RowKind
 from ullage.core.gauge.gauge import share_text, short_tokens
 from ullage.core.secrets.scan import mask
@@ -83,7 +83,7 @@ def hint_text(found: Outlined, row: Row) -> str:
     live = found.standing.live.get(row.entry_id) if row.entry_id else None
     if live is not None:
         parts.append(f"{_percent(found, live.n_total)} full")
-    hint = _HINTS.get(presence(row, found.standing))
+    hint = _HINTS.get(find_presence(row, found.standing))
     return " · ".join(parts if hint is None else [*parts, hint])
 
 
@@ -99,7 +99,7 @@ def hint_tooltip(found: Outlined, row: Row) -> str:
 
 def presence_text(found: Outlined, row: Row) -> str:
     boundary = found.standing.boundary
-    match presence(row, found.standing):
+    match find_presence(row, found.standing):
         case "live":
             return "In the context."
         case "pruned":

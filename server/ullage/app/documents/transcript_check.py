@@ -9,7 +9,7 @@ from ullage.app.documents.check import Surroundings
 from ullage.app.transfer.doctor import check_lines
 from ullage.core.documents.diagnostic_codes import BY_CODE
 from ullage.core.documents.finding import DocumentFinding
-from ullage.core.secrets.scan import known_secrets, mask
+from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Extent, Position
 from ullage.errors import UllageError
 from ullage.store.transcript.reader import Fingerprint, look_at
@@ -51,7 +51,7 @@ def _will_do(then: Fingerprint, now: Fingerprint) -> bool:
 
 
 def _findings(path: Path, around: Surroundings) -> Iterator[DocumentFinding]:
-    secrets = known_secrets(around.places.env)
+    secrets = list_known_secrets(around.places.env)
     found = check_lines(path, MAX_CHECKED_BYTES)
     told = [one for one in found if one.line is not None and one.code in BY_CODE]
     for one in told[:MAX_FINDINGS]:

@@ -15,7 +15,7 @@ from ullage.app.summary.pins import pins_text, report_pins
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import VirtualUri
 from ullage.core.secrets.masking import mask_items
-from ullage.core.summary.preview_text import messages_text
+from ullage.core.summary.preview_text import write_messages
 from ullage.errors import EntryNotFound
 from ullage.store.files.places import Places
 
@@ -52,7 +52,7 @@ def document_text(
         case "Compaction History":
             text = history_text(history(session, places))
         case "Context.md":
-            text = messages_text(mask_items(loaded.context.items, loaded.known_secrets), ago)
+            text = write_messages(mask_items(loaded.context.items, loaded.known_secrets), ago)
         case "Summary.md":
             text = _summary(loaded, document.entry, places)
         case "Checkpoint Changes":

@@ -11,8 +11,8 @@ import msgspec
 
 from ullage.app.install.agents import Agent, interpreter
 from ullage.core.install import hook_settings, openclaw_settings
-from ullage.core.install.hook_command import hook_command
-from ullage.core.install.json_edit import Before, NotEditable, child, is_blank
+from ullage.core.install.hook_command import write_hook_command
+from ullage.core.install.json_edit import Before, NotEditable, find_child, is_blank
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import NotRead, ScalarNode
@@ -41,13 +41,13 @@ def install(agent: Agent, file: AgentFile, before: Before | None) -> Edited:
         if agent.program is not None:
             folder = str(agent.program)
             return Edited(
-                text=openclaw_settings.with_plugin(text, folder, before),
-                before=openclaw_settings.plugin_before(text, folder, before),
+                text=openclaw_settings.add_plugin(text, folder, before),
+                before=openclaw_settings.note_before_plugin(text, folder, before),
             )
-        command = hook_command(interpreter(), agent.name, is_windows=sys.platform == "win32")
+        command = write_hook_command(interpreter(), agent.name, is_windows=sys.platform == "win32")
         return Edited(
-            text=hook_settings.with_hooks(text, agent.name, command, before),
-            before=hook_settings.hooks_before(text, agent.name, before),
+            text=hook_settings.add_hooks(text, agent.name, command, before),
+            before=hook_settings.note_before_hooks(text, agent.name, before),
         )
     except NotEditable as error:
         raise Unreadable(
@@ -64,8 +64,8 @@ def take_back(agent: Agent, file: AgentFile, before: Before | None) -> str:
     """
     text = text_of(agent, file)
     if agent.program is not None:
-        return openclaw_settings.without_plugin(text, str(agent.program), before)
-    return hook_settings.without_hooks(text, agent.name, before)
+        return openclaw_settings.remove_plugin(text, str(agent.program), before)
+    return hook_settings.remove_hooks(text, agent.name, before)
 
 
 def is_installed(agent: Agent, file: AgentFile) -> bool:
@@ -75,7 +75,7 @@ def is_installed(agent: Agent, file: AgentFile) -> bool:
 
 def hook_programs(agent: Agent, file: AgentFile) -> set[str]:
     """List what runs our hooks."""
-    found = hook_settings.installed_hooks(text_of(agent, file), agent.name)
+    found = hook_settings.find_hooks(text_of(agent, file), agent.name)
     is_windows = sys.platform == "win32"
     return {shlex.split(one.command, posix=not is_windows)[0].strip('"') for one in found}
 
@@ -106,7 +106,7 @@ def notes_on(agent: Agent, text: str) -> tuple[str, ...]:
     """Say what in the settings keeps Ullage from working, or from working alone."""
     match agent.name:
         case "claude-code":
-            switch = None if is_blank(text) else child(parse_json5(text), "disableAllHooks")
+            switch = None if is_blank(text) else find_child(parse_json5(text), "disableAllHooks")
             if isinstance(switch, ScalarNode) and switch.value is True:
                 return ("`disableAllHooks` is on: Claude Code runs no hook until you remove it.",)
             return ()
@@ -120,9 +120,9 @@ def notes_on(agent: Agent, text: str) -> tuple[str, ...]:
 
 def _openclaw_notes(text: str) -> list[str]:
     notes: list[str] = []
-    if (setting := openclaw_settings.what_keeps_it_off(text)) is not None:
+    if (setting := openclaw_settings.find_off_switch(text)) is not None:
         notes.append(f"`{setting}` keeps OpenClaw from loading Ullage: change it.")
-    if (other := openclaw_settings.other_provider(text)) is not None:
+    if (other := openclaw_settings.find_other_provider(text)) is not None:
         notes.append(
             f'"{other}" goes on writing the summaries. For Ullage to write them, set'
             ' `agents.defaults.compaction.provider` to "ullage" yourself.'

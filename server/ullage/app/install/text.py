@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.app.install.agents import AgentName
 from ullage.app.install.plan import InstallPlan, Standing, State
-from ullage.core.secrets.scan import known_secrets, mask
+from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
 from ullage.store.files.places import Places
@@ -163,7 +163,7 @@ def _kind(change: FileChange) -> Kind:
 
 def _diff(change: FileChange, name: str, places: Places) -> Iterator[str]:
     old, new = _text(change.file.data), _text(change.new)
-    secrets = (*known_secrets(places.env), *_secrets_in(old))
+    secrets = (*list_known_secrets(places.env), *_secrets_in(old))
     lines = difflib.unified_diff(
         _lines(old),
         _lines(new),
@@ -197,7 +197,7 @@ def _secrets_in(text: str) -> tuple[str, ...]:
         root = parse_json5(text)
     except NotRead:
         return ()
-    return known_secrets(dict(_named_texts(root)))
+    return list_known_secrets(dict(_named_texts(root)))
 
 
 def _named_texts(node: Node) -> Iterator[tuple[str, str]]:

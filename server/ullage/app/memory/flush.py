@@ -13,18 +13,18 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
 from ullage.core.gauge.status import last_compaction_ms, rfc3339
-from ullage.core.memory.flush import PRE_FLUSH, Epoch, epoch_of, is_flushed
+from ullage.core.memory.flush import PRE_FLUSH, Epoch, is_flushed, read_epoch
 from ullage.core.memory.log_text import (
     Point,
-    block,
-    digest,
-    digests_in,
-    flush_marker,
-    n_points,
-    point,
-    unwritten,
+    count_points,
+    drop_written,
+    format_block,
+    list_digests,
+    make_digest,
+    make_point,
+    write_flush_marker,
 )
-from ullage.core.memory.points import memory_points
+from ullage.core.memory.points import pick_memory_points
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem
@@ -54,7 +54,7 @@ class Flushed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def n_lines(self) -> int:
-        return n_points(self.text)
+        return count_points(self.text)
 
 
 class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +87,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def marker(self) -> str:
         """By which a block is known that was written though a kill kept us from noting it."""
-        return flush_marker(self.session_key, self.epoch)
+        return write_flush_marker(self.session_key, self.epoch)
 
     @property
     def text(self) -> str:
@@ -108,13 +108,13 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
         if not points:
             return ""
         title = ON_REQUEST if self.epoch is None else PRE_FLUSH
-        return block(points, time=f"{self.now:%H:%M}", title=title, marker=self.marker)
+        return format_block(points, time=f"{self.now:%H:%M}", title=title, marker=self.marker)
 
     def unwritten(self, log: str, known: Iterable[str]) -> tuple[Point, ...]:
         """Leave out what stands in a log or is known as written; all where this flush does."""
         if self.epoch is not None and self.marker in log:
             return ()
-        return unwritten(self.points, frozenset((*digests_in(log), *known)))
+        return drop_written(self.points, frozenset((*list_digests(log), *known)))
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +142,7 @@ async def flush(
         LogRefused: there is no log that may be added to.
         StorageError: the disk or the state folder does not take it.
     """
-    key, epoch = key or session_key(loaded.session), epoch or epoch_of(loaded.context)
+    key, epoch = key or session_key(loaded.session), epoch or read_epoch(loaded.context)
     plan = await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
     return await asyncio.to_thread(make_flush, plan, places)
 
@@ -177,7 +177,7 @@ async def plan_flush(
         spent=found.spent,
         notes=found.notes,
     )
-    known = (*digests_in(before), *read_flush_state(key, places).digests)
+    known = (*list_digests(before), *read_flush_state(key, places).digests)
     return msgspec.structs.replace(plan, points=plan.unwritten(today, known))
 
 
@@ -190,7 +190,7 @@ async def plan_flush_before(
     """
     if not is_flush_open(loaded, config, places):
         return None
-    key, epoch = session_key(loaded.session), epoch_of(loaded.context)
+    key, epoch = session_key(loaded.session), read_epoch(loaded.context)
     try:
         return await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
     except (Refused, StorageError) as error:
@@ -224,7 +224,7 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
             places,
             epoch=plan.epoch,
             last_compaction_at=plan.last_compaction_at,
-            digests=tuple(digest(one.text) for one in plan.points),
+            digests=tuple(make_digest(one.text) for one in plan.points),
         )
     return Flushed(
         log_path=plan.log_path if text else None,
@@ -284,7 +284,7 @@ def is_flush_open(
     """
     if not flush_wanted(loaded, config, places):
         return False
-    epoch = epoch or epoch_of(loaded.context)
+    epoch = epoch or read_epoch(loaded.context)
     own = read_flush_state(key or session_key(loaded.session), places).epoch
     count, info = None, loaded.session.agent_info
     if info is not None and info.read_flush_epoch is not None:
@@ -368,7 +368,7 @@ async def _found(loaded: Loaded, config: Config, model: ModelUse, written: str, 
                 spent=answer.spent,
                 notes=answer.warnings,
             )
-    points = await asyncio.to_thread(memory_points, items)
+    points = await asyncio.to_thread(pick_memory_points, items)
     return _Found(points=points, author=EXTRACTIVE, notes=notes)
 
 
@@ -380,7 +380,9 @@ def _items(loaded: Loaded) -> tuple[ContextItem, ...]:
 
 def _masked(points: tuple[Point, ...], known: tuple[str, ...]) -> tuple[Point, ...]:
     """Mask again what was put together: neither a model nor a cut brings a secret back."""
-    return tuple(point(one.section, mask(one.text, known), is_aside=one.is_aside) for one in points)
+    return tuple(
+        make_point(one.section, mask(one.text, known), is_aside=one.is_aside) for one in points
+    )
 
 
 def _is_asked_for(loaded: Loaded, config: Config) -> bool:

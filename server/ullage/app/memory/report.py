@@ -9,8 +9,8 @@ from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import Flushed, FlushPlan, log_name_of, workspace_of
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.receipt import Receipt
-from ullage.core.memory.flush import epoch_of
-from ullage.core.memory.log_text import flush_marker
+from ullage.core.memory.flush import read_epoch
+from ullage.core.memory.log_text import write_flush_marker
 from ullage.errors import Refused, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import read_logs
@@ -138,6 +138,6 @@ def flushed_log_name(before: Loaded, receipt: Receipt | None, places: Places) ->
     except (Refused, StorageError):
         return None
     # The user may have said more since: it is the turn of the flush that differs then.
-    marker = flush_marker(session_key(before.session), epoch_of(before.context))
+    marker = write_flush_marker(session_key(before.session), read_epoch(before.context))
     is_written = marker[: marker.rindex(" turn ")] in log
     return log_name_of(workspace, at, places) if is_written else None

@@ -40,7 +40,7 @@ from ullage.core.change.request_plan import RequestPlan, plan_request
 from ullage.core.checkpoint.captured import events_of
 from ullage.core.gauge.gauge import Gauge, gauge_line
 from ullage.core.gauge.policy import ratio_at
-from ullage.core.memory.flush import epoch_of, flush_at, flush_prompt
+from ullage.core.memory.flush import flush_threshold, read_epoch, write_flush_prompt
 from ullage.core.transcript.injected import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import LogRefused, UllageError
@@ -162,9 +162,9 @@ class _Request:
         """Have what is worth remembering written, once in an epoch."""
         session, loaded = self._session, self._loaded
         key, places, config = session.key, session.places, session.config
-        epoch = epoch_of(loaded.context, self._measured.progress.n_compactions)
+        epoch = read_epoch(loaded.context, self._measured.progress.n_compactions)
         used = self._plan.used_tokens
-        at_tokens = flush_at(self._gauge.window.n_tokens, loaded.policy)
+        at_tokens = flush_threshold(self._gauge.window.n_tokens, loaded.policy)
         if self._notices.is_flush_tried or used is None or used < at_tokens:
             return
         if not is_flush_open(loaded, config, places, key=key, epoch=epoch):
@@ -255,7 +255,7 @@ class _Request:
         path = log_to_add_to(workspace_of(self._loaded, self._session.places), day)
         settings = self._session.config.flush
         return FlushTurn(
-            prompt=flush_prompt(settings, str(path)),
+            prompt=write_flush_prompt(settings, str(path)),
             system_prompt=settings.system_prompt,
             log_path=path,
         )

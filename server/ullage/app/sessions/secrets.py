@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ullage.core.secrets.env_file import read_assignments
-from ullage.core.secrets.scan import known_secrets
+from ullage.core.secrets.scan import list_known_secrets
 from ullage.core.transcript.entries import Header
 from ullage.store.config.env_files import read_env_files
 from ullage.store.files.places import Places
@@ -37,5 +37,5 @@ def secrets_in(folders: Iterable[Path], places: Places) -> tuple[str, ...]:
     for folder in dict.fromkeys(folders):
         sources += (read_assignments(text) for text in read_env_files(folder))
     # Two files may give one name different values: each is a secret.
-    values = dict.fromkeys(value for source in sources for value in known_secrets(source))
+    values = dict.fromkeys(value for source in sources for value in list_known_secrets(source))
     return tuple(sorted(values, key=lambda value: (-len(value), value)))

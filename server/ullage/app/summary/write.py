@@ -14,7 +14,7 @@ from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.audit import Audit, audit
 from ullage.core.summary.extract import summarize
-from ullage.core.summary.insert_missing import Completed, completed
+from ullage.core.summary.insert_missing import CompletedSummary, insert_missing
 from ullage.core.summary.measure_loss import measure_loss
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError
@@ -161,7 +161,9 @@ def _finished(
         facts=material.facts,
     )
     put_in = _pins_alone(found) if draft.author == BY_USER else found
-    whole: Completed = completed(draft.text, put_in, budget_tokens=budget, count=loaded.count)
+    whole: CompletedSummary = insert_missing(
+        draft.text, put_in, budget_tokens=budget, count=loaded.count
+    )
     text = mask(whole.text, loaded.known_secrets)
     n_tokens = loaded.count(text)
     return WrittenSummary(

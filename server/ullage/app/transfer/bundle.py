@@ -21,7 +21,7 @@ from ullage.core.checkpoint.bundle import (
     render,
 )
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.secrets.redaction import Redaction, Redactor, plain
+from ullage.core.secrets.redaction import Redaction, Redactor, copy_plain
 from ullage.core.transcript.entries import Agent, MemoryLines
 from ullage.core.transcript.index import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject
@@ -167,7 +167,7 @@ def export_text(report: ExportReport) -> str:
 
 def _fit(values: list[JsonObject], redactor: Redactor | None) -> list[JsonObject]:
     """Redact values where that is wanted, and leave out what JSON does not have."""
-    plains = [cast(JsonObject, plain(value)) for value in values]
+    plains = [cast(JsonObject, copy_plain(value)) for value in values]
     return plains if redactor is None else [redactor.redact(value) for value in plains]
 
 

@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, storable
-from ullage.core.secrets.scan import mask, may_change, texts_of
+from ullage.core.secrets.scan import list_texts, mask, may_hold_secret
 
 
 def cleaned(checkpoint: Checkpoint, known_secrets: tuple[str, ...]) -> Checkpoint:
@@ -14,7 +14,7 @@ def cleaned(checkpoint: Checkpoint, known_secrets: tuple[str, ...]) -> Checkpoin
     fields = cast("dict[str, object]", msgspec.to_builtins(checkpoint))
     meta = fields.pop("meta")
     # One look over all texts spares one for each.
-    is_masked = may_change("\0".join(texts_of(fields)), known_secrets)
+    is_masked = may_hold_secret("\0".join(list_texts(fields)), known_secrets)
 
     def clean(text: str) -> str:
         return mask(storable(text), known_secrets) if is_masked else storable(text)

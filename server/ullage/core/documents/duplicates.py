@@ -52,7 +52,7 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
     is_exact: bool
 
 
-def statements(text: str) -> tuple[Statement, ...]:
+def read_statements(text: str) -> tuple[Statement, ...]:
     found: list[Statement] = []
     for one in nest_parts(text, read_parts(text)):
         part = one.part
@@ -60,14 +60,14 @@ def statements(text: str) -> tuple[Statement, ...]:
             continue
         words = split_plain_words(text[part.start : part.end])
         if len(words) >= MIN_WORDS:
-            context = (_all_words(text, one.above), _all_words(text, one.below))
+            context = (_list_words(text, one.above), _list_words(text, one.below))
             found.append(Statement(part=part, end=one.end, words=words, context=context))
         if len(found) == MAX_STATEMENTS:
             break
     return tuple(found)
 
 
-def _all_words(text: str, parts: Iterable[Part]) -> tuple[Words, ...]:
+def _list_words(text: str, parts: Iterable[Part]) -> tuple[Words, ...]:
     return tuple(split_plain_words(text[part.start : part.end]) for part in parts)
 
 
@@ -78,7 +78,7 @@ def find_duplicates(
 
     Sources count from 0, which is the file itself. Of several places the first is told.
     """
-    known = _Known()
+    known = _StatementIndex()
     for source, made in enumerate(others, start=1):
         for statement in made:
             known.add(source, statement)
@@ -91,7 +91,7 @@ def find_duplicates(
     return tuple(found)
 
 
-class _Known:
+class _StatementIndex:
     """Statements by what they say, and the long ones by their runs of words."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class _Known:
             return
         self._exact[meaning] = (source, statement)
         if len(statement.words) >= NEAR_MIN_WORDS:
-            runs = _runs(statement.words)
+            runs = _cut_runs(statement.words)
             for run in runs:
                 self._by_run.setdefault(run, []).append(len(self._long))
             self._long.append((source, statement, runs))
@@ -116,7 +116,7 @@ class _Known:
             return Duplicate(statement=statement, source=same[0], other=same[1], is_exact=True)
         if len(statement.words) < NEAR_MIN_WORDS:
             return None
-        runs = _runs(statement.words)
+        runs = _cut_runs(statement.words)
         shared: dict[int, int] = {}
         for run in runs:
             for at in self._by_run.get(run, ()):
@@ -125,17 +125,17 @@ class _Known:
             source, other, its_runs = self._long[at]
             is_near = n_shared >= NEAR_RATIO * (len(runs) + len(its_runs) - n_shared)
             is_alike = statement.context == other.context and (
-                _telling(statement.words) == _telling(other.words)
+                _list_reversals(statement.words) == _list_reversals(other.words)
             )
             if is_near and is_alike:
                 return Duplicate(statement=statement, source=source, other=other, is_exact=False)
         return None
 
 
-def _runs(words: Words) -> frozenset[Words]:
+def _cut_runs(words: Words) -> frozenset[Words]:
     return frozenset(words[at : at + RUN_WORDS] for at in range(len(words) - RUN_WORDS + 1))
 
 
-def _telling(words: Words) -> list[str]:
+def _list_reversals(words: Words) -> list[str]:
     """Give the words that turn a statement into another one: negations and numbers."""
     return [word for word in words if word in _REVERSALS or any(map(str.isdigit, word))]

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.change.tool_outputs import is_placeholder
-from ullage.core.documents.outline import Outline, Row, row_at_offset
+from ullage.core.documents.outline import Outline, Row, find_row_at_offset
 from ullage.core.gauge.gauge import Gauge, tells_usage
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.message import ToolResult
@@ -17,7 +17,7 @@ Presence: TypeAlias = Literal["live", "pruned", "replaced", "left", "never"]
 that was left, or taken out; never sent to the model."""
 
 
-class Live(msgspec.Struct, frozen=True, kw_only=True):
+class LiveEntry(msgspec.Struct, frozen=True, kw_only=True):
     """An entry that is in the context."""
 
     items: tuple[ContextItem, ...]
@@ -25,10 +25,10 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of the context up to it, itself included."""
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class ContextMatch(msgspec.Struct, frozen=True, kw_only=True):
     """What of a transcript is in the context."""
 
-    live: Mapping[str, Live]
+    live: Mapping[str, LiveEntry]
     """By the ids of their entries."""
     path: frozenset[str] | None
     """Ids that lead to the last entry; None where entries name no parents."""
@@ -36,17 +36,17 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The compaction that replaced what stands before it."""
 
 
-def stand(outline: Outline, context: Context, gauge: Gauge) -> Standing:
+def match_context(outline: Outline, context: Context, gauge: Gauge) -> ContextMatch:
     """Match the lines of a file with the context that was read from it."""
     last = context.compactions[-1] if context.boundary and context.compactions else None
-    return Standing(
-        live=_live(context.items, running_totals(context.items, gauge)),
-        path=_path(outline.rows, context.leaf_id),
-        boundary=None if last is None else row_at_offset(outline, last.offset),
+    return ContextMatch(
+        live=_group_live(context.items, running_totals(context.items, gauge)),
+        path=_find_path(outline.rows, context.leaf_id),
+        boundary=None if last is None else find_row_at_offset(outline, last.offset),
     )
 
 
-def presence(row: Row, standing: Standing) -> Presence:
+def find_presence(row: Row, standing: ContextMatch) -> Presence:
     found = standing.live.get(row.entry_id) if row.entry_id else None
     boundary, path = standing.boundary, standing.path
     if found is not None:
@@ -59,18 +59,18 @@ def presence(row: Row, standing: Standing) -> Presence:
     return "replaced" if boundary and row.offset < boundary.offset and not is_left else "left"
 
 
-def _live(items: Sequence[ContextItem], totals: Sequence[int]) -> dict[str, Live]:
-    found: dict[str, Live] = {}
+def _group_live(items: Sequence[ContextItem], totals: Sequence[int]) -> dict[str, LiveEntry]:
+    found: dict[str, LiveEntry] = {}
     for item, n_total in zip(items, totals, strict=True):
         # What stands inside of an entry has the entry's id and a number behind it.
         for entry_id in {item.entry_id, item.entry_id.partition(".")[0]}:
             before = found.get(entry_id)
             earlier = () if before is None else before.items
-            found[entry_id] = Live(items=(*earlier, item), n_total=n_total)
+            found[entry_id] = LiveEntry(items=(*earlier, item), n_total=n_total)
     return found
 
 
-def _path(rows: Sequence[Row], leaf_id: str | None) -> frozenset[str] | None:
+def _find_path(rows: Sequence[Row], leaf_id: str | None) -> frozenset[str] | None:
     parents = {row.entry_id: row.parent_id for row in rows if row.entry_id}
     if not any(parents.values()):
         return None

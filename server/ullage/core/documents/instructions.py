@@ -28,7 +28,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """Ends a sentence whose subject is the agent."""
 
 
-def openclaw_cut(text: str, max_chars: int) -> Cut | None:
+def find_openclaw_cut(text: str, max_chars: int) -> Cut | None:
     """Give what OpenClaw's `trimBootstrapContent` leaves out; JavaScript counts UTF-16 units.
 
     A character that the cut would split is not seen as what it is: it counts as cut.
@@ -49,7 +49,7 @@ def openclaw_cut(text: str, max_chars: int) -> Cut | None:
     )
 
 
-def codex_cut(text: str, n_spent_bytes: int) -> Cut | None:
+def find_codex_cut(text: str, n_spent_bytes: int) -> Cut | None:
     """Give what Codex leaves out where files further up have taken a part of its budget."""
     data = text.encode("utf-8", "surrogatepass")
     n_left = max(CODEX_MAX_BYTES - n_spent_bytes, 0)
@@ -65,7 +65,7 @@ def codex_cut(text: str, n_spent_bytes: int) -> Cut | None:
     )
 
 
-def claude_memory_cut(text: str) -> Cut | None:
+def find_claude_memory_cut(text: str) -> Cut | None:
     """Give what Claude Code does not load of MEMORY.md."""
     data = text.encode("utf-8", "surrogatepass")
     by_bytes = len(data[:CLAUDE_MEMORY_BYTES].decode("utf-8", "ignore"))

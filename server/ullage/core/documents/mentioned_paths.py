@@ -55,7 +55,7 @@ _NOT_YET = re.compile(
 somewhere else."""
 
 
-class Mention(msgspec.Struct, frozen=True, kw_only=True):
+class PathMention(msgspec.Struct, frozen=True, kw_only=True):
     kind: MentionKind
     path: str
     """Relative, with slashes, as it is meant: without a line number or an anchor."""
@@ -63,18 +63,18 @@ class Mention(msgspec.Struct, frozen=True, kw_only=True):
     end: int
 
 
-def mentions(text: str) -> tuple[Mention, ...]:
+def find_mentions(text: str) -> tuple[PathMention, ...]:
     """Find the relative paths that a text names; blocks of code are passed over."""
-    found: list[Mention] = []
+    found: list[PathMention] = []
     for part in read_parts(text):
         if part.kind != "code":
-            found += _in_part(text, part.start, part.end)
+            found += _find_in_part(text, part.start, part.end)
         if len(found) >= MAX_MENTIONS:
             break
     return tuple(found[:MAX_MENTIONS])
 
 
-def _in_part(text: str, start: int, end: int) -> Iterator[Mention]:
+def _find_in_part(text: str, start: int, end: int) -> Iterator[PathMention]:
     kinds: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
         ("code", _CODE),
         ("link", _LINK),
@@ -82,16 +82,16 @@ def _in_part(text: str, start: int, end: int) -> Iterator[Mention]:
     )
     for kind, pattern in kinds:
         for match in pattern.finditer(text, start, end):
-            path = _path(match["path"], kind)
+            path = _read_path(match["path"], kind)
             if path is not None and not _NOT_YET.search(
-                _lines_around(text, match.start(), start, end)
+                _read_lines_around(text, match.start(), start, end)
             ):
-                yield Mention(
+                yield PathMention(
                     kind=kind, path=path, start=match.start("path"), end=match.end("path")
                 )
 
 
-def _lines_around(text: str, offset: int, start: int, end: int) -> str:
+def _read_lines_around(text: str, offset: int, start: int, end: int) -> str:
     """Give a line of a paragraph and those that it may be wrapped from and to, without code."""
     first = max(text.rfind("\n", start, max(text.rfind("\n", start, offset), start)), start)
     line_end = text.find("\n", offset, end)
@@ -99,7 +99,7 @@ def _lines_around(text: str, offset: int, start: int, end: int) -> str:
     return _CODE.sub("", text[first : last if last >= 0 else end])
 
 
-def _path(raw: str, kind: MentionKind) -> str | None:
+def _read_path(raw: str, kind: MentionKind) -> str | None:
     """Give the path that is meant, or None for what is most likely none."""
     text = unquote(raw) if kind == "link" else raw
     text = _LINE_SUFFIX.sub("", text.strip())

@@ -65,7 +65,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 EMPTY_OUTLINE = Outline(rows=(), n_lines=0)
 
 
-def extended(
+def extend_outline(
     outline: Outline,
     lines: Iterable[Line],
     sketch: Callable[[Line], Sketch | Problem | None],
@@ -75,39 +75,39 @@ def extended(
     rows = list(outline.rows)
     n_lines = outline.n_lines
     for line in lines:
-        height = n_editor_lines(line.raw)
+        height = count_editor_lines(line.raw)
         found = sketch(line)
         if found is not None:
-            rows.append(_row(found, line, n_lines, height, clean))
+            rows.append(_make_row(found, line, n_lines, height, clean))
         n_lines += height
     return Outline(rows=tuple(rows), n_lines=n_lines)
 
 
-def n_editor_lines(raw: bytes) -> int:
+def count_editor_lines(raw: bytes) -> int:
     """Count the lines that an editor shows for one line of a file."""
     n_returns = raw.count(b"\r")
     return 1 if not n_returns else 1 + n_returns - raw.count(b"\r\n")
 
 
-def row_at_line(outline: Outline, line: int) -> Row | None:
+def find_row_at_line(outline: Outline, line: int) -> Row | None:
     at = bisect_right(outline.rows, line, key=_line_of) - 1
     row = outline.rows[at] if at >= 0 else None
     return row if row is not None and line <= row.last_line else None
 
 
-def row_at_offset(outline: Outline, offset: int) -> Row | None:
+def find_row_at_offset(outline: Outline, offset: int) -> Row | None:
     at = bisect_left(outline.rows, offset, key=_offset_of)
     row = outline.rows[at] if at < len(outline.rows) else None
     return row if row is not None and row.offset == offset else None
 
 
-def rows_between(outline: Outline, first_line: int, last_line: int) -> tuple[Row, ...]:
+def list_rows_between(outline: Outline, first_line: int, last_line: int) -> tuple[Row, ...]:
     """List the rows that begin on these lines, both ends included."""
     start = bisect_left(outline.rows, first_line, key=_line_of)
     return outline.rows[start : bisect_right(outline.rows, last_line, key=_line_of)]
 
 
-def sections(outline: Outline) -> Iterator[Section]:
+def cut_sections(outline: Outline) -> Iterator[Section]:
     """Cut the rows at each message of the user's and at each compaction."""
     rows = outline.rows
     heads = [at for at, row in enumerate(rows) if row.kind in ("user", "compaction")]
@@ -115,22 +115,22 @@ def sections(outline: Outline) -> Iterator[Section]:
         yield Section(head=rows[start], rows=rows[start:end])
 
 
-def call_title(call: ToolCall) -> str:
+def write_call_title(call: ToolCall) -> str:
     """Name a call by its tool and the files or the command that it is about."""
     facts = read_call(call)
     about = facts.command or ", ".join(dict.fromkeys(touch.path for touch in facts.touches))
     return f"{call.name} {about}".rstrip()
 
 
-def _row(
+def _make_row(
     found: Sketch | Problem, line: Line, number: int, height: int, clean: Callable[[str], str]
 ) -> Row:
     if isinstance(found, Problem):
         found, kind = _UNREAD, "unreadable"
     else:
-        kind = _kind(found)
+        kind = _read_kind(found)
     blocks = () if found.item is None else found.item.message.blocks
-    titles = (call_title(block) for block in blocks if isinstance(block, ToolCall))
+    titles = (write_call_title(block) for block in blocks if isinstance(block, ToolCall))
     return Row(
         line=number,
         n_lines=height,
@@ -139,8 +139,8 @@ def _row(
         entry_id=found.entry_id,
         parent_id=found.parent_id,
         kind=kind,
-        title=_short(_said(found.item), clean) if kind == "user" else "",
-        calls=tuple(_short(title, clean) for title in titles),
+        title=_shorten_clean(_read_text(found.item), clean) if kind == "user" else "",
+        calls=tuple(_shorten_clean(title, clean) for title in titles),
         at_ms=found.at_ms,
     )
 
@@ -148,20 +148,20 @@ def _row(
 _UNREAD = Sketch(entry_id="", parent_id=None, item=None, is_compaction=False, at_ms=None)
 
 
-def _kind(found: Sketch) -> RowKind:
+def _read_kind(found: Sketch) -> RowKind:
     if found.is_compaction:
         return "compaction"
     return "note" if found.item is None else found.item.category
 
 
-def _said(item: ContextItem | None) -> str:
+def _read_text(item: ContextItem | None) -> str:
     if item is None:
         return ""
     text = plain_text(item.message)[:READ_CHARS]
     return separate_injected(text)[0] or text
 
 
-def _short(text: str, clean: Callable[[str], str]) -> str:
+def _shorten_clean(text: str, clean: Callable[[str], str]) -> str:
     return gist(clean(text[:READ_CHARS]), TITLE_CHARS)
 
 

@@ -19,18 +19,18 @@ class TextSection(msgspec.Struct, frozen=True, kw_only=True):
     """Estimated."""
 
 
-def text_tokens(text: str) -> int:
+def estimate_text(text: str) -> int:
     """Estimate what a file costs: as much as its sections and what stands before them.
 
     Every place that shows a file's cost takes it from here, so that they add up.
     """
-    return sum(_stretches(text, _headings(text)))
+    return sum(_estimate_stretches(text, _list_headings(text)))
 
 
-def text_sections(text: str) -> tuple[TextSection, ...]:
-    headings = _headings(text)
+def cut_text_sections(text: str) -> tuple[TextSection, ...]:
+    headings = _list_headings(text)
     starts = [*(part.start for part in headings), len(text)]
-    own = _stretches(text, headings)[1:]
+    own = _estimate_stretches(text, headings)[1:]
     found: list[TextSection] = []
     for at, heading in enumerate(headings):
         after = range(at + 1, len(headings))
@@ -46,11 +46,11 @@ def text_sections(text: str) -> tuple[TextSection, ...]:
     return tuple(found)
 
 
-def _headings(text: str) -> list[Part]:
+def _list_headings(text: str) -> list[Part]:
     return [part for part in read_parts(text) if part.kind == "heading"]
 
 
-def _stretches(text: str, headings: Sequence[Part]) -> list[int]:
+def _estimate_stretches(text: str, headings: Sequence[Part]) -> list[int]:
     """Estimate the text before the first heading, and from each one to the next."""
     # Each stretch is counted once, however deep it is nested.
     starts = [0, *(part.start for part in headings), len(text)]

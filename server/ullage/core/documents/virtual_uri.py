@@ -35,7 +35,7 @@ class VirtualUri(msgspec.Struct, frozen=True, kw_only=True):
     new: str | None = None
 
 
-def virtual_uri(document: VirtualUri) -> str:
+def write_virtual_uri(document: VirtualUri) -> str:
     """Write a URI.
 
     Values are encoded twice: editors (VS Code) decode a query whole and encode it again, after
@@ -47,9 +47,9 @@ def virtual_uri(document: VirtualUri) -> str:
     return f"{path}?{quote(query, safe='')}" if query else path
 
 
-def summary_uri(session: str, entry_id: str | None) -> str:
+def write_summary_uri(session: str, entry_id: str | None) -> str:
     """Name the summary of a compaction; None is the last one of the session."""
-    return virtual_uri(VirtualUri(name="Summary.md", session=session, entry=entry_id))
+    return write_virtual_uri(VirtualUri(name="Summary.md", session=session, entry=entry_id))
 
 
 def parse_virtual_uri(uri: str) -> VirtualUri | None:

@@ -13,7 +13,7 @@ _PYTHON = re.compile(r"(?:python|pypy)w?[\d.]*(?:t|d|_d)?(?:\.exe)?")
 _PLAIN_PATH = re.compile(r"[\w.:/\\+~-]+\Z", re.ASCII)
 
 
-def hook_command(python: str, agent: str, *, is_windows: bool) -> str:
+def write_hook_command(python: str, agent: str, *, is_windows: bool) -> str:
     """Write the command of a hook for the shell that an agent runs it with.
 
     On Windows Claude Code takes Git Bash, and PowerShell where there is none; Codex `cmd` or
@@ -30,26 +30,26 @@ def hook_command(python: str, agent: str, *, is_windows: bool) -> str:
 
 def is_ours(command: str, agent: str) -> bool:
     """Whether a command is ours and nothing beside it: `ullage`, or a Python with `OPTIONS`."""
-    return any(_runs_hook(words, agent) for words in _readings(command))
+    return any(_runs_hook(words, agent) for words in _split_words(command))
 
 
 def _runs_hook(words: Sequence[str], agent: str) -> bool:
     match words:
         case [program, "hook", named]:
-            is_known = _name(program) in _PROGRAMS
+            is_known = _base_name(program) in _PROGRAMS
         case [program, *options, "hook", named] if tuple(options) == OPTIONS:
-            is_known = _PYTHON.fullmatch(_name(program)) is not None
+            is_known = _PYTHON.fullmatch(_base_name(program)) is not None
         case _:
             return False
     return is_known and named == agent
 
 
-def _readings(command: str) -> Iterator[list[str]]:
+def _split_words(command: str) -> Iterator[list[str]]:
     """Part a command into words, as a shell of Unix does and as those of Windows do."""
     with suppress(ValueError):
         yield shlex.split(command)
         yield [word.strip('"') for word in shlex.split(command, posix=False)]
 
 
-def _name(program: str) -> str:
+def _base_name(program: str) -> str:
     return re.split(r"[/\\]", program)[-1].lower()

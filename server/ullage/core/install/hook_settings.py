@@ -15,10 +15,10 @@ from ullage.core.install.json_edit import (
     Json,
     Route,
     append_item,
-    child,
-    containers_before,
+    find_child,
+    find_last_index,
     is_blank,
-    last_index,
+    note_containers,
     remove,
     replace_scalar,
 )
@@ -42,7 +42,7 @@ _BOTH = (
     Hook(event="PostToolUse", timeout_s=10),
     Hook(event="UserPromptSubmit", timeout_s=10),
 )
-WANTED: dict[str, tuple[Hook, ...]] = {
+HOOKS_BY_AGENT: dict[str, tuple[Hook, ...]] = {
     "claude-code": (*_BOTH, Hook(event="PostToolUseFailure", timeout_s=10)),
     "codex": _BOTH,
 }
@@ -51,7 +51,7 @@ seconds. The times are chosen so that an agent never waits long for one that han
 is 10 minutes."""
 
 
-class Installed(msgspec.Struct, frozen=True, kw_only=True):
+class InstalledHook(msgspec.Struct, frozen=True, kw_only=True):
     """A handler of ours."""
 
     event: str
@@ -61,59 +61,59 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     """Of what goes with it: its group where it is alone in it, else itself."""
 
 
-def installed_hooks(text: str, agent: str) -> tuple[Installed, ...]:
+def find_hooks(text: str, agent: str) -> tuple[InstalledHook, ...]:
     """List our handlers, in the order of the text.
 
     Raises:
         NotRead: the text is not JSON5.
     """
-    return () if is_blank(text) else tuple(_ours(parse_json5(text), agent))
+    return () if is_blank(text) else tuple(_find_ours(parse_json5(text), agent))
 
 
-def with_hooks(text: str, agent: str, command: str, before: Before | None) -> str:
+def add_hooks(text: str, agent: str, command: str, before: Before | None) -> str:
     """Give the text with each wanted hook once; one that another interpreter runs is changed.
 
     Raises:
         NotRead: the text is not JSON5.
         NotEditable: the hooks are of another shape than the agent's.
     """
-    wanted = {hook.event for hook in WANTED[agent]}
-    while extra := _extra(installed_hooks(text, agent), wanted):
+    wanted = {hook.event for hook in HOOKS_BY_AGENT[agent]}
+    while extra := _find_extra(find_hooks(text, agent), wanted):
         text = remove(text, extra.whole_route, before)
-    for one in installed_hooks(text, agent):
+    for one in find_hooks(text, agent):
         if one.command != command:
             text = replace_scalar(text, one.command_route, command)
-    there = {one.event for one in installed_hooks(text, agent)}
-    for hook in WANTED[agent]:
+    there = {one.event for one in find_hooks(text, agent)}
+    for hook in HOOKS_BY_AGENT[agent]:
         if hook.event not in there:
-            text = append_item(text, (HOOKS, hook.event), _group(hook, command))
+            text = append_item(text, (HOOKS, hook.event), _make_group(hook, command))
     return text
 
 
-def without_hooks(text: str, agent: str, before: Before | None) -> str:
+def remove_hooks(text: str, agent: str, before: Before | None) -> str:
     """Give the text without our hooks, and without what only held them.
 
     Raises:
         NotRead: the text is not JSON5.
     """
-    while found := installed_hooks(text, agent):
+    while found := find_hooks(text, agent):
         text = remove(text, found[-1].whole_route, before)
     return text
 
 
-def hooks_before(text: str, agent: str, before: Before | None) -> Before:
+def note_before_hooks(text: str, agent: str, before: Before | None) -> Before:
     """Note what must be known to take our hooks back, also where they are there already."""
-    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in WANTED[agent])]
-    return containers_before(without_hooks(text, agent, before), paths)
+    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in HOOKS_BY_AGENT[agent])]
+    return note_containers(remove_hooks(text, agent, before), paths)
 
 
-def _group(hook: Hook, command: str) -> Json:
+def _make_group(hook: Hook, command: str) -> Json:
     matcher: dict[str, Json] = {} if hook.matcher is None else {"matcher": hook.matcher}
     handler = {"type": "command", "command": command, "timeout": hook.timeout_s}
     return {**matcher, "hooks": [handler]}
 
 
-def _extra(found: tuple[Installed, ...], wanted: set[str]) -> Installed | None:
+def _find_extra(found: tuple[InstalledHook, ...], wanted: set[str]) -> InstalledHook | None:
     """Find a hook of ours that is there twice, or at an event that we do not want any more."""
     seen: set[str] = set()
     for one in found:
@@ -123,24 +123,27 @@ def _extra(found: tuple[Installed, ...], wanted: set[str]) -> Installed | None:
     return None
 
 
-def _ours(root: Node, agent: str) -> Iterator[Installed]:
-    hooks = child(root, HOOKS)
-    at_hooks = last_index(root, HOOKS)
+def _find_ours(root: Node, agent: str) -> Iterator[InstalledHook]:
+    hooks = find_child(root, HOOKS)
+    at_hooks = find_last_index(root, HOOKS)
     if not isinstance(hooks, MappingNode) or at_hooks is None:
         return
     for at_event, member in enumerate(hooks.members):
         for at_group, group in enumerate(_items(member.node)):
-            handlers, at_handlers = child(group, HOOKS), last_index(group, HOOKS)
+            handlers, at_handlers = find_child(group, HOOKS), find_last_index(group, HOOKS)
             if at_handlers is None:
                 continue
             group_route = (at_hooks, at_event, at_group)
             for at_handler, handler in enumerate(_items(handlers)):
-                command, at_command = child(handler, "command"), last_index(handler, "command")
+                command, at_command = (
+                    find_child(handler, "command"),
+                    find_last_index(handler, "command"),
+                )
                 if not isinstance(command, ScalarNode) or at_command is None:
                     continue
                 if isinstance(command.value, str) and is_ours(command.value, agent):
                     route = (*group_route, at_handlers, at_handler)
-                    yield Installed(
+                    yield InstalledHook(
                         event=member.key,
                         command=command.value,
                         command_route=(*route, at_command),

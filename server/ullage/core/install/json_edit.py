@@ -2,7 +2,7 @@
 
 A text comes in and a text goes out. What is put in is only ever added, never in place of
 something: blanks, comments, order, line ends and trailing commas stay. So taking it out again
-gives the text from before, given what `containers_before` noted of it. None of the packages
+gives the text from before, given what `note_containers` noted of it. None of the packages
 that read JSON5 in Python can edit it (see `core/text/json5.py`); editors' ways do not take back.
 """
 
@@ -54,46 +54,48 @@ def is_blank(text: str) -> bool:
     return BLANKS.fullmatch(text) is not None
 
 
-def node_at(root: Node, route: Route) -> Node:
+def find_node(root: Node, route: Route) -> Node:
     for index in route:
-        root = _children(root)[index][1]
+        root = _list_children(root)[index][1]
     return root
 
 
-def route_to(root: Node, path: tuple[str, ...]) -> Route | None:
+def find_route(root: Node, path: tuple[str, ...]) -> Route | None:
     """Find a value by its keys; of a key that stands twice the last counts, as for agents."""
     route: Route = ()
     for key in path:
-        index = last_index(root, key)
+        index = find_last_index(root, key)
         if index is None:
             return None
         route = (*route, index)
-        root = _children(root)[index][1]
+        root = _list_children(root)[index][1]
     return route
 
 
-def last_index(node: Node, key: str) -> int | None:
+def find_last_index(node: Node, key: str) -> int | None:
     members = node.members if isinstance(node, MappingNode) else ()
     return max((at for at, member in enumerate(members) if member.key == key), default=None)
 
 
-def child(node: Node, key: str) -> Node | None:
-    index = last_index(node, key)
-    return None if index is None else _children(node)[index][1]
+def find_child(node: Node, key: str) -> Node | None:
+    index = find_last_index(node, key)
+    return None if index is None else _list_children(node)[index][1]
 
 
-def containers_before(text: str, paths: Sequence[tuple[str, ...]]) -> Before:
+def note_containers(text: str, paths: Sequence[tuple[str, ...]]) -> Before:
     """Note which of these tables and lists there are, before anything is put into them."""
     if is_blank(text):
         return Before(blank=text)
     root = parse_json5(text)
     found: list[Container] = []
     for path in ((), *paths):
-        route = route_to(root, path)
-        node = None if route is None else node_at(root, route)
+        route = find_route(root, path)
+        node = None if route is None else find_node(root, route)
         if isinstance(node, MappingNode | ListNode):
-            start, end = _inside(node)
-            found.append(Container(path=path, inner="" if _children(node) else text[start:end]))
+            start, end = _find_inside(node)
+            found.append(
+                Container(path=path, inner="" if _list_children(node) else text[start:end])
+            )
     return Before(blank=None, containers=tuple(found))
 
 
@@ -107,10 +109,10 @@ def append_item(text: str, path: tuple[str, ...], item: Json) -> str:
     if is_blank(text):
         return set_member(text, path, [item])
     root = parse_json5(text)
-    route = route_to(root, path)
+    route = find_route(root, path)
     if route is None:
         return set_member(text, path, [item])
-    node = node_at(root, route)
+    node = find_node(root, route)
     if not isinstance(node, ListNode):
         raise NotEditable(path, "list")
     return _put(text, root, node, "", item)
@@ -125,19 +127,19 @@ def set_member(text: str, path: tuple[str, ...], value: Json) -> str:
     """
     if is_blank(text):
         line_break = _line_break(text)
-        return text + _rendered(_wrapped(path, value), DEFAULT_UNIT, "", line_break) + line_break
+        return text + _render(_wrap(path, value), DEFAULT_UNIT, "", line_break) + line_break
     node = root = parse_json5(text)
     depth = 0
-    while depth < len(path) - 1 and (deeper := child(node, path[depth])) is not None:
+    while depth < len(path) - 1 and (deeper := find_child(node, path[depth])) is not None:
         node, depth = deeper, depth + 1
     if not isinstance(node, MappingNode):
         raise NotEditable(path[:depth], "table")
     key = json.dumps(path[depth], ensure_ascii=False) + ": "
-    return _put(text, root, node, key, _wrapped(path[depth + 1 :], value))
+    return _put(text, root, node, key, _wrap(path[depth + 1 :], value))
 
 
 def replace_scalar(text: str, route: Route, value: Json) -> str:
-    node = node_at(parse_json5(text), route)
+    node = find_node(parse_json5(text), route)
     return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
 
 
@@ -148,13 +150,13 @@ def remove(text: str, route: Route, before: Before | None) -> str:
     """
     root = parse_json5(text)
     above, index = route[:-1], route[-1]
-    holder = node_at(root, above)
-    cut = _cut(text, holder, index)
-    if len(_children(holder)) > 1:
+    holder = find_node(root, above)
+    cut = _cut_value(text, holder, index)
+    if len(_list_children(holder)) > 1:
         return cut
-    start, end = _inside(holder)
+    start, end = _find_inside(holder)
     rest = cut[start : len(cut) - (len(text) - end)]
-    known = _known(root, above, before)
+    known = _find_known(root, above, before)
     if not rest.strip(_SPACES) and known is None:
         if above:
             return remove(text, above, before)
@@ -168,7 +170,7 @@ def remove(text: str, route: Route, before: Before | None) -> str:
     return text[:start] + inner + text[end:]
 
 
-def _known(root: Node, route: Route, before: Before | None) -> str | None:
+def _find_known(root: Node, route: Route, before: Before | None) -> str | None:
     path: list[str] = []
     for index in route:
         if not isinstance(root, MappingNode):
@@ -184,30 +186,30 @@ def _put(text: str, root: Node, holder: MappingNode | ListNode, key: str, value:
 
     It gets a line of its own, unless it is a plain one and all of the holder stands on one line.
     """
-    line_break, unit = _line_break(text), _unit(text, root)
-    spans = [span for span, _ in _children(holder)]
-    start, end = _inside(holder)
-    outer = _indentation(text, start - 1)
+    line_break, unit = _line_break(text), _read_unit(text, root)
+    spans = [span for span, _ in _list_children(holder)]
+    start, end = _find_inside(holder)
+    outer = _read_indentation(text, start - 1)
     own_lines = [at for at, _ in spans if _starts_line(text, at)]
-    indent = _indentation(text, own_lines[-1]) if own_lines else outer + unit
-    new = line_break + indent + key + _rendered(value, unit, indent, line_break)
+    indent = _read_indentation(text, own_lines[-1]) if own_lines else outer + unit
+    new = line_break + indent + key + _render(value, unit, indent, line_break)
     if not spans:
         closing = "" if _LINE_BREAK.search(text[start:end]) else line_break + outer
         return text[:start] + new + closing + text[start:]
     if not _LINE_BREAK.search(text[start:end]) and not isinstance(value, Mapping | list):
-        new = " " + key + _rendered(value, unit, indent, line_break)
+        new = " " + key + _render(value, unit, indent, line_break)
     last = spans[-1][1]
     behind = last + len(text[last:end].rstrip(_SPACES))
-    if _comma(text, last, end) is not None:
+    if _find_comma(text, last, end) is not None:
         return text[:behind] + new + "," + text[behind:]
     return text[:last] + "," + text[last:behind] + new + text[behind:]
 
 
-def _cut(text: str, holder: Node, index: int) -> str:
+def _cut_value(text: str, holder: Node, index: int) -> str:
     """Take one value out of a table or list, with the one comma that it has too many then."""
-    spans = [span for span, _ in _children(holder)]
-    (first, last), (start, end) = spans[index], _inside(holder)
-    comma = _comma(text, last, end)
+    spans = [span for span, _ in _list_children(holder)]
+    (first, last), (start, end) = spans[index], _find_inside(holder)
+    comma = _find_comma(text, last, end)
     if comma is not None and index + 1 < len(spans):
         following = text[comma + 1 : spans[index + 1][0]]
         if not _LINE_BREAK.search(following):
@@ -221,7 +223,7 @@ def _cut(text: str, holder: Node, index: int) -> str:
         head = first
     if comma is not None or index == 0:
         return text[:head] + rest
-    gone = _comma(text, earlier, first)
+    gone = _find_comma(text, earlier, first)
     if gone is None:
         raise AssertionError("values are parted by commas")
     return text[:gone] + text[gone + 1 : head] + rest
@@ -233,7 +235,7 @@ def _ends_in_comment(gap: str) -> bool:
     return bool(found) and found[-1].end() == len(gap) and found[-1][0].startswith("//")
 
 
-def _children(node: Node) -> Sequence[tuple[tuple[int, int], Node]]:
+def _list_children(node: Node) -> Sequence[tuple[tuple[int, int], Node]]:
     """List what a mapping or list holds, each with its place in the text, keys included."""
     match node:
         case ScalarNode():
@@ -244,11 +246,11 @@ def _children(node: Node) -> Sequence[tuple[tuple[int, int], Node]]:
             return [((part.start, part.node.end), part.node) for part in node.members]
 
 
-def _inside(node: Node) -> tuple[int, int]:
+def _find_inside(node: Node) -> tuple[int, int]:
     return node.start + 1, node.end - 1
 
 
-def _comma(text: str, start: int, end: int) -> int | None:
+def _find_comma(text: str, start: int, end: int) -> int | None:
     """Find the comma behind a value, past blanks and comments."""
     blanks = BLANKS.match(text, start, end)
     at = start if blanks is None else blanks.end()
@@ -260,11 +262,11 @@ def _line_break(text: str) -> str:
     return found[0] if found else "\n"
 
 
-def _unit(text: str, root: Node) -> str:
+def _read_unit(text: str, root: Node) -> str:
     """Tell by what the outermost table indents its entries."""
-    for (start, _), _ in _children(root):
+    for (start, _), _ in _list_children(root):
         if _starts_line(text, start):
-            return _indentation(text, start) or DEFAULT_UNIT
+            return _read_indentation(text, start) or DEFAULT_UNIT
     return DEFAULT_UNIT
 
 
@@ -273,7 +275,7 @@ def _starts_line(text: str, offset: int) -> bool:
     return line_start > 0 and not text[line_start:offset].strip(" \t")
 
 
-def _indentation(text: str, offset: int) -> str:
+def _read_indentation(text: str, offset: int) -> str:
     line = text[_line_start(text, offset) : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -282,11 +284,11 @@ def _line_start(text: str, offset: int) -> int:
     return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
 
 
-def _wrapped(path: tuple[str, ...], value: Json) -> Json:
+def _wrap(path: tuple[str, ...], value: Json) -> Json:
     for key in reversed(path):
         value = {key: value}
     return value
 
 
-def _rendered(value: Json, unit: str, indent: str, line_break: str) -> str:
+def _render(value: Json, unit: str, indent: str, line_break: str) -> str:
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line_break + indent)

@@ -12,13 +12,13 @@ from ullage.core.install.json_edit import (
     Before,
     Route,
     append_item,
-    child,
-    containers_before,
+    find_child,
+    find_node,
+    find_route,
     is_blank,
-    node_at,
+    note_containers,
     remove,
     replace_scalar,
-    route_to,
     set_member,
 )
 from ullage.core.text.json5 import parse_json5
@@ -33,7 +33,7 @@ _OUR_FOLDER = re.compile(r"[/\\]ullage[/\\]agents[/\\]openclaw\Z")
 """Where the plug-in lies below any state folder that is named as it is by default."""
 
 
-def with_plugin(text: str, folder: str, before: Before | None) -> str:
+def add_plugin(text: str, folder: str, before: Before | None) -> str:
     """Give the text with our plug-in, lying in `folder`, loaded, on and asked to compact.
 
     Another provider of compaction stays: `notes_on` tells of it.
@@ -61,7 +61,7 @@ def with_plugin(text: str, folder: str, before: Before | None) -> str:
     return text
 
 
-def without_plugin(text: str, folder: str, before: Before | None) -> str:
+def remove_plugin(text: str, folder: str, before: Before | None) -> str:
     """Give the text without our plug-in, and without what only held what is ours.
 
     Raises:
@@ -72,24 +72,24 @@ def without_plugin(text: str, folder: str, before: Before | None) -> str:
     return text
 
 
-def plugin_before(text: str, folder: str, before: Before | None) -> Before:
+def note_before_plugin(text: str, folder: str, before: Before | None) -> Before:
     """Note what must be known to take our plug-in back, also where it is there already."""
     paths = [
         path[:depth]
         for path in (LOAD_PATHS, ENTRY[:-1], ALLOW, PROVIDER[:-1])
         for depth in range(1, len(path) + 1)
     ]
-    return containers_before(without_plugin(text, folder, before), sorted(set(paths)))
+    return note_containers(remove_plugin(text, folder, before), sorted(set(paths)))
 
 
-def other_provider(text: str) -> str | None:
+def find_other_provider(text: str) -> str | None:
     """Name who is asked to compact where it is not we, as the text has it."""
     route = _route(text, PROVIDER)
     value = None if route is None else _value(text, route)
     return None if value is None or value == PLUGIN else str(value)
 
 
-def what_keeps_it_off(text: str) -> str | None:
+def find_off_switch(text: str) -> str | None:
     """Name the setting by which OpenClaw would not load our plug-in."""
     switch, denied = _node(text, ("plugins", "enabled")), _node(text, ("plugins", "deny"))
     if isinstance(switch, ScalarNode) and switch.value is False:
@@ -136,16 +136,16 @@ def _index_of(node: ListNode, value: str) -> int | None:
 
 
 def _route(text: str, path: tuple[str, ...]) -> Route | None:
-    return None if is_blank(text) else route_to(parse_json5(text), path)
+    return None if is_blank(text) else find_route(parse_json5(text), path)
 
 
 def _node(text: str, path: tuple[str, ...]) -> Node | None:
     node: Node | None = None if is_blank(text) else parse_json5(text)
     for key in path:
-        node = child(node, key) if isinstance(node, MappingNode) else None
+        node = find_child(node, key) if isinstance(node, MappingNode) else None
     return node
 
 
 def _value(text: str, route: Route) -> object:
-    node = node_at(parse_json5(text), route)
+    node = find_node(parse_json5(text), route)
     return node.value if isinstance(node, ScalarNode) else None

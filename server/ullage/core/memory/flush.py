@@ -36,7 +36,7 @@ class Epoch(msgspec.Struct, frozen=True, kw_only=True):
     """The user's last message, empty where there is none; None where a note tells of none."""
 
 
-def epoch_of(context: Context, n_compactions: int | None = None) -> Epoch:
+def read_epoch(context: Context, n_compactions: int | None = None) -> Epoch:
     """Give the epoch of a context; `n_compactions` is its runtime's word, where it knows better."""
     asked = (item.entry_id for item in reversed(context.items) if item.category == "user")
     if n_compactions is None:
@@ -55,7 +55,7 @@ def is_flushed(epoch: Epoch, noted: Epoch | None) -> bool:
     return noted.turn_id in (None, epoch.turn_id)
 
 
-def flush_at(window_tokens: int, policy: Policy) -> int:
+def flush_threshold(window_tokens: int, policy: Policy) -> int:
     """Give the size from which memory is flushed: where the first compaction may start.
 
     That is the reserve, 176,000 of 200,000 tokens, or the percentage of a layer, which comes before
@@ -66,7 +66,7 @@ def flush_at(window_tokens: int, policy: Policy) -> int:
     return at_share if at_reserve is None else min(at_share, at_reserve)
 
 
-def spoken(answer: str) -> str:
+def strip_silent_words(answer: str) -> str:
     """Give what an answer says beside `NO_REPLY` and `NOTHING_TO_FLUSH`; empty where that is all.
 
     Blanks, quotes, emphasis, a code fence and a full stop around these words say nothing.
@@ -80,7 +80,7 @@ def spoken(answer: str) -> str:
     return text.strip() if re.search(r"\w", text) else ""
 
 
-def flush_prompt(settings: FlushSettings, log_path: str) -> str:
+def write_flush_prompt(settings: FlushSettings, log_path: str) -> str:
     """Ask the agent to write down what matters; `log_path` names file and date.
 
     In the order of docs/design/memory.md, "What the agent is asked". The words of the

@@ -47,13 +47,13 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it says something only beside other points."""
 
 
-def point(section: Section, text: str, *, is_aside: bool = False) -> Point:
+def make_point(section: Section, text: str, *, is_aside: bool = False) -> Point:
     """Make a point of a text, or a line of a list: one line of data, as agents read the log."""
     flat = _POINT.sub("", gist(quote_as_data(text), MAX_POINT_CHARS)).strip()
     return Point(section=section, text=flat, is_aside=is_aside)
 
 
-def block(points: Sequence[Point], *, time: str, title: str, marker: str) -> str:
+def format_block(points: Sequence[Point], *, time: str, title: str, marker: str) -> str:
     """Write points as a part of the log, with LF; `time` is HH:MM, the marker comes last."""
     parts = [f"## {time} — {title}\n"]
     for section in SECTIONS:
@@ -63,7 +63,7 @@ def block(points: Sequence[Point], *, time: str, title: str, marker: str) -> str
     return "".join((*parts, f"\n{marker}\n"))
 
 
-def flush_marker(session_key: str, epoch: Epoch | None) -> str:
+def write_flush_marker(session_key: str, epoch: Epoch | None) -> str:
     """Name a flush by its session, epoch and turn, in a comment that no reader of the log sees.
 
     Without an epoch it was asked for, and may stand in a log any number of times.
@@ -85,16 +85,16 @@ def read_points(text: str) -> tuple[Point, ...]:
         line = raw.strip()
         if not line or line.startswith(("<!--", "```", "---", "# ")):
             continue
-        heading = None if _POINT.match(raw) else _heading(line)
+        heading = None if _POINT.match(raw) else _read_heading(line)
         if heading is not None:
             section, line = heading
-        said = point(section, line)
+        said = make_point(section, line)
         if said.text.strip("().*_ ").lower() not in ("", *_NONE):
             found.append(said)
     return tuple(found[:MAX_POINTS])
 
 
-def _heading(line: str) -> tuple[Section, str] | None:
+def _read_heading(line: str) -> tuple[Section, str] | None:
     """Read a heading, with what stands behind it on its line."""
     marks = ("#", "**", "__")
     head, colon, rest = line.partition(":")
@@ -118,7 +118,7 @@ def _section_of(heading: str) -> Section | None:
     return None
 
 
-def digest(text: str) -> str:
+def make_digest(text: str) -> str:
     """Give what is alike for a point however it is spaced, marked or capitalized."""
     said = " ".join(_POINT.sub("", text).casefold().split())
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -128,17 +128,17 @@ def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def digests_in(log: str) -> Iterator[str]:
+def list_digests(log: str) -> Iterator[str]:
     """Give the digests of the points that stand in a log, whoever wrote them."""
-    return (digest(line) for line in log.split("\n") if _POINT.match(line))
+    return (make_digest(line) for line in log.split("\n") if _POINT.match(line))
 
 
-def n_points(log: str) -> int:
-    return sum(1 for _ in digests_in(log))
+def count_points(log: str) -> int:
+    return sum(1 for _ in list_digests(log))
 
 
-def unwritten(points: Iterable[Point], known: frozenset[str]) -> tuple[Point, ...]:
+def drop_written(points: Iterable[Point], known: frozenset[str]) -> tuple[Point, ...]:
     """Leave out what was written before, and what says nothing by itself; none twice."""
-    fresh = {key: one for one in points if (key := digest(one.text)) not in known and one.text}
+    fresh = {key: one for one in points if (key := make_digest(one.text)) not in known and one.text}
     kept = tuple(fresh.values())
     return kept if any(not one.is_aside for one in kept) else ()

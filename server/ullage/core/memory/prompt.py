@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.config.settings import FlushSettings
-from ullage.core.memory.flush import spoken
+from ullage.core.memory.flush import strip_silent_words
 from ullage.core.memory.log_text import SECTIONS, Point, read_points
-from ullage.core.summary.grounding import is_forged, voices_of
-from ullage.core.summary.model_input import Piece, fenced, fit_text
-from ullage.core.summary.model_output import cleaned, material_of, refuse_notes
+from ullage.core.summary.grounding import collect_speaker_words, is_forged
+from ullage.core.summary.model_input import Excerpt, fence_excerpts, fit_text
+from ullage.core.summary.model_output import clean_answer, collect_evidence, refuse_notes
 from ullage.core.summary.prompts import Prompt
 
 MAX_WRITTEN_CHARS = 6000
@@ -24,7 +24,7 @@ _CONTENTS = (
 """What the agent is asked for too (docs/design/memory.md), in the order of our sections."""
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class CheckedPoints(msgspec.Struct, frozen=True, kw_only=True):
     """An answer as it may go into the log."""
 
     points: tuple[Point, ...] = ()
@@ -34,13 +34,13 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing of it may."""
 
 
-def memory_system(settings: FlushSettings, log_name: str, nonce: str) -> str:
+def write_memory_system(settings: FlushSettings, log_name: str, nonce: str) -> str:
     """Write the instructions: those of the configuration first, then the form and its limits."""
     sections = "\n".join(
         f"**{name}:**\n- ({content})" for name, content in zip(SECTIONS, _CONTENTS, strict=True)
     )
     return (
-        f"{_asked(settings)}\n\n"
+        f"{_write_request(settings)}\n\n"
         "You cannot call tools: what you answer is appended to the daily log"
         f" {log_name}, which later sessions read. It is about the session of a coding agent"
         " that follows.\n\n"
@@ -59,38 +59,38 @@ def memory_system(settings: FlushSettings, log_name: str, nonce: str) -> str:
     )
 
 
-def memory_prompt(system: str, pieces: Sequence[Piece], written: str, nonce: str) -> Prompt:
+def write_memory_prompt(system: str, pieces: Sequence[Excerpt], written: str, nonce: str) -> Prompt:
     """Ask about some messages; `written` is the end of the log."""
     known = ""
     if written.strip():
-        log = Piece(origin="program", name="log", text=fit_text(written[-MAX_WRITTEN_CHARS:]))
-        known = f"This stands in the log already:\n\n{fenced((log,), nonce)}\n\n"
-    return Prompt(system=system, user=f"{known}The session:\n\n{fenced(pieces, nonce)}")
+        log = Excerpt(origin="program", name="log", text=fit_text(written[-MAX_WRITTEN_CHARS:]))
+        known = f"This stands in the log already:\n\n{fence_excerpts((log,), nonce)}\n\n"
+    return Prompt(system=system, user=f"{known}The session:\n\n{fence_excerpts(pieces, nonce)}")
 
 
-def checked_points(
-    answer: str, pieces: Sequence[Piece], nonce: str, known_secrets: Sequence[str]
-) -> Checked:
+def check_points(
+    answer: str, pieces: Sequence[Excerpt], nonce: str, known_secrets: Sequence[str]
+) -> CheckedPoints:
     """Hold an answer against the messages that the model was shown.
 
     What a planted text gets into the log is read by the agent in every later session: preferences
     must be the user's, and nothing may come from lines of programs that speak to the agent.
     """
-    text = spoken(cleaned(answer, known_secrets))
+    text = strip_silent_words(clean_answer(answer, known_secrets))
     if not text:
-        return Checked()
-    refusal = refuse_notes(text, material_of(tuple(pieces), "", nonce))
+        return CheckedPoints()
+    refusal = refuse_notes(text, collect_evidence(tuple(pieces), "", nonce))
     if refusal is not None:
-        return Checked(refusal=refusal)
+        return CheckedPoints(refusal=refusal)
     found = read_points(text)
-    voices = voices_of(pieces)
+    voices = collect_speaker_words(pieces)
     kept = tuple(
         one
         for one in found
         if not is_forged(one.text, voices, must_be_stated=one.section == "User Preferences")
     )
-    return Checked(points=kept, n_forged=len(found) - len(kept))
+    return CheckedPoints(points=kept, n_forged=len(found) - len(kept))
 
 
-def _asked(settings: FlushSettings) -> str:
+def _write_request(settings: FlushSettings) -> str:
     return "\n".join(fit_text(text).strip() for text in (settings.system_prompt, settings.prompt))

@@ -42,7 +42,7 @@ class Redactor:
     def __init__(self, known: tuple[str, ...], home: str) -> None:
         self._known = known
         self._counts: Counter[tuple[str, str]] = Counter()
-        self._home, self._user = _personal(home)
+        self._home, self._user = _compile_personal(home)
 
     @property
     def redactions(self) -> tuple[Redaction, ...]:
@@ -101,16 +101,16 @@ class Redactor:
         return marker
 
 
-def plain(value: object) -> object:
+def copy_plain(value: object) -> object:
     """Copy a value of JSON, with null for numbers that JSON does not have."""
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in cast(JsonObject, value).items()}
+        return {key: copy_plain(item) for key, item in cast(JsonObject, value).items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in cast(list[object], value)]
+        return [copy_plain(item) for item in cast(list[object], value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _personal(home: str) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+def _compile_personal(home: str) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
     """Make patterns of the home folder, however a text spells it, and of the user's name."""
     name = home.replace("\\", "/").rstrip("/").rpartition("/")[2]
     flat = re.sub(r"[^A-Za-z0-9]", "-", home)

@@ -89,7 +89,7 @@ def find_by_rules_at(text: str, start: int) -> Iterator[tuple[int, int, str]]:
         start = match.end()
 
 
-def _compiled_for(text: str) -> "_Compiled | None":
+def _compiled_for(text: str) -> "_CompiledRules | None":
     """Compile the rules that a text may have a match of: mostly none, else one or two."""
     if len(text) > _SHORT_CHARS:
         return _compiled(RULES)
@@ -102,7 +102,7 @@ def _signs_of(rule: Rule) -> tuple[str, ...]:
     return (rule.sign,) if rule.sign else rule.heads
 
 
-def may_hold(text: str) -> bool:
+def may_match(text: str) -> bool:
     """Tell whether a text has the beginning of any secret, ten times as quickly as find one."""
     return _gate().search(text) is not None
 
@@ -123,7 +123,7 @@ def _gate() -> re.Pattern[str]:
         by_rarest.setdefault(head[at], []).append(before + re.escape(head[at + 1 :]))
     # A telegram token begins with any digit, and most URLs have no password.
     by_rarest[":"] = ["AA", r"//[^\s/:@]{0,100}+:[^\s/:@]{3,1000}+@"]
-    firsts = (f"{re.escape(rarest)}{_one_of(tails)}" for rarest, tails in by_rarest.items())
+    firsts = (f"{re.escape(rarest)}{_any_of(tails)}" for rarest, tails in by_rarest.items())
     return re.compile("|".join(firsts), re.DOTALL)
 
 
@@ -133,7 +133,7 @@ _FREQUENT = (
 """Characters of sessions, from rare to frequent (2 MB of made-up and generated ones)."""
 
 
-class _Compiled(msgspec.Struct, frozen=True, kw_only=True):
+class _CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     anywhere: re.Pattern[str]
     here: re.Pattern[str]
     """The rules without their boundaries, for what follows a secret without a gap."""
@@ -147,13 +147,15 @@ class _Compiled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=64)
-def _compiled(rules: tuple[Rule, ...]) -> _Compiled:
+def _compiled(rules: tuple[Rule, ...]) -> _CompiledRules:
     """Compile rules when they are needed first: all of them take 20 ms."""
     kinds: dict[str, tuple[str, bool]] = {}
     heads = [(rule, head) for rule in rules for head in rule.heads]
     for n, (rule, _) in enumerate(heads):
         kinds[f"g{n}"] = rule.kind, rule.label is not None
-    return _Compiled(anywhere=_join(heads), here=_join(heads, has_boundaries=False), kinds=kinds)
+    return _CompiledRules(
+        anywhere=_join(heads), here=_join(heads, has_boundaries=False), kinds=kinds
+    )
 
 
 def _join(heads: Sequence[tuple[Rule, str]], *, has_boundaries: bool = True) -> re.Pattern[str]:
@@ -167,7 +169,7 @@ def _join(heads: Sequence[tuple[Rule, str]], *, has_boundaries: bool = True) -> 
         by_first.setdefault(head[0], []).append(
             f"{re.escape(head[1:])}{before}{rule.label or ''}(?P<g{n}>{rule.rest})"
         )
-    firsts = (f"{re.escape(first)}{_one_of(tails)}" for first, tails in by_first.items())
+    firsts = (f"{re.escape(first)}{_any_of(tails)}" for first, tails in by_first.items())
     return re.compile("|".join(firsts), re.DOTALL)
 
 
@@ -181,13 +183,13 @@ def _before(boundary: Boundary, n_chars: int) -> str:
         return ""
     head = f".{{{n_chars}}}"
     if boundary == "letter":
-        return _one_of((f"(?<![A-Za-z0-9]{head})", *(f"(?<={one}{head})" for one in _ESCAPES)))
+        return _any_of((f"(?<![A-Za-z0-9]{head})", *(f"(?<={one}{head})" for one in _ESCAPES)))
     starts = (*_ESCAPES, r"\n-", r"\n--")
-    return _one_of((f"(?<![A-Za-z0-9_-]{head})", *(f"(?<={one}{head})" for one in starts)))
+    return _any_of((f"(?<![A-Za-z0-9_-]{head})", *(f"(?<={one}{head})" for one in starts)))
 
 
 _ESCAPES = (r"\\[nrtbf]", "%[0-9A-Fa-f]{2}", r"\[\dm", r"\[\d\dm", r"\[\d;\d\dm")
 
 
-def _one_of(patterns: Iterable[str]) -> str:
+def _any_of(patterns: Iterable[str]) -> str:
     return f"(?:{'|'.join(patterns)})"

@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from ullage.core.secrets.rules import find_by_rules, find_by_rules_at, may_hold
+from ullage.core.secrets.rules import find_by_rules, find_by_rules_at, may_match
 
 MIN_KNOWN_CHARS = 8
 """A shorter value, such as `true`, would be masked all over a text (chosen)."""
@@ -53,7 +53,7 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
     marker: str
 
 
-def known_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
+def list_known_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
     """List the values that are secret by the names of their variables, longest first.
 
     The password in a URL is one too, whatever the variable's name.
@@ -75,7 +75,7 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     told for one only when that is gone.
     """
     values = tuple(known)
-    if not may_change(text, values):
+    if not may_hold_secret(text, values):
         return text
     for _ in range(MAX_PASSES):
         masked = _mask_once(text, values)
@@ -85,13 +85,13 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     return text
 
 
-def may_change(text: str, known: tuple[str, ...]) -> bool:
+def may_hold_secret(text: str, known: tuple[str, ...]) -> bool:
     """Tell whether a text, or one of several joined by NUL, may hold a secret."""
-    return may_hold(text) or (bool(known) and any(_known_forms(known).find(text)))
+    return may_match(text) or (bool(known) and any(_form_finder(known).find(text)))
 
 
 @lru_cache(maxsize=4096)
-def mask_said(text: str, known: tuple[str, ...]) -> str:
+def mask_cached(text: str, known: tuple[str, ...]) -> str:
     """Mask a message of a session that is followed: the same ones are masked again and again."""
     return mask(text, known)
 
@@ -117,28 +117,28 @@ def mask_value(value: object, known: Iterable[str] = ()) -> object:
     return value
 
 
-def texts_of(value: object) -> Iterator[str]:
+def list_texts(value: object) -> Iterator[str]:
     """Give every text in a value of JSON, keys of objects included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for key, item in cast(dict[str, object], value).items():
             yield key
-            yield from texts_of(item)
+            yield from list_texts(item)
     elif isinstance(value, list | tuple):
         for item in cast(list[object], value):
-            yield from texts_of(item)
+            yield from list_texts(item)
 
 
 def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
     """Find the secrets of a text, in order; where two overlap, one covers both."""
     values = tuple(known)
-    known_here = tuple(_known_forms(values).find(text)) if values else ()
+    known_here = tuple(_form_finder(values).find(text)) if values else ()
     by_rules = chain(
         find_by_rules(text), *(find_by_rules_at(text, secret.end) for secret in known_here)
     )
     found = [
-        Secret(start=start, end=end, kind=kind, marker=_marker(kind, text[start:end]))
+        Secret(start=start, end=end, kind=kind, marker=_write_marker(kind, text[start:end]))
         for start, end, kind in by_rules
     ]
     found += known_here
@@ -153,7 +153,7 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
     return tuple(merged)
 
 
-class _KnownForms:
+class _FormFinder:
     """Known values in all forms in which a text may hold them, found in one reading.
 
     A text's every run of `MIN_KNOWN_CHARS` characters is looked up in a set: the time does not
@@ -164,8 +164,8 @@ class _KnownForms:
     def __init__(self, values: tuple[str, ...]) -> None:
         self._markers: dict[str, str] = {}
         for value in values:
-            marker = _marker("known", value)
-            for form in _forms(value):
+            marker = _write_marker("known", value)
+            for form in _spell_forms(value):
                 self._markers.setdefault(form, marker)
         lengths: dict[str, set[int]] = {}
         for form in self._markers:
@@ -199,11 +199,11 @@ class _KnownForms:
 
 
 @lru_cache(maxsize=4)
-def _known_forms(values: tuple[str, ...]) -> _KnownForms:
-    return _KnownForms(values)
+def _form_finder(values: tuple[str, ...]) -> _FormFinder:
+    return _FormFinder(values)
 
 
-def _forms(value: str) -> Iterator[str]:
+def _spell_forms(value: str) -> Iterator[str]:
     """Give a value as it is, as JSON has it (in JSON, too), as URLs have it, and in base64."""
     plain = (value, value.strip())
     escaped = [json.dumps(v, ensure_ascii=a)[1:-1] for v in plain for a in (True, False)]
@@ -211,12 +211,12 @@ def _forms(value: str) -> Iterator[str]:
     data = value.encode("utf-8", "surrogatepass")
     quoted = [quote(data, safe=safe) for safe in ("", "/", "!'()*")] + [quote_plus(data)]
     lowered = [_QUOTED.sub(lambda code: code[0].lower(), form) for form in quoted if "%" in form]
-    for form in (*plain, *escaped, *quoted, *lowered, *_base64_forms(data)):
+    for form in (*plain, *escaped, *quoted, *lowered, *_spell_base64(data)):
         if len(form) >= MIN_KNOWN_CHARS:
             yield form
 
 
-def _base64_forms(data: bytes) -> Iterator[str]:
+def _spell_base64(data: bytes) -> Iterator[str]:
     """Give what base64 of any longer text has for these bytes, at each of three alignments.
 
     A character that also holds bits of a neighbor is left out.
@@ -230,6 +230,6 @@ def _base64_forms(data: bytes) -> Iterator[str]:
     yield base64.b64encode(data).decode("ascii")
 
 
-def _marker(kind: str, secret: str) -> str:
+def _write_marker(kind: str, secret: str) -> str:
     digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
     return f"[REDACTED:{kind}:{digest[:6]}]"

@@ -9,7 +9,7 @@ import msgspec
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.previous_summary import LEFT_OUT, OPEN_REQUEST, read_section
 from ullage.core.facts.replaced_values import replaced_patterns
-from ullage.core.summary.audit_facts import KINDS, Fact, FactKind, wanted_facts
+from ullage.core.summary.audit_facts import KINDS, Fact, FactKind, list_expected_facts
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import separate_injected
 from ullage.core.text.wording import is_directive, read_wording
@@ -50,7 +50,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.facts) - len(self.missing)
 
 
-class Tally(msgspec.Struct, frozen=True, kw_only=True):
+class KindCount(msgspec.Struct, frozen=True, kw_only=True):
     kind: FactKind
     n_found: int
     n_kept: int
@@ -72,33 +72,33 @@ def audit(
     gathering them again. Time grows linearly with the text.
     """
     facts = collect_facts(items) if facts is None else facts
-    wanted = tuple(wanted_facts(items, facts, pins, budget_tokens))
-    held = _Held(summary)
+    wanted = tuple(list_expected_facts(items, facts, pins, budget_tokens))
+    held = _SummaryIndex(summary)
     return Audit(
         facts=wanted,
         missing=tuple(fact for fact in wanted if not held.holds(fact)),
-        invented=tuple(_invented(items, summary)),
-        misplaced=tuple(_misplaced(items, summary)),
-        stale=tuple(_stale(facts, held.flat)),
+        invented=tuple(_list_invented(items, summary)),
+        misplaced=tuple(_list_misplaced(items, summary)),
+        stale=tuple(_list_stale(facts, held.flat)),
     )
 
 
-def tallies(audit: Audit) -> tuple[Tally, ...]:
+def count_by_kind(audit: Audit) -> tuple[KindCount, ...]:
     """Count the facts of each kind that has any."""
     found = Counter(fact.kind for fact in audit.facts)
     missing = Counter(fact.kind for fact in audit.missing)
     return tuple(
-        Tally(kind=kind, n_found=found[kind], n_kept=found[kind] - missing[kind])
+        KindCount(kind=kind, n_found=found[kind], n_kept=found[kind] - missing[kind])
         for kind in KINDS
         if found[kind]
     )
 
 
-class _Held:
+class _SummaryIndex:
     """A summary made ready to be asked what it holds."""
 
     def __init__(self, summary: str) -> None:
-        self.flat = flat(summary)
+        self.flat = collapse_spaces(summary)
         self._lines_of: dict[str, list[int]] = {}
         for n_line, line in enumerate(summary.split("\n")):
             for word in read_wording(line).words:
@@ -107,13 +107,13 @@ class _Held:
     def holds(self, fact: Fact) -> bool:
         match fact.kind:
             case "pin" | "constraint":
-                return flat(fact.needle) in self.flat
+                return collapse_spaces(fact.needle) in self.flat
             case "decision" | "open item":
-                return flat(fact.needle) in self.flat or self._restates(fact.needle)
+                return collapse_spaces(fact.needle) in self.flat or self._restates(fact.needle)
             case "identifier":
-                return holds_whole(self.flat, fact.needle)
+                return contains_whole(self.flat, fact.needle)
             case "file":
-                return any(holds_whole(self.flat, path) for path in _path_forms(fact.needle))
+                return any(contains_whole(self.flat, path) for path in _path_forms(fact.needle))
 
     def _restates(self, text: str) -> bool:
         """Tell whether one line has most of the words of a point, and all of its figures."""
@@ -133,24 +133,24 @@ class _Held:
         )
 
 
-def flat(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """Make white space alike, so that a line break more or less is no difference."""
     return " ".join(text.split())
 
 
-def holds_whole(text: str, value: str) -> bool:
+def contains_whole(text: str, value: str) -> bool:
     """Tell whether a value stands in a text by itself, not as a part of a longer one."""
     start = text.find(value)
     while start >= 0:
         end = start + len(value)
         before, after = text[start - 1 : start], text[end : end + 1]
-        if not _continues(before, value[0]) and not _continues(after, value[-1]):
+        if not _is_joined(before, value[0]) and not _is_joined(after, value[-1]):
             return True
         start = text.find(value, start + 1)
     return False
 
 
-def _continues(neighbor: str, edge: str) -> bool:
+def _is_joined(neighbor: str, edge: str) -> bool:
     # Chinese puts no space before a value, so its letters are no part of a Latin one.
     is_word = neighbor.isalnum() and (neighbor.isascii() or not edge.isascii())
     return (is_word or neighbor == "_") and (edge.isalnum() or edge == "_")
@@ -162,7 +162,7 @@ def _path_forms(path: str) -> tuple[str, ...]:
     return (path, "/".join(parts[-2:])) if len(parts) == 3 else (path,)
 
 
-def _invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
+def _list_invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     """Give what is exact in the summary and stands nowhere in the messages."""
     told = "\n".join(line for line in summary.split("\n") if LEFT_OUT not in line)
     named = dict.fromkeys(
@@ -170,12 +170,14 @@ def _invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     )
     if not named:
         return
-    source = "\n".join(_all_texts(items)).lower()
-    lacking = [name for name in named if _bare(name) not in source]
+    source = "\n".join(_list_texts(items)).lower()
+    lacking = [name for name in named if _strip_additions(name) not in source]
     if any(name[0].isdigit() for name in lacking):
         # One may write 1,200 for 1200, and the other way round.
         source = _SEPARATOR.sub("", source)
-        lacking = [name for name in lacking if _SEPARATOR.sub("", _bare(name)) not in source]
+        lacking = [
+            name for name in lacking if _SEPARATOR.sub("", _strip_additions(name)) not in source
+        ]
     yield from lacking[:_MAX_REPORTED]
 
 
@@ -186,7 +188,7 @@ def _is_claim(kind: str, name: str, told: str) -> bool:
     return not is_cut and (kind != "number" or sum(map(str.isdigit, name)) >= 3)
 
 
-def _bare(name: str) -> str:
+def _strip_additions(name: str) -> str:
     """Give a name as it stands without what a summary may add to it: a unit, call marks."""
     figure = _FIGURE.match(name)
     if figure is not None:
@@ -194,7 +196,7 @@ def _bare(name: str) -> str:
     return name.removesuffix("()").removeprefix("./").rstrip(".").lower()
 
 
-def _all_texts(items: Sequence[ContextItem]) -> Iterator[str]:
+def _list_texts(items: Sequence[ContextItem]) -> Iterator[str]:
     for item in items:
         for block in item.message.blocks:
             match block:
@@ -209,29 +211,29 @@ def _all_texts(items: Sequence[ContextItem]) -> Iterator[str]:
                     pass
 
 
-def _misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
+def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     """Give the lines of authority that stand in a tool's result and in nobody's words.
 
     An instruction needs the user's own words; anything else may be the agent's.
     """
     lines = [
-        (line, flat(line.removeprefix(OPEN_REQUEST)))
+        (line, collapse_spaces(line.removeprefix(OPEN_REQUEST)))
         for name in _AUTHORITATIVE
         for line in read_section(summary, name)
     ]
     lines = [(line, bare) for line, bare in lines if len(bare) >= _MIN_CLAIM_CHARS]
     if not lines:
         return
-    results = flat("\n".join(_result_texts(items)))
-    by_user = flat("\n".join(_words_of(items, ("user", "summary"))))
-    by_agent = flat("\n".join(_words_of(items, ("assistant",))))
+    results = collapse_spaces("\n".join(_list_result_texts(items)))
+    by_user = collapse_spaces("\n".join(_list_spoken(items, ("user", "summary"))))
+    by_agent = collapse_spaces("\n".join(_list_spoken(items, ("assistant",))))
     for line, bare in lines:
         is_agents = bare in by_agent and not is_directive(bare)
         if bare in results and bare not in by_user and not is_agents:
             yield line
 
 
-def _result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
+def _list_result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
     for item in items:
         for block in item.message.blocks:
             if isinstance(block, ToolResult):
@@ -240,13 +242,13 @@ def _result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
             yield separate_injected(plain_text(item.message))[1]
 
 
-def _words_of(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iterator[str]:
+def _list_spoken(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iterator[str]:
     for item in items:
         if item.category in categories:
             yield separate_injected(plain_text(item.message))[0]
 
 
-def _stale(facts: Facts, summary: str) -> Iterator[str]:
+def _list_stale(facts: Facts, summary: str) -> Iterator[str]:
     patterns = replaced_patterns(facts.retired)
     found = (match[0] for pattern in patterns if (match := pattern.search(summary)))
     yield from list(dict.fromkeys(found))[:_MAX_REPORTED]

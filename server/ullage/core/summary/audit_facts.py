@@ -45,7 +45,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is inserted whatever it takes: pins, and rules that the user typed."""
 
 
-def wanted_facts(
+def list_expected_facts(
     items: Sequence[ContextItem], facts: Facts, pins: Iterable[str], budget_tokens: int
 ) -> Iterator[Fact]:
     """List what a summary of this budget has to hold, each kind by its weight or newest first."""
@@ -77,11 +77,11 @@ def _open_items(facts: Facts) -> Iterator[Fact]:
     asked = [turn.ask for turn in facts.turns if turn.ask and not turn.is_answered]
     for ask in reversed(asked):
         text = one_line(gist(ask, 600))
-        yield _point("open item", OPEN_REQUEST + text, text)
+        yield _make_point("open item", OPEN_REQUEST + text, text)
     steps = [gist(step, 200) for step, is_done in facts.plan if not is_done]
     points = [gist(point, 300) for point in reversed(facts.open_points)]
     for text in list(dict.fromkeys(map(one_line, [*steps, *points])))[:_MAX_POINTS]:
-        yield _point("open item", text, text)
+        yield _make_point("open item", text, text)
 
 
 def _decisions(facts: Facts) -> Iterator[Fact]:
@@ -89,16 +89,16 @@ def _decisions(facts: Facts) -> Iterator[Fact]:
     chosen = [gist(choice.text, 420) for choice in facts.choices if not choice.is_guessed]
     newest = list(dict.fromkeys(map(one_line, reversed([*carried, *chosen]))))
     for text in newest[:_MAX_POINTS]:
-        yield _point("decision", text, text)
+        yield _make_point("decision", text, text)
 
 
-def _point(kind: FactKind, text: str, needle: str) -> Fact:
+def _make_point(kind: FactKind, text: str, needle: str) -> Fact:
     return Fact(kind=kind, text=text, needle=needle.rstrip("…"), is_required=False)
 
 
 def _identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) -> Iterator[Fact]:
     seen: set[str] = set()
-    for line in _ranked(items, facts):
+    for line in _rank_data(items, facts):
         text = one_line(" ".join(line.text.split()))
         for kind, name in find_identifiers(text):
             if name in seen or not _is_exact(kind, name):
@@ -109,7 +109,7 @@ def _identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) -> Iter
                 return
 
 
-def _ranked(items: Sequence[ContextItem], facts: Facts) -> Iterator[DataLine]:
+def _rank_data(items: Sequence[ContextItem], facts: Facts) -> Iterator[DataLine]:
     spoken = [
         (sentence.text, sentence.n_item, 1.5 if sentence.is_user else 1.2)
         for sentence in facts.sentences[-_MAX_SPOKEN:]

@@ -17,7 +17,7 @@ from ullage.core.summary.sections import (
     IDENTIFIERS,
     REMAINING,
     Line,
-    fact_lines,
+    list_lines,
 )
 from ullage.core.text.identifiers import (
     MIN_DATA_SCORE,
@@ -56,21 +56,21 @@ def summarize(
     may enter. Facts that were gathered from the items already spare gathering them again.
     """
     facts = collect_facts(items) if facts is None else facts
-    lines = fact_lines(facts, focus)
+    lines = list_lines(facts, focus)
     if focus and focus.strip():
         text = FOCUS + one_line(gist(focus, 200))
-        lines.append(Line(section=GOAL, text=text, worth=1100, order=-1e9))
-    counted = _cached(count)
-    room = budget_tokens - counted(_render([], "")) - _NOTE_TOKENS
+        lines.append(Line(section=GOAL, text=text, priority=1100, order=-1e9))
+    counted = _cache_counts(count)
+    room = budget_tokens - counted(_write([], "")) - _NOTE_TOKENS
     if room <= 0:
         return _cut_short(lines, budget_tokens, count)
     kept, n_used = _choose(lines, room, counted)
     kept += _data_lines(items, facts, kept, room - n_used, counted)
     kept += _choose_rest(lines, kept, room, counted)
-    return _fitted(lines, kept, budget_tokens, count)
+    return _fit(lines, kept, budget_tokens, count)
 
 
-def _cached(count: Count) -> Count:
+def _cache_counts(count: Count) -> Count:
     known: dict[str, int] = {}
 
     def counted(text: str) -> int:
@@ -82,12 +82,12 @@ def _cached(count: Count) -> Count:
 
 
 def _choose(lines: list[Line], room: int, counted: Count) -> tuple[list[Line], int]:
-    """Take the worthiest lines: essential ones up to the whole room, others up to their share."""
+    """Take lines by priority: essential ones up to the whole room, others up to their share."""
     share = int(room * _SPOKEN_SHARE)
     kept: list[Line] = []
     n_used = n_bulk = 0
-    for line in sorted(lines, key=lambda line: -line.worth):
-        limit = room if line.worth >= ESSENTIAL else share
+    for line in sorted(lines, key=lambda line: -line.priority):
+        limit = room if line.priority >= ESSENTIAL else share
         if limit - n_used < 4:
             continue
         n_line = counted(f"- {line.text}\n")
@@ -104,7 +104,7 @@ def _choose_rest(lines: list[Line], kept: list[Line], room: int, counted: Count)
     taken = set(kept)
     n_used = sum(counted(f"- {line.text}\n") for line in kept)
     rest: list[Line] = []
-    for line in sorted(lines, key=lambda line: -line.worth):
+    for line in sorted(lines, key=lambda line: -line.priority):
         if room - n_used < 4:
             break
         if line in taken or line.is_bulk:
@@ -138,7 +138,7 @@ def _data_lines(
             room -= n_line
             prose_room -= 0 if line.names else n_line
             shown.update(line.names)
-            yield Line(section=IDENTIFIERS, text=text, worth=100 + line.score, order=at)
+            yield Line(section=IDENTIFIERS, text=text, priority=100 + line.score, order=at)
 
 
 def _is_unfit(line: DataLine, old: Sequence[re.Pattern[str]]) -> bool:
@@ -148,7 +148,7 @@ def _is_unfit(line: DataLine, old: Sequence[re.Pattern[str]]) -> bool:
     return any(pattern.search(line.text) for pattern in old)
 
 
-def _render(lines: Sequence[Line], note: str) -> str:
+def _write(lines: Sequence[Line], note: str) -> str:
     parts: list[str] = []
     for section, name in enumerate(SECTIONS):
         own = sorted(
@@ -161,7 +161,7 @@ def _render(lines: Sequence[Line], note: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _note(lines: Sequence[Line], kept: Sequence[Line]) -> str:
+def _write_note(lines: Sequence[Line], kept: Sequence[Line]) -> str:
     """Say what of weight the budget left out."""
     left = set(lines) - set(kept)
     told: list[str] = []
@@ -177,11 +177,11 @@ def _note(lines: Sequence[Line], kept: Sequence[Line]) -> str:
     return f"- {LEFT_OUT}{', '.join(told)})" if told else ""
 
 
-def _fitted(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) -> str:
-    """Render, dropping the least worthy lines until the whole is within the budget."""
-    kept = sorted(kept, key=lambda line: -line.worth)
+def _fit(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) -> str:
+    """Render, dropping the lines of lowest priority until the whole is within the budget."""
+    kept = sorted(kept, key=lambda line: -line.priority)
     while True:
-        text = _render(kept, _note(lines, kept))
+        text = _write(kept, _write_note(lines, kept))
         n_over = count(text) - budget_tokens
         if n_over <= 0:
             return text
@@ -192,10 +192,10 @@ def _fitted(lines: list[Line], kept: list[Line], budget_tokens: int, count: Coun
 
 
 def _cut_short(lines: list[Line], budget_tokens: int, count: Count) -> str:
-    """Write what fits of the worthiest lines where not even the headings fit."""
+    """Write what fits of the lines of highest priority where not even the headings fit."""
     note = f"- {LEFT_OUT}the budget of {budget_tokens} tokens is too small for a summary)"
     text = note
-    for line in sorted(lines, key=lambda line: -line.worth):
+    for line in sorted(lines, key=lambda line: -line.priority):
         longer = f"- {line.text}\n{text}"
         if count(longer) > budget_tokens:
             break

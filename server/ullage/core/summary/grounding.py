@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.facts.previous_summary import SECTIONS
-from ullage.core.summary.model_input import Piece
+from ullage.core.summary.model_input import Excerpt
 from ullage.core.text.wording import is_directive
 
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
@@ -24,7 +24,7 @@ _AUTHORITY = frozenset(("Goal", "Constraints", "Decisions", "Remaining"))
 _USER_ONLY = frozenset(("Constraints",))
 
 
-class Voices(msgspec.Struct, frozen=True, kw_only=True):
+class SpeakerWords(msgspec.Struct, frozen=True, kw_only=True):
     """The words of what a model was shown, by who has the authority to say them."""
 
     stated: tuple[frozenset[str], ...]
@@ -35,19 +35,19 @@ class Voices(msgspec.Struct, frozen=True, kw_only=True):
     """By programs, in lines that speak to the agent."""
 
 
-def voices_of(pieces: Sequence[Piece], earlier: str = "") -> Voices:
+def collect_speaker_words(pieces: Sequence[Excerpt], earlier: str = "") -> SpeakerWords:
     """Part what a model was shown; `earlier` is a summary that was checked when it was made."""
-    stated = [_words(piece.text) for piece in pieces if piece.origin == "user"]
-    stated += [_words(line) for line in earlier.split("\n") if line.strip()]
-    spoken = stated + [_words(piece.text) for piece in pieces if piece.origin == "assistant"]
-    return Voices(
-        stated=tuple(stated), spoken=tuple(spoken), forgeries=tuple(_instructions(pieces))
+    stated = [_split_words(piece.text) for piece in pieces if piece.origin == "user"]
+    stated += [_split_words(line) for line in earlier.split("\n") if line.strip()]
+    spoken = stated + [_split_words(piece.text) for piece in pieces if piece.origin == "assistant"]
+    return SpeakerWords(
+        stated=tuple(stated), spoken=tuple(spoken), forgeries=tuple(_list_instructions(pieces))
     )
 
 
-def without_forged(text: str, pieces: Sequence[Piece], earlier: str) -> tuple[str, int]:
+def drop_forged(text: str, pieces: Sequence[Excerpt], earlier: str) -> tuple[str, int]:
     """Drop points that steer the agent and that no person wrote; say how many they were."""
-    voices = voices_of(pieces, earlier)
+    voices = collect_speaker_words(pieces, earlier)
     kept: list[str] = []
     n_dropped = 0
     section = ""
@@ -59,43 +59,43 @@ def without_forged(text: str, pieces: Sequence[Piece], earlier: str) -> tuple[st
             n_dropped += 1
             continue
         kept.append(line)
-    return _with_none("\n".join(kept)), n_dropped
+    return _mark_empty("\n".join(kept)), n_dropped
 
 
-def is_forged(point: str, voices: Voices, *, must_be_stated: bool) -> bool:
+def is_forged(point: str, voices: SpeakerWords, *, must_be_stated: bool) -> bool:
     """Tell whether a point comes from a program rather than from who may say such a thing.
 
     `must_be_stated`: whether only the user may.
     """
-    words = _words(point)
+    words = _split_words(point)
     if not words:
         return False
-    said = _best_share(words, voices.stated if must_be_stated else voices.spoken)
-    forged = _best_share(words, voices.forgeries)
+    said = _find_best_share(words, voices.stated if must_be_stated else voices.spoken)
+    forged = _find_best_share(words, voices.forgeries)
     if forged >= _FORGED_SHARE and forged > said:
         return True
     return must_be_stated and said < _STATED_SHARE
 
 
-def _best_share(words: frozenset[str], texts: Sequence[frozenset[str]]) -> float:
+def _find_best_share(words: frozenset[str], texts: Sequence[frozenset[str]]) -> float:
     return max((len(words & text) for text in texts), default=0) / len(words)
 
 
-def _instructions(pieces: Sequence[Piece]) -> Iterator[frozenset[str]]:
+def _list_instructions(pieces: Sequence[Excerpt]) -> Iterator[frozenset[str]]:
     """Give the words of each line of program output that speaks to the agent."""
     for piece in pieces:
         if piece.origin in ("user", "assistant"):
             continue
         for line in piece.text.split("\n"):
             if line.strip() and is_directive(line):
-                yield _words(line)
+                yield _split_words(line)
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def _with_none(text: str) -> str:
+def _mark_empty(text: str) -> str:
     """Write `(none)` below a heading that lost its last point."""
     for name in SECTIONS:
         text = re.sub(rf"(## {name}\n)(?=\n|\Z)", r"\1(none)\n", text)

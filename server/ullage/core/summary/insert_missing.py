@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.facts.pins import PINNED, format_pin
 from ullage.core.facts.previous_summary import LEFT_OUT, NONE, OPEN_REQUEST, SECTIONS
-from ullage.core.summary.audit import Audit, flat
+from ullage.core.summary.audit import Audit, collapse_spaces
 from ullage.core.summary.audit_facts import KINDS, Fact, FactKind
 from ullage.core.transcript.tokens import Count
 
@@ -38,39 +38,41 @@ _NOTE = re.compile(
 _POINT = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
 
 
-class Completed(msgspec.Struct, frozen=True, kw_only=True):
+class CompletedSummary(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     inserted: tuple[Fact, ...]
     left_out: tuple[Fact, ...]
     """What is missing still, for want of room."""
 
 
-def completed(summary: str, audit: Audit, *, budget_tokens: int, count: Count) -> Completed:
+def insert_missing(
+    summary: str, audit: Audit, *, budget_tokens: int, count: Count
+) -> CompletedSummary:
     """Put into a summary what its audit misses, and take out what has no authority.
 
     Pins and the rules that the user typed always go in; all else within a share of the
     summary's budget. Secrets are to be masked afterwards: what is put in is as it stood.
     """
-    inserted = _chosen(audit.missing, budget_tokens, count)
-    text = _without_misplaced(summary, audit.misplaced) if audit.misplaced else summary
+    inserted = _choose(audit.missing, budget_tokens, count)
+    text = _drop_misplaced(summary, audit.misplaced) if audit.misplaced else summary
     for kind in KINDS:
-        lines = dict.fromkeys(fact_line(fact) for fact in inserted if fact.kind == kind)
+        lines = dict.fromkeys(format_fact(fact) for fact in inserted if fact.kind == kind)
         if lines:
-            text = with_lines(text, _SECTION_OF[kind], lines)
+            text = insert_lines(text, _SECTION_OF[kind], lines)
     chosen = set(inserted)
     left_out = tuple(fact for fact in audit.missing if fact not in chosen)
     if inserted:
-        text = _with_true_note(text, {fact.kind for fact in left_out})
-    return Completed(text=text, inserted=inserted, left_out=left_out)
+        text = _correct_note(text, {fact.kind for fact in left_out})
+    return CompletedSummary(text=text, inserted=inserted, left_out=left_out)
 
 
-def _chosen(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[Fact, ...]:
+def _choose(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[Fact, ...]:
     """Choose what goes in, a line once for all the facts that it holds."""
     chosen: list[Fact] = []
     written: set[str] = set()
     n_used = 0
     for fact in sorted(missing, key=lambda fact: (not fact.is_required, KINDS.index(fact.kind))):
-        line = fact_line(fact)
+        line = format_fact(fact)
         if line not in written:
             n_line = count(line) + 1
             share = RULES_EXTRA_SHARE if fact.kind == "constraint" else EXTRA_SHARE
@@ -83,17 +85,17 @@ def _chosen(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[
     return tuple(chosen)
 
 
-def section_of(kind: FactKind) -> str:
+def name_section(kind: FactKind) -> str:
     """Give the heading of the section that facts of a kind stand in."""
     return _SECTION_OF[kind]
 
 
-def fact_line(fact: Fact) -> str:
+def format_fact(fact: Fact) -> str:
     """Write a fact as the point that is inserted for it."""
     return format_pin(fact.text) if fact.kind == "pin" else f"- {fact.text}"
 
 
-def with_lines(text: str, section: str, lines: Iterable[str]) -> str:
+def insert_lines(text: str, section: str, lines: Iterable[str]) -> str:
     """Add lines to a section, which is made where the summary has none of this name."""
     body = "\n".join(lines)
     heading = re.search(rf"^## {section}[ \t]*(?:\n|\Z)", text, re.MULTILINE)
@@ -109,19 +111,19 @@ def with_lines(text: str, section: str, lines: Iterable[str]) -> str:
     return f"{text[: heading.start()]}## {section}\n{known}{body}{gap}{text[end:]}"
 
 
-def _without_misplaced(text: str, misplaced: Iterable[str]) -> str:
+def _drop_misplaced(text: str, misplaced: Iterable[str]) -> str:
     """Drop the lines that claim an authority which they do not have."""
-    dropped = {flat(line) for line in misplaced}
+    dropped = {collapse_spaces(line) for line in misplaced}
     kept: list[str] = []
     for line in text.split("\n"):
         point = _POINT.match(line)
-        bare = flat(line[point.end() :] if point else line)
+        bare = collapse_spaces(line[point.end() :] if point else line)
         if bare not in dropped and bare.removeprefix(OPEN_REQUEST) not in dropped:
             kept.append(line)
-    return "\n".join(_with_none(kept))
+    return "\n".join(_mark_empty(kept))
 
 
-def _with_none(lines: list[str]) -> Iterator[str]:
+def _mark_empty(lines: list[str]) -> Iterator[str]:
     """Say of our sections that they are empty where their last line went."""
     headings = {f"## {name}" for name in SECTIONS}
     for at, line in enumerate(lines):
@@ -131,7 +133,7 @@ def _with_none(lines: list[str]) -> Iterator[str]:
             yield NONE
 
 
-def _with_true_note(text: str, left_out: set[FactKind]) -> str:
+def _correct_note(text: str, left_out: set[FactKind]) -> str:
     """Keep of the note on what the budget left out only what is still left out."""
     note = _NOTE.search(text)
     if note is None:

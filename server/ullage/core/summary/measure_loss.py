@@ -1,15 +1,15 @@
 """Take the figures of a compaction's loss from its audit."""
 
 from ullage.core.gauge.loss import KindLoss, Loss
-from ullage.core.summary.audit import Audit, tallies
-from ullage.core.summary.insert_missing import Completed
+from ullage.core.summary.audit import Audit, count_by_kind
+from ullage.core.summary.insert_missing import CompletedSummary
 
 
 def measure_loss(
-    audit: Audit, done: Completed, *, n_tokens_replaced: int, n_summary_tokens: int
+    audit: Audit, done: CompletedSummary, *, n_tokens_replaced: int, n_summary_tokens: int
 ) -> Loss:
     """Take the figures of one compaction; the summary's tokens are those after completion."""
-    kinds = tallies(audit)
+    kinds = count_by_kind(audit)
     n_inserted = {tally.kind: 0 for tally in kinds}
     for fact in done.inserted:
         n_inserted[fact.kind] += 1

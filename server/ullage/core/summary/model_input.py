@@ -36,7 +36,7 @@ _UNFIT = re.compile(
 """Controls, marks that turn the direction of text, and lone surrogates, which UTF-8 lacks."""
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
     """One text of a conversation as a model sees it."""
 
     origin: Origin
@@ -50,78 +50,80 @@ def fit_text(text: str) -> str:
     return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def pieces_of(items: Iterable[ContextItem], known_secrets: Sequence[str]) -> tuple[Piece, ...]:
+def list_excerpts(
+    items: Iterable[ContextItem], known_secrets: Sequence[str]
+) -> tuple[Excerpt, ...]:
     """List the texts of messages, secrets masked before anything is cut away."""
     return tuple(
         msgspec.structs.replace(piece, text=text)
         for item in items
-        for piece in _pieces(item)
-        if (text := _bounded(piece, fit_text(mask(piece.text, known_secrets))))
+        for piece in _read_excerpts(item)
+        if (text := _shorten(piece, fit_text(mask(piece.text, known_secrets))))
     )
 
 
-def fenced(pieces: Sequence[Piece], nonce: str) -> str:
+def fence_excerpts(pieces: Sequence[Excerpt], nonce: str) -> str:
     """Write pieces one below the other, each between fences that its text cannot forge.
 
     `nonce` is to be unpredictable: whoever wrote the text must not have known it.
     """
     return "\n".join(
-        f"<<<{nonce} {_label(piece)}\n{piece.text.replace(nonce, '')}\n{nonce}>>>"
+        f"<<<{nonce} {_name_origin(piece)}\n{piece.text.replace(nonce, '')}\n{nonce}>>>"
         for piece in pieces
     )
 
 
-def _label(piece: Piece) -> str:
+def _name_origin(piece: Excerpt) -> str:
     return f"{piece.origin} {piece.name}" if piece.name else piece.origin
 
 
-def _pieces(item: ContextItem) -> Iterator[Piece]:
+def _read_excerpts(item: ContextItem) -> Iterator[Excerpt]:
     text = plain_text(item.message)
     if item.category == "user":
         own, foreign = separate_injected(text)
-        yield Piece(origin="user", name="", text=own)
-        yield Piece(origin="program", name="", text=foreign)
+        yield Excerpt(origin="user", name="", text=own)
+        yield Excerpt(origin="program", name="", text=foreign)
     elif item.category == "assistant":
-        yield Piece(origin="assistant", name="", text=text)
+        yield Excerpt(origin="assistant", name="", text=text)
     else:
-        yield Piece(origin="program", name="", text=text)
+        yield Excerpt(origin="program", name="", text=text)
     for block in item.message.blocks:
-        yield from _data(block)
+        yield from _read_data(block)
 
 
-def _data(block: Block) -> Iterator[Piece]:
+def _read_data(block: Block) -> Iterator[Excerpt]:
     match block:
         case ToolCall():
-            yield Piece(origin="tool call", name=_name(block.name), text=block.arguments)
+            yield Excerpt(origin="tool call", name=_clean_name(block.name), text=block.arguments)
         case ToolResult():
             text = result_text(block)
             n_images = sum(isinstance(part, Image) for part in block.content)
             text += "\n[image]" * n_images
             text = f"(failed)\n{text}" if block.is_error else text
-            yield Piece(origin="tool result", name=_name(block.name), text=text)
+            yield Excerpt(origin="tool result", name=_clean_name(block.name), text=text)
         case Image():
-            yield Piece(origin="program", name="", text="[image]")
+            yield Excerpt(origin="program", name="", text="[image]")
         case Text() | Thinking():
             return
 
 
-def _name(name: str) -> str:
+def _clean_name(name: str) -> str:
     """Make a tool's name, which a transcript may invent, a word on one line."""
     return _NOT_NAMES.sub("_", one_line(name))[:_MAX_NAME_CHARS]
 
 
-def _bounded(piece: Piece, text: str) -> str:
+def _shorten(piece: Excerpt, text: str) -> str:
     text = text.strip()
     match piece.origin:
         case "tool result" | "program":
-            return head_and_tail(text, MAX_RESULT_CHARS)
+            return keep_ends(text, MAX_RESULT_CHARS)
         case "tool call":
-            return head_and_tail(text, MAX_ARGUMENT_CHARS)
+            return keep_ends(text, MAX_ARGUMENT_CHARS)
         case "user" | "assistant":
             return text
 
 
-def head_and_tail(text: str, n_chars: int) -> str:
+def keep_ends(text: str, n_chars: int) -> str:
     """Cut the middle out of a text, and say how much that was."""
     if len(text) <= n_chars:
         return text

@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.core.facts.previous_summary import NONE, SECTIONS, read_previous_summary
 from ullage.core.secrets.scan import mask
-from ullage.core.summary.model_input import Piece, fit_text
+from ullage.core.summary.model_input import Excerpt, fit_text
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import split_sentences
 from ullage.core.transcript.tokens import Count
@@ -52,7 +52,7 @@ _HEADING = re.compile(
 _POINT = re.compile(r"\A(?:[-*+•]|\d{1,3}[.)])\s{1,4}")
 
 
-class Material(msgspec.Struct, frozen=True, kw_only=True):
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What an answer is held against."""
 
     names: frozenset[str]
@@ -63,13 +63,13 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Of the fences around it, which a model that copies repeats."""
 
 
-def material_of(pieces: Sequence[Piece], earlier: str, nonce: str) -> Material:
-    names = names_in(piece.text for piece in pieces) | names_in([earlier])
+def collect_evidence(pieces: Sequence[Excerpt], earlier: str, nonce: str) -> Evidence:
+    names = list_names(piece.text for piece in pieces) | list_names([earlier])
     replies = (piece.text for piece in reversed(pieces) if piece.origin == "assistant")
-    return Material(names=names, last_reply=next(replies, ""), nonce=nonce)
+    return Evidence(names=names, last_reply=next(replies, ""), nonce=nonce)
 
 
-def names_in(texts: Iterable[str]) -> frozenset[str]:
+def list_names(texts: Iterable[str]) -> frozenset[str]:
     """List the identifiers of texts, paths by their last part.
 
     Bare numbers stand in too many texts to prove anything.
@@ -82,33 +82,33 @@ def names_in(texts: Iterable[str]) -> frozenset[str]:
     )
 
 
-def cleaned(answer: str, known_secrets: Sequence[str]) -> str:
+def clean_answer(answer: str, known_secrets: Sequence[str]) -> str:
     """Take off what is not the summary, and mask what a model may have repeated or made up."""
     text = _THOUGHT.sub("", fit_text(answer), count=1)
     whole = _FENCE.match(text)
     return mask(whole[1] if whole else text, known_secrets).strip()
 
 
-def limit_tokens(n_new_tokens: int, n_earlier_tokens: int) -> int:
+def limit_summary(n_new_tokens: int, n_earlier_tokens: int) -> int:
     """Give how long a summary of new messages on top of an earlier one may be."""
     return max(_MIN_LIMIT_TOKENS, n_earlier_tokens + int(n_new_tokens * MAX_RATIO))
 
 
-def refuse_answer(text: str, material: Material, max_tokens: int, count: Count) -> str | None:
+def refuse_answer(text: str, material: Evidence, max_tokens: int, count: Count) -> str | None:
     """Say why a cleaned answer must not stand for anything; None where it may."""
-    return next(_faults(text, material, max_tokens, count), None)
+    return next(_list_faults(text, material, max_tokens, count), None)
 
 
-def refuse_notes(text: str, material: Material) -> str | None:
+def refuse_notes(text: str, material: Evidence) -> str | None:
     """Say why a cleaned answer in a form of its own must not be kept; None where it may."""
-    faults = (*_faults_of_talk(text, material), *_faults_of_names(text, material))
+    faults = (*_list_talk_faults(text, material), *_list_name_faults(text, material))
     return next(iter(faults), None)
 
 
-def _faults(text: str, material: Material, max_tokens: int, count: Count) -> Iterator[str]:
+def _list_faults(text: str, material: Evidence, max_tokens: int, count: Count) -> Iterator[str]:
     if len(text) < _MIN_CHARS:
         yield "it is empty"
-    yield from _faults_of_talk(text, material)
+    yield from _list_talk_faults(text, material)
     if _says_nothing(text):
         yield "it says that there was nothing to summarize"
     if not _is_in_form(text):
@@ -118,21 +118,21 @@ def _faults(text: str, material: Material, max_tokens: int, count: Count) -> Ite
     n_tokens = count(text)
     if n_tokens > max_tokens:
         yield f"it is too long: {n_tokens:,} tokens where {max_tokens:,} are worth it"
-    yield from _faults_of_names(text, material)
+    yield from _list_name_faults(text, material)
 
 
-def _faults_of_talk(text: str, material: Material) -> Iterator[str]:
+def _list_talk_faults(text: str, material: Evidence) -> Iterator[str]:
     """Find out whether the model went on with the conversation instead of writing of it."""
     begin = text[:_REFUSAL_CHARS].lower().replace("’", "'")
     if f"## {SECTIONS[0]}" not in text and _REFUSAL.search(begin):
         yield "the model refused or asked back"
-    if _flat(text) == _flat(material.last_reply):
+    if _collapse_spaces(text) == _collapse_spaces(material.last_reply):
         yield "it repeats the agent's last reply"
     if material.nonce in text:
         yield "it copies what it was shown"
 
 
-def _faults_of_names(text: str, material: Material) -> Iterator[str]:
+def _list_name_faults(text: str, material: Evidence) -> Iterator[str]:
     if material.names and not any(name in text for name in material.names):
         yield "it names nothing of the session"
 
@@ -142,7 +142,7 @@ def _is_in_form(text: str) -> bool:
 
     Prose of a model that did not listen is worth less than the extractive summary.
     """
-    if _own_points(text) is not None:
+    if _read_own_points(text) is not None:
         return True
     return sum(bool(lines) for lines in read_previous_summary(text).lines.values()) > 1
 
@@ -157,24 +157,24 @@ def _says_nothing(text: str) -> bool:
     return all(point in (NONE, "none", "n/a") or _EMPTY_HISTORY.search(point) for point in points)
 
 
-def in_sections(text: str) -> str:
+def write_in_sections(text: str) -> str:
     """Bring a summary into our sections, from which later compactions read it back."""
-    own = _own_points(text)
+    own = _read_own_points(text)
     if own is not None:
-        return _written(own)
+        return _write_sections(own)
     # A paragraph is taken sentence by sentence, as lines of other summaries are cut short.
     sentences = (part for line in text.split("\n") for part in _sentences(line))
-    return _written(read_previous_summary("\n".join(sentences)).lines)
+    return _write_sections(read_previous_summary("\n".join(sentences)).lines)
 
 
 def _sentences(line: str) -> Iterable[str]:
     return split_sentences(line) if len(line) > _MAX_POINT_CHARS else (line,)
 
 
-def merged_by_section(texts: Sequence[str]) -> str:
+def merge_sections(texts: Sequence[str]) -> str:
     """Put summaries in our sections together, point by point, none twice."""
     read = [read_previous_summary(text).lines for text in texts]
-    return _written(
+    return _write_sections(
         {
             name: tuple(dict.fromkeys(line for lines in read for line in lines[name]))
             for name in SECTIONS
@@ -182,14 +182,14 @@ def merged_by_section(texts: Sequence[str]) -> str:
     )
 
 
-def _written(lines: Mapping[str, Sequence[str]]) -> str:
+def _write_sections(lines: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(
         f"## {name}\n" + ("\n".join(f"- {line}" for line in lines[name]) or NONE) + "\n"
         for name in SECTIONS
     )
 
 
-def _own_points(text: str) -> dict[str, Sequence[str]] | None:
+def _read_own_points(text: str) -> dict[str, Sequence[str]] | None:
     """Read the points below our headings; None where too few of the headings are ours."""
     points: dict[str, Sequence[str]] = {}
     section: list[str] = []
@@ -207,5 +207,5 @@ def _own_points(text: str) -> dict[str, Sequence[str]] | None:
     return {name: points.get(name, ()) for name in SECTIONS}
 
 
-def _flat(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())

@@ -8,8 +8,8 @@ import msgspec
 
 from ullage.core.summary.audit import Audit
 from ullage.core.summary.audit_facts import KINDS, Fact, FactKind
-from ullage.core.summary.insert_missing import fact_line, section_of, with_lines
-from ullage.core.summary.preview_text import Proposed
+from ullage.core.summary.insert_missing import format_fact, insert_lines, name_section
+from ullage.core.summary.preview_text import Proposal
 from ullage.core.text.prose import gist
 
 MAX_FINDINGS: Final = 200
@@ -56,13 +56,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 class PreviewFinding(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     start: int
-    """Offset in characters of `Proposed.text`, as `end`."""
+    """Offset in characters of `Proposal.text`, as `end`."""
     end: int
     message: str
     fixes: tuple[Change, ...] = ()
 
 
-def outdated_finding(proposed: Proposed) -> PreviewFinding:
+def find_outdated(proposed: Proposal) -> PreviewFinding:
     """Say that the session went on since the proposal was made."""
     return PreviewFinding(
         code=OUTDATED,
@@ -72,7 +72,7 @@ def outdated_finding(proposed: Proposed) -> PreviewFinding:
     )
 
 
-def marker_finding(proposed: Proposed, marker: str) -> PreviewFinding | None:
+def find_marker_fault(proposed: Proposal, marker: str) -> PreviewFinding | None:
     """Say that the marker is missing or another's; one that is missing can be put back."""
     if proposed.marker == marker:
         return None
@@ -96,28 +96,28 @@ def marker_finding(proposed: Proposed, marker: str) -> PreviewFinding | None:
     )
 
 
-def check_proposed(proposed: Proposed, found: Audit) -> tuple[PreviewFinding, ...]:
+def check_proposal(proposed: Proposal, found: Audit) -> tuple[PreviewFinding, ...]:
     """Turn the audit of what stands above the marker into findings in the whole text."""
     above = proposed.text[: proposed.n_above]
-    findings = list(_lost(above, found.missing))
-    findings += _named(above, found.invented, INVENTED, "stands nowhere in these messages")
-    findings += _named(above, found.stale, STALE, "was replaced by a later value")
+    findings = list(_find_lost(above, found.missing))
+    findings += _find_names(above, found.invented, INVENTED, "stands nowhere in these messages")
+    findings += _find_names(above, found.stale, STALE, "was replaced by a later value")
     return tuple(findings[:MAX_FINDINGS])
 
 
-def insert_all(proposed: Proposed, missing: Iterable[Fact]) -> Change | None:
+def insert_all(proposed: Proposal, missing: Iterable[Fact]) -> Change | None:
     """Give the one change that puts in all that is lost; None where nothing is."""
-    return _insertion(
+    return _make_insertion(
         proposed.text[: proposed.n_above], tuple(missing), "Insert all that would be lost"
     )
 
 
-def _lost(summary: str, missing: Iterable[Fact]) -> Iterator[PreviewFinding]:
+def _find_lost(summary: str, missing: Iterable[Fact]) -> Iterator[PreviewFinding]:
     for fact in missing:
-        start = _section_start(summary, section_of(fact.kind))
+        start = _section_start(summary, name_section(fact.kind))
         lost = fact.needle if fact.kind in ("identifier", "file") else fact.text
         # Several are found at one heading: only their words tell the fixes apart.
-        change = _insertion(summary, (fact,), f"Insert “{gist(lost, 60)}”")
+        change = _make_insertion(summary, (fact,), f"Insert “{gist(lost, 60)}”")
         yield PreviewFinding(
             code=LOST_CODES[fact.kind],
             start=start,
@@ -127,7 +127,9 @@ def _lost(summary: str, missing: Iterable[Fact]) -> Iterator[PreviewFinding]:
         )
 
 
-def _named(summary: str, names: Iterable[str], code: str, what: str) -> Iterator[PreviewFinding]:
+def _find_names(
+    summary: str, names: Iterable[str], code: str, what: str
+) -> Iterator[PreviewFinding]:
     for name in names:
         start = max(0, summary.lower().find(name.lower()))
         yield PreviewFinding(
@@ -135,19 +137,19 @@ def _named(summary: str, names: Iterable[str], code: str, what: str) -> Iterator
         )
 
 
-def _insertion(summary: str, facts: tuple[Fact, ...], title: str) -> Change | None:
+def _make_insertion(summary: str, facts: tuple[Fact, ...], title: str) -> Change | None:
     """Compare a summary with one that has the facts: what differs is in one place, or spans all."""
     whole = summary
     for kind in KINDS:
-        lines = dict.fromkeys(fact_line(fact) for fact in facts if fact.kind == kind)
+        lines = dict.fromkeys(format_fact(fact) for fact in facts if fact.kind == kind)
         if lines:
-            whole = with_lines(whole, section_of(kind), lines)
+            whole = insert_lines(whole, name_section(kind), lines)
     if whole == summary:
         return None
     # Of whole lines, as a user would write them.
-    start = summary.rfind("\n", 0, _n_common(summary, whole)) + 1
+    start = summary.rfind("\n", 0, _count_common(summary, whole)) + 1
     rest, whole_rest = summary[start:], whole[start:]
-    n_end = _n_common(rest[::-1], whole_rest[::-1])
+    n_end = _count_common(rest[::-1], whole_rest[::-1])
     return Change(
         title=title,
         start=start,
@@ -156,7 +158,7 @@ def _insertion(summary: str, facts: tuple[Fact, ...], title: str) -> Change | No
     )
 
 
-def _n_common(one: str, other: str) -> int:
+def _count_common(one: str, other: str) -> int:
     """Count the characters with which both begin, halving: slices are compared at once."""
     low, high = 0, min(len(one), len(other))
     while low < high:

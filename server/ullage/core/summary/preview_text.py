@@ -29,7 +29,7 @@ _MARKER_LINE = re.compile(
 )
 
 
-class Proposed(msgspec.Struct, frozen=True, kw_only=True):
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """A proposal as the user left it."""
 
     summary: str
@@ -44,17 +44,17 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     """Characters of it above the marker."""
 
 
-def before_text(
+def write_before(
     replaced: Sequence[ContextItem], kept: Sequence[ContextItem], age: Age, marker: str
 ) -> str:
     """Write the messages that go, in their order, and below the marker those that stay.
 
     The messages are without secrets.
     """
-    return "\n".join((messages_text(replaced, age), "", marker, "", *_kept_lines(kept, age), ""))
+    return "\n".join((write_messages(replaced, age), "", marker, "", *_list_kept(kept, age), ""))
 
 
-def messages_text(items: Sequence[ContextItem], age: Age) -> str:
+def write_messages(items: Sequence[ContextItem], age: Age) -> str:
     """Write messages one below the other, the last of very many in a line each.
 
     What they say is quoted, so that no line of theirs can be taken for one of ours.
@@ -62,26 +62,30 @@ def messages_text(items: Sequence[ContextItem], age: Age) -> str:
     parts: list[str] = []
     n_chars = 0
     for number, item in enumerate(items, 1):
-        part = _message_text(number, item, age) if n_chars < MAX_WHOLE_CHARS else _line(item, age)
+        part = (
+            _write_message(number, item, age)
+            if n_chars < MAX_WHOLE_CHARS
+            else _write_line(item, age)
+        )
         n_chars += len(part)
         parts.append(part)
     return "\n".join(parts)
 
 
-def proposed_text(
+def write_proposal(
     summary: str, kept: Sequence[ContextItem], age: Age, memory: Sequence[str] = ()
 ) -> str:
-    """Write the summary, the marker, and what stays, which is the same as in `before_text`.
+    """Write the summary, the marker, and what stays, which is the same as in `write_before`.
 
     `memory` tells what is added to the daily log before the compaction, if anything is.
     """
     told = (*(one_line(line) for line in memory), "") if memory else ()
     above = summary.strip("\n") + "\n\n"
-    below = "\n".join(("\n", *told, *_kept_lines(kept, age), ""))
-    return above + _marker(above + below) + below
+    below = "\n".join(("\n", *told, *_list_kept(kept, age), ""))
+    return above + _write_marker(above + below) + below
 
 
-def split_proposed(text: str) -> Proposed:
+def read_proposal(text: str) -> Proposal:
     """Part what the user left of a proposal at the marker.
 
     The last one counts: none can stand in what follows, where each line is a point of ours.
@@ -90,60 +94,60 @@ def split_proposed(text: str) -> Proposed:
     found = list(_MARKER_LINE.finditer(text))
     start, end = found[-1].span() if found else (len(text), len(text))
     marker = found[-1][1] if found else None
-    return Proposed(
+    return Proposal(
         summary=text[:start].strip("\n"),
         marker=marker,
-        is_edited=marker != _marker(text[:start] + text[end:]),
+        is_edited=marker != _write_marker(text[:start] + text[end:]),
         text=text,
         n_above=start,
     )
 
 
-def kept_heading(n_kept: int) -> str:
-    return f"## Kept as it is: {_counted(n_kept)}"
+def write_kept_heading(n_kept: int) -> str:
+    return f"## Kept as it is: {_count_messages(n_kept)}"
 
 
-def _marker(rest: str) -> str:
+def _write_marker(rest: str) -> str:
     """Write the line for the text around it, whatever line ends an editor writes there."""
     data = _LINE_BREAK.sub("\n", rest).encode("utf-8", "replace")
     return f"{MARKER} ({sha256(data).hexdigest()[:12]}) -->"
 
 
-def _counted(n_messages: int) -> str:
+def _count_messages(n_messages: int) -> str:
     return "1 message" if n_messages == 1 else f"{n_messages:,} messages"
 
 
-def _kept_lines(kept: Sequence[ContextItem], age: Age) -> Iterator[str]:
-    yield kept_heading(len(kept))
+def _list_kept(kept: Sequence[ContextItem], age: Age) -> Iterator[str]:
+    yield write_kept_heading(len(kept))
     yield ""
     for item in kept:
-        yield _line(item, age)
+        yield _write_line(item, age)
 
 
-def _line(item: ContextItem, age: Age) -> str:
-    told = " ".join(_told(item))
-    return f"- {_head(item, age)}: {one_line(gist(told, MAX_GIST_CHARS)) or '(nothing)'}"
+def _write_line(item: ContextItem, age: Age) -> str:
+    told = " ".join(_describe_blocks(item))
+    return f"- {_write_head(item, age)}: {one_line(gist(told, MAX_GIST_CHARS)) or '(nothing)'}"
 
 
-def _head(item: ContextItem, age: Age) -> str:
+def _write_head(item: ContextItem, age: Age) -> str:
     return f"{item.category.capitalize()} · {age(item.at_ms)}"
 
 
-def _message_text(number: int, item: ContextItem, age: Age) -> str:
-    lines = [f"## {number}. {_head(item, age)}", ""]
-    for told in _told(item, MAX_MESSAGE_CHARS):
+def _write_message(number: int, item: ContextItem, age: Age) -> str:
+    lines = [f"## {number}. {_write_head(item, age)}", ""]
+    for told in _describe_blocks(item, MAX_MESSAGE_CHARS):
         lines += (f"> {one_line(line)}".rstrip() for line in _LINE_BREAK.split(told))
         lines.append("")
     return "\n".join(lines)
 
 
-def _told(item: ContextItem, max_chars: int = MAX_GIST_CHARS) -> Iterator[str]:
+def _describe_blocks(item: ContextItem, max_chars: int = MAX_GIST_CHARS) -> Iterator[str]:
     """Tell what each part of a message is: words as they are, calls and outputs in one line."""
     for block in item.message.blocks:
         match block:
             case Text():
                 if block.text.strip():
-                    yield _bounded(block.text.strip("\r\n"), max_chars)
+                    yield _shorten(block.text.strip("\r\n"), max_chars)
             case Thinking():
                 yield f"(thinking, {len(block.text):,} characters)"
             case Image():
@@ -151,10 +155,10 @@ def _told(item: ContextItem, max_chars: int = MAX_GIST_CHARS) -> Iterator[str]:
             case ToolCall():
                 yield f"`{block.name}` {describe(block)}".rstrip()
             case ToolResult():
-                yield _output_line(block)
+                yield _describe_output(block)
 
 
-def _output_line(result: ToolResult) -> str:
+def _describe_output(result: ToolResult) -> str:
     text = result_text(result)
     n_images = sum(isinstance(part, Image) for part in result.content)
     name = f"`{result.name}` " if result.name else ""
@@ -164,7 +168,7 @@ def _output_line(result: ToolResult) -> str:
     return f"{name}{what}, {len(text):,} characters{images}{f': {shown}' if shown else ''}"
 
 
-def _bounded(text: str, n_chars: int) -> str:
+def _shorten(text: str, n_chars: int) -> str:
     if len(text) <= n_chars:
         return text
     return f"{text[:n_chars]}…\n(and {len(text) - n_chars:,} characters more)"

@@ -6,7 +6,7 @@ from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore
 from ullage.app.checkpoint.find import Found, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded
-from ullage.core.documents.virtual_uri import VirtualUri, virtual_uri
+from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text
 from ullage.lsp.commands.outcome import ask, changed, changing, meant
 from ullage.lsp.convert import session_ref
@@ -30,7 +30,7 @@ async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
     document = VirtualUri(
         name="Resume.md", session=str(loaded.path), checkpoint=found.checkpoint_id
     )
-    uri = virtual_uri(document)
+    uri = write_virtual_uri(document)
     await show_text(ls, uri)
     return Outcome(
         outcome="done",

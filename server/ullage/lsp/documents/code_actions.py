@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.core.documents.outline import row_at_line
+from ullage.core.documents.outline import find_row_at_line
 from ullage.lsp.convert import SOURCE, UTILIZATION_CODE, path_of
 from ullage.lsp.documents.edit import fix_action
 from ullage.lsp.documents.finding import range_of
@@ -79,7 +79,7 @@ async def _pinning(
     is_asked_for = params.context.trigger_kind == types.CodeActionTriggerKind.Invoked
     # Editors ask at every move of the cursor, many without saying so: nothing is read for that.
     known = await outlined(ls, path) if is_asked_for else ls.documents.outlines.get(path)
-    row = None if known is None else row_at_line(known.outline, params.range.start.line)
+    row = None if known is None else find_row_at_line(known.outline, params.range.start.line)
     if row is None or row.kind != "user":
         return []
     title = "Pin this message"

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from ullage.app.documents.check import Surroundings
-from ullage.core.documents.text_sections import text_sections
+from ullage.core.documents.text_sections import cut_text_sections
 from ullage.core.text.positions import Positions
 from ullage.lsp.documents.finding import position_of
 
@@ -21,7 +21,7 @@ def section_hints(path: Path, seen: types.Range, around: Surroundings) -> list[t
         return []
     positions = Positions(text)
     found: list[types.InlayHint] = []
-    for section in text_sections(text):
+    for section in cut_text_sections(text):
         end = positions.position(section.heading_end)
         if seen.start.line <= end.line <= seen.end.line:
             label = f"~{section.n_tokens:,} tokens"

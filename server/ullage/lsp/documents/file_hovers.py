@@ -12,8 +12,8 @@ from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_size import sent_tokens
 from ullage.core.config.key import Key
 from ullage.core.config.read import key_at
-from ullage.core.documents.text_sections import text_sections, text_tokens
-from ullage.core.secrets.scan import known_secrets, mask
+from ullage.core.documents.text_sections import cut_text_sections, estimate_text
+from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Position, Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.documents.finding import range_of
@@ -88,7 +88,9 @@ def checkpoint_hover(path: Path, at: types.Position, around: Surroundings) -> ty
     if found is None:
         return None
     extent = positions.extent(line_start + found.start(), line_start + found.end())
-    told = _checkpoint_text(path.with_name(f"{found[0]}.yaml"), known_secrets(around.places.env))
+    told = _checkpoint_text(
+        path.with_name(f"{found[0]}.yaml"), list_known_secrets(around.places.env)
+    )
     return _hover(told, range_of(extent))
 
 
@@ -117,11 +119,11 @@ def section_hover(path: Path, at: types.Position, around: Surroundings) -> types
         return None
     positions = Positions(text)
     offset = positions.offset(Position(at.line, at.character))
-    sections = (one for one in text_sections(text) if one.start <= offset <= one.heading_end)
+    sections = (one for one in cut_text_sections(text) if one.start <= offset <= one.heading_end)
     section = next(sections, None)
     if section is None:
         return None
-    n_all = max(text_tokens(text), 1)
+    n_all = max(estimate_text(text), 1)
     share = min(section.n_tokens / n_all, 1.0)
     told = (
         f"About {section.n_tokens:,} tokens with all below it: {share:.0%} of this file,"

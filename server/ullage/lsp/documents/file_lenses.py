@@ -9,8 +9,8 @@ from lsprotocol import types
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_size import sent_text, size_text
 from ullage.app.documents.instructions import is_index
-from ullage.core.documents.text_sections import text_tokens
-from ullage.core.documents.virtual_uri import VirtualUri, virtual_uri
+from ullage.core.documents.text_sections import estimate_text
+from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.protocol import RESTORE_COMMAND, SHOW_COMMAND
 from ullage.store.checkpoint.yaml_file import load
@@ -48,7 +48,7 @@ def checkpoint_lenses(
     ]
     previous = meta.previous_checkpoint
     if previous is not None and can_show:
-        uri = virtual_uri(
+        uri = write_virtual_uri(
             VirtualUri(name="Checkpoint Changes", session=session, old=previous, new=checkpoint)
         )
         lenses.append(_lens(f"Compare with {previous}", SHOW_COMMAND, {"uri": uri}))
@@ -70,7 +70,7 @@ def memory_lenses(path: Path, around: Surroundings) -> list[types.CodeLens]:
     text = around.text_of(path)
     if not text:
         return []
-    return [_lens(f"~{text_tokens(text):,} tokens when it is read", "", {})]
+    return [_lens(f"~{estimate_text(text):,} tokens when it is read", "", {})]
 
 
 def _lens(title: str, command: str, argument: dict[str, str]) -> types.CodeLens:

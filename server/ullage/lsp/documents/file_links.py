@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.checkpoint_check import key_extent
-from ullage.core.documents.mentioned_paths import mentions
+from ullage.core.documents.mentioned_paths import find_mentions
 from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import uri_of
@@ -54,7 +54,7 @@ def mention_links(path: Path, around: Surroundings) -> list[types.DocumentLink]:
         folders += [at for at in path.parent.parents if at.is_relative_to(workspace)]
     positions = Positions(text)
     found: list[types.DocumentLink] = []
-    for one in mentions(text):
+    for one in find_mentions(text):
         targets = (folder / one.path for folder in folders)
         target = next((target for target in targets if exists(target)), None)
         if target is not None and not one.path.endswith("/"):

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined
-from ullage.core.documents.outline import Row, row_at_offset, sections
+from ullage.core.documents.outline import Row, cut_sections, find_row_at_offset
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.outline import outlined
 from ullage.lsp.error_edge import guarded
@@ -39,12 +39,12 @@ FOLDS: Mapping[DocumentKind, ReadFolds] = {"transcript": transcript_folds}
 
 def _folds(found: Outlined) -> list[types.FoldingRange]:
     refs = found.loaded.context.compactions
-    rows = (row_at_offset(found.outline, ref.offset) for ref in refs)
+    rows = (find_row_at_offset(found.outline, ref.offset) for ref in refs)
     regions = _regions(sorted((row for row in rows if row is not None), key=lambda row: row.line))
     taken = {region.start_line for region in regions}
     turns = [
         types.FoldingRange(start_line=section.head.line, end_line=section.last_line)
-        for section in sections(found.outline)
+        for section in cut_sections(found.outline)
         if section.last_line > section.head.line and section.head.line not in taken
     ]
     return [*turns, *regions][-MAX_FOLDS:]

@@ -10,7 +10,7 @@ from lsprotocol import types
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined
 from ullage.app.documents.outline_text import hint_text, hint_tooltip
-from ullage.core.documents.outline import rows_between
+from ullage.core.documents.outline import list_rows_between
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.diagnostics import surroundings
 from ullage.lsp.documents.file_hints import FileHints, section_hints
@@ -58,7 +58,7 @@ HINTS: Mapping[DocumentKind, ReadHints] = {
 
 
 def _hints(found: Outlined, wanted: types.Range) -> list[types.InlayHint]:
-    rows = rows_between(found.outline, wanted.start.line, wanted.end.line)[-MAX_HINTS:]
+    rows = list_rows_between(found.outline, wanted.start.line, wanted.end.line)[-MAX_HINTS:]
     # They stand before the line: an entry is longer than any screen is wide.
     return [
         types.InlayHint(

@@ -18,7 +18,7 @@ from ullage.app.documents.outline_text import (
     total_text,
 )
 from ullage.app.gauge.status_text import ago
-from ullage.core.documents.outline import Row, row_at_line
+from ullage.core.documents.outline import Row, find_row_at_line
 from ullage.core.gauge.loss import measured_text, noted_loss
 from ullage.core.transcript.context import Compaction
 from ullage.lsp.documents.by_kind import reader_at
@@ -52,7 +52,7 @@ async def transcript_hover(
     ls: UllageServer, path: Path, params: types.HoverParams
 ) -> types.Hover | None:
     found = await outlined(ls, path)
-    row = None if found is None else row_at_line(found.outline, params.position.line)
+    row = None if found is None else find_row_at_line(found.outline, params.position.line)
     if found is None or row is None:
         return None
     text = await asyncio.to_thread(_text, found, row)

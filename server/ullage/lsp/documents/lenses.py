@@ -11,7 +11,7 @@ from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined, PlacedCompaction, placed_compactions
 from ullage.app.documents.outline_text import change_text
 from ullage.app.sessions.load import Loaded
-from ullage.core.documents.virtual_uri import summary_uri
+from ullage.core.documents.virtual_uri import write_summary_uri
 from ullage.core.gauge.gauge import gauge_text
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.diagnostics import surroundings
@@ -121,7 +121,7 @@ def _of_compaction(
     compaction = placed.compaction
     yield change_text(compaction), NO_COMMAND, None
     if compaction.summary and SHOW_COMMAND in possible:
-        uri = summary_uri(str(loaded.path), compaction.entry_id)
+        uri = write_summary_uri(str(loaded.path), compaction.entry_id)
         yield "Show summary", SHOW_COMMAND, {"uri": uri}
     # A prune since then would be taken back first.
     if UNDO_COMMAND in possible and placed.is_last and loaded.context.pruned is None:

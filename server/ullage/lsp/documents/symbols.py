@@ -10,8 +10,8 @@ from lsprotocol import types
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined, placed_compactions
 from ullage.app.documents.outline_text import change_text
-from ullage.core.documents.in_context import Presence, presence
-from ullage.core.documents.outline import Row, Section, sections
+from ullage.core.documents.in_context import Presence, find_presence
+from ullage.core.documents.outline import Row, Section, cut_sections
 from ullage.lsp.documents.by_kind import reader_at
 from ullage.lsp.documents.outline import outlined
 from ullage.lsp.error_edge import guarded
@@ -46,7 +46,7 @@ def _symbols(found: Outlined) -> list[types.DocumentSymbol]:
     changes = {one.row.offset: change_text(one.compaction) for one in placed_compactions(found)}
     made: list[types.DocumentSymbol] = []
     n_left = MAX_SYMBOLS
-    for section in reversed(tuple(sections(found.outline))):
+    for section in reversed(tuple(cut_sections(found.outline))):
         if section.head.kind == "compaction":
             made.append(_compaction(section.head, changes.get(section.head.offset)))
         elif n_left > 0:
@@ -69,7 +69,7 @@ def _compaction(row: Row, change: str | None) -> types.DocumentSymbol:
 
 def _turn(found: Outlined, section: Section, max_calls: int) -> types.DocumentSymbol:
     """Make the symbol of a turn; what is not in the context any more shows no calls."""
-    where = presence(section.head, found.standing)
+    where = find_presence(section.head, found.standing)
     is_shown = where not in _DETAILS
     calls = [_call(row, call) for row in section.rows if is_shown for call in row.calls]
     return types.DocumentSymbol(
