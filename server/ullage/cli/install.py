@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ullage.app.install.agents import AGENT_NAMES, AgentName
+from ullage.app.install.agents import TARGETS
 from ullage.cli.options import json_option, refuse_unasked
 from ullage.cli.output import answer, print_json, safe
 from ullage.store.files.places import Places, current_places
@@ -12,15 +12,16 @@ from ullage.store.files.places import Places, current_places
 if TYPE_CHECKING:
     from ullage.app.install.plan import InstallPlan
 
+NAMES = tuple(target.name for target in TARGETS)
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(AGENT_NAMES), required=False)
+@click.argument("agent", type=click.Choice(NAMES), required=False)
 @click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def install(agent: AgentName | None, dry_run: bool, yes: bool, as_json: bool) -> None:
+def install(agent: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Let an AGENT use Ullage by itself: checkpoints before it compacts, and what it needs after.
 
     Adds hooks to the settings of Claude Code or Codex, an extension to pi, a plug-in to OpenClaw.
@@ -32,7 +33,7 @@ def install(agent: AgentName | None, dry_run: bool, yes: bool, as_json: bool) ->
 
     places = current_places()
     if agent is None:
-        standings = tuple(standing(name, places) for name in AGENT_NAMES)
+        standings = tuple(standing(name, places) for name in NAMES)
         answer(standings_text(standings), report_standings(standings), as_json)
         return
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
@@ -40,11 +41,11 @@ def install(agent: AgentName | None, dry_run: bool, yes: bool, as_json: bool) ->
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(AGENT_NAMES))
+@click.argument("agent", type=click.Choice(NAMES))
 @click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def uninstall(agent: AgentName, dry_run: bool, yes: bool, as_json: bool) -> None:
+def uninstall(agent: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Take Ullage out of an AGENT again.
 
     Only what `ullage install` put there goes. What you changed since in the same files stays as

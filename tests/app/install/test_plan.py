@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ullage.app.install.agents import AgentName
 from ullage.app.install.plan import make, plan_install, plan_uninstall, standing
 from ullage.app.install.text import plan_lines, report_plan
 from ullage.errors import AgentNotFound, ChangedMeanwhile, Unreadable
@@ -37,7 +36,7 @@ SETTINGS: dict[str, bytes | None] = {
     "empty lists of our events": b'{"hooks": {"PreCompact": [ ], "SessionStart": [\n\n]}}',
     "many permissions": json.dumps({"allow": [f"Bash(run{n}:*)" for n in range(1_500)]}).encode(),
 }
-NAMES: dict[AgentName, str] = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
+NAMES: dict[str, str] = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 CODEX_REFUSES = (b"\xef\xbb\xbf", b'"model"', b'"a"', b'"allow"')
 """What Codex does not read in its own file."""
 
@@ -58,7 +57,7 @@ def everything(places: Places) -> dict[str, bytes | None]:
     }
 
 
-def put(places: Places, agent: AgentName, data: bytes | None) -> Path:
+def put(places: Places, agent: str, data: bytes | None) -> Path:
     path = places.home / NAMES[agent]
     if data is not None:
         path.write_bytes(data)
@@ -66,7 +65,7 @@ def put(places: Places, agent: AgentName, data: bytes | None) -> Path:
     return path
 
 
-CASES: list[tuple[AgentName, str]] = [
+CASES: list[tuple[str, str]] = [
     (agent, case)
     for agent in NAMES
     for case, data in SETTINGS.items()
@@ -75,7 +74,7 @@ CASES: list[tuple[AgentName, str]] = [
 
 
 @pytest.mark.parametrize(("agent", "case"), CASES)
-def test_out_again_all_is_as_it_was(places: Places, agent: AgentName, case: str) -> None:
+def test_out_again_all_is_as_it_was(places: Places, agent: str, case: str) -> None:
     data = SETTINGS[case]
     path = put(places, agent, data)
     places.state_folder.mkdir()
@@ -159,7 +158,7 @@ def test_without_a_receipt_the_containers_that_held_our_hooks_alone_go(places: P
     assert json.loads(path.read_bytes()) == {"model": "opus"}
 
 
-REFUSED: list[tuple[AgentName, bytes, str]] = [
+REFUSED: list[tuple[str, bytes, str]] = [
     ("claude-code", b"{", "this is not JSON5"),
     ("claude-code", b"[]", "what it holds is no table"),
     ("claude-code", b'{"hooks": []}', "`hooks` is no table"),
@@ -177,7 +176,7 @@ REFUSED: list[tuple[AgentName, bytes, str]] = [
 
 @pytest.mark.parametrize(("agent", "data", "problem"), REFUSED)
 def test_what_cannot_be_used_is_told_in_a_line_and_left(
-    places: Places, agent: AgentName, data: bytes, problem: str
+    places: Places, agent: str, data: bytes, problem: str
 ) -> None:
     put(places, agent, data)
     before = everything(places)
@@ -266,7 +265,7 @@ def test_secrets_in_the_settings_are_not_shown(places: Places) -> None:
     ],
 )
 def test_what_keeps_hooks_from_running_is_noted(
-    places: Places, agent: AgentName, files: dict[str, str], note: str | None
+    places: Places, agent: str, files: dict[str, str], note: str | None
 ) -> None:
     for name, text in files.items():
         (places.home / name).write_text(text)

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles import examples
-from ullage.core.install.hook_command import is_ours, write_hook_command
+from ullage.core.install.hook_command import HOOKS, is_ours, write_hook_command
 from ullage.core.install.hook_settings import (
-    HOOKS_BY_AGENT,
     add_hooks,
     find_hooks,
     note_before_hooks,
@@ -23,7 +22,7 @@ THEIRS = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
 
 
 def installed(text: str) -> str:
-    return add_hooks(text, AGENT, COMMAND, None)
+    return add_hooks(text, AGENT, HOOKS, COMMAND, None)
 
 
 def ours(timeout: int = 10, command: str = COMMAND) -> dict[str, object]:
@@ -33,11 +32,7 @@ def ours(timeout: int = 10, command: str = COMMAND) -> dict[str, object]:
 EMPTY = st.sampled_from(("hooks", "PreCompact", "PostToolUse", "model"))
 other_hooks = st.lists(st.sampled_from((THEIRS, {"hooks": []}, {}, 3)), max_size=2)
 documents = st.dictionaries(EMPTY, st.integers()) | st.fixed_dictionaries(
-    {
-        "hooks": st.dictionaries(
-            st.sampled_from((*(w.event for w in HOOKS_BY_AGENT[AGENT]), "Stop")), other_hooks
-        )
-    }
+    {"hooks": st.dictionaries(st.sampled_from((*(w.event for w in HOOKS), "Stop")), other_hooks)}
 )
 manners = st.sampled_from((None, 0, 2, "\t", 4))
 
@@ -47,17 +42,17 @@ manners = st.sampled_from((None, 0, 2, "\t", 4))
 def test_hooks_are_merged_once_and_taken_back_to_the_byte(document, indent, is_crlf) -> None:
     text = json.dumps(document, indent=indent)
     text = text.replace("\n", "\r\n") if is_crlf else text
-    before = note_before_hooks(text, AGENT, None)
+    before = note_before_hooks(text, AGENT, HOOKS, None)
     new = installed(text)
     assert installed(new) == new
-    wanted = {hook.event: hook for hook in HOOKS_BY_AGENT[AGENT]}
+    wanted = {hook.event: hook for hook in HOOKS}
     expected = json.loads(text)
     for event, hook in wanted.items():
         group = {"matcher": hook.matcher} if hook.matcher else {}
         group |= {"hooks": [ours(hook.timeout_s)]}
         expected.setdefault("hooks", {}).setdefault(event, []).append(group)
     assert json.loads(new) == expected
-    assert note_before_hooks(new, AGENT, before) == before
+    assert note_before_hooks(new, AGENT, HOOKS, before) == before
     assert remove_hooks(new, AGENT, before) == text
 
 
@@ -85,9 +80,9 @@ def test_what_a_user_adds_to_our_group_stays() -> None:
 
 
 def test_the_hooks_of_one_agent_are_not_those_of_another() -> None:
-    text = add_hooks("{}", "codex", COMMAND.replace(AGENT, "codex"), None)
+    text = add_hooks("{}", "codex", HOOKS, COMMAND.replace(AGENT, "codex"), None)
     assert find_hooks(text, AGENT) == ()
-    assert len(find_hooks(text, "codex")) == len(HOOKS_BY_AGENT["codex"])
+    assert len(find_hooks(text, "codex")) == len(HOOKS)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +148,8 @@ def test_a_command_that_a_user_made_of_ours_is_the_users(command: str) -> None:
 def test_a_command_is_quoted_for_the_shell_of_its_agent(
     python: str, agent: str, is_windows: bool, expected: str
 ) -> None:
-    command = write_hook_command(python, agent, is_windows=is_windows)
+    command = write_hook_command(
+        python, agent, is_windows=is_windows, takes_bash=agent == "claude-code"
+    )
     assert command == expected
     assert is_ours(command, agent)

@@ -14,9 +14,8 @@ import msgspec
 from ullage.app.install import settings as install_settings
 from ullage.app.install.agents import (
     COMMAND_FILE,
-    Agent,
-    AgentName,
-    agent_of,
+    LocalTarget,
+    find_target,
     interpreter,
     service_command,
 )
@@ -41,7 +40,7 @@ State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "
 
 
 class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
-    agent: Agent
+    agent: LocalTarget
     is_removal: bool
     settings: FileChange | None = None
     """None where the settings stay as they are, or the agent has none that we change."""
@@ -59,24 +58,24 @@ class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Whether Ullage is installed in an agent."""
 
-    agent: Agent
+    agent: LocalTarget
     state: State
     detail: str | None = None
     """Who runs it where another does, or why it cannot be told."""
 
 
-def plan_install(name: AgentName, places: Places) -> InstallPlan:
+def plan_install(name: str, places: Places) -> InstallPlan:
     """Plan what has to change for Ullage to work in an agent; nothing where it does already.
 
     Raises:
         AgentNotFound: the agent is not on this machine.
         Unreadable: a file of it is not what it should be.
     """
-    agent = agent_of(name, places)
+    agent = find_target(name, places)
     if not agent.is_here:
         raise AgentNotFound(
             f"{agent.label} was not found: there is no {agent.folder}. Start it once, or name its"
-            f" folder in {agent.variable}"
+            f" folder in {agent.target.variable}"
         )
     where = receipt_path(agent.name, agent.folder, places)
     known = read_receipt(where)
@@ -102,17 +101,17 @@ def plan_install(name: AgentName, places: Places) -> InstallPlan:
         settings=settings,
         programs=changes,
         receipt=_change(read_agent_file(where), encode_receipt(receipt)),
-        notes=install_settings.notes_on(agent, text),
+        notes=agent.target.find_notes(agent.folder, text),
     )
 
 
-def plan_uninstall(name: AgentName, places: Places) -> InstallPlan:
+def plan_uninstall(name: str, places: Places) -> InstallPlan:
     """Plan to take back all that is ours in an agent, and nothing else.
 
     Raises:
         Unreadable: a file of the agent is not what it should be.
     """
-    agent = agent_of(name, places)
+    agent = find_target(name, places)
     where = receipt_path(agent.name, agent.folder, places)
     known = read_receipt(where)
     settings = None
@@ -151,9 +150,9 @@ def make(plan: InstallPlan) -> None:
         make_changes((*plan.programs, *receipt, *settings))
 
 
-def standing(name: AgentName, places: Places) -> Standing:
+def standing(name: str, places: Places) -> Standing:
     """Tell whether Ullage is installed in an agent; what cannot be read is told, not raised."""
-    agent = agent_of(name, places)
+    agent = find_target(name, places)
     if not agent.is_here:
         return Standing(agent=agent, state="not-found")
     try:
@@ -167,22 +166,22 @@ def standing(name: AgentName, places: Places) -> Standing:
     return Standing(agent=agent, state="other", detail=min(others, default=None))
 
 
-def _programs(agent: Agent) -> tuple[tuple[AgentFile, bytes], ...]:
+def _programs(agent: LocalTarget) -> tuple[tuple[AgentFile, bytes], ...]:
     """List the files of our program with what they are to hold."""
     if agent.program is None:
         return ()
-    files = packaged_files(*agent.packaged)
+    files = packaged_files(*agent.target.packaged)
     files[COMMAND_FILE] = msgspec.json.encode({"command": service_command()}) + b"\n"
     return tuple((read_agent_file(agent.program / name), data) for name, data in files.items())
 
 
 def _program_removals(
-    agent: Agent, known: InstallReceipt | None
+    agent: LocalTarget, known: InstallReceipt | None
 ) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
     """List the files of our program that go; one that somebody changed since stays."""
     if agent.program is None:
         return (), ()
-    names = (*packaged_files(*agent.packaged), COMMAND_FILE)
+    names = (*packaged_files(*agent.target.packaged), COMMAND_FILE)
     recorded = {} if known is None else dict(known.files)
     paths = dict.fromkeys((*map(Path, recorded), *(agent.program / name for name in names)))
     changes: list[FileChange] = []
@@ -198,7 +197,7 @@ def _program_removals(
     return tuple(changes), tuple(notes)
 
 
-def _own_folders(agent: Agent) -> tuple[Path, ...]:
+def _own_folders(agent: LocalTarget) -> tuple[Path, ...]:
     return () if agent.program is None else (agent.program,)
 
 
@@ -210,7 +209,7 @@ def _made(changes: tuple[FileChange, ...], known: InstallReceipt | None) -> tupl
     return tuple(dict.fromkeys((*made, *(() if known is None else known.folders))))
 
 
-def _interpreters(agent: Agent) -> set[str]:
+def _interpreters(agent: LocalTarget) -> set[str]:
     if agent.settings is not None and agent.program is None:
         return install_settings.hook_programs(agent, read_agent_file(agent.settings))
     if agent.program is None:

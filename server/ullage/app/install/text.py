@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.install.agents import AgentName
 from ullage.app.install.plan import InstallPlan, Standing, State
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.json5 import parse_json5
@@ -28,14 +27,6 @@ _STATES: dict[State, str] = {
     "other": "installed, but not by this Ullage",
     "unreadable": "cannot be told",
 }
-_NEXT: dict[AgentName, str] = {
-    "claude-code": "Sessions that you start from now on use it.",
-    "codex": "Codex runs new hooks only once you trust them: start it, type /hooks, and trust"
-    " those of Ullage. Until then they do nothing.",
-    "pi": "pi loads it at its next start, and after /reload.",
-    "openclaw": "OpenClaw's gateway loads it when it sees the change; if it does not, restart it"
-    " with `openclaw gateway restart`.",
-}
 Kind: TypeAlias = Literal["create", "edit", "remove"]
 
 
@@ -47,7 +38,7 @@ class FileReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanReport(msgspec.Struct, frozen=True, kw_only=True):
-    agent: AgentName
+    agent: str
     action: Literal["install", "uninstall"]
     is_needed: bool
     """False where it is as wanted already, and nothing changes."""
@@ -59,7 +50,7 @@ class PlanReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StandingReport(msgspec.Struct, frozen=True, kw_only=True):
-    agent: AgentName
+    agent: str
     state: State
     folder: str
     detail: str | None
@@ -84,7 +75,7 @@ def report_plan(plan: InstallPlan, places: Places, *, is_done: bool) -> PlanRepo
             for change in _shown(plan)
         ),
         notes=plan.notes,
-        next=None if plan.is_removal else _NEXT[plan.agent.name],
+        next=None if plan.is_removal else plan.agent.target.next_step,
     )
 
 
@@ -112,10 +103,12 @@ def question(plan: InstallPlan) -> str:
 
 
 def done_text(plan: InstallPlan) -> str:
-    name, label = plan.agent.name, plan.agent.label
+    name, label, target = plan.agent.name, plan.agent.label, plan.agent.target
     if plan.is_removal:
         return f"Ullage is no longer in {label}."
-    text = f"Installed in {label}. {_NEXT[name]} `ullage uninstall {name}` takes all of it back."
+    text = (
+        f"Installed in {label}. {target.next_step} `ullage uninstall {name}` takes all of it back."
+    )
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 

@@ -5,11 +5,11 @@ Both keep `{"hooks": {EVENT: [{"matcher"?, "hooks": [{"type", "command", "timeou
 changed beside it (a matcher, a timeout) stays.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.install.hook_command import is_ours
+from ullage.core.install.hook_command import Hook, is_ours
 from ullage.core.install.json_edit import (
     Before,
     Json,
@@ -26,29 +26,6 @@ from ullage.core.text.json5 import parse_json5
 from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
 
 HOOKS = "hooks"
-
-
-class Hook(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be run at an event."""
-
-    event: str
-    matcher: str | None = None
-    timeout_s: int
-
-
-_BOTH = (
-    Hook(event="PreCompact", timeout_s=30),
-    Hook(event="SessionStart", matcher="compact|resume", timeout_s=10),
-    Hook(event="PostToolUse", timeout_s=10),
-    Hook(event="UserPromptSubmit", timeout_s=10),
-)
-HOOKS_BY_AGENT: dict[str, tuple[Hook, ...]] = {
-    "claude-code": (*_BOTH, Hook(event="PostToolUseFailure", timeout_s=10)),
-    "codex": _BOTH,
-}
-"""By the agent. A hook takes less than 0.15 s; a checkpoint of a long session a few
-seconds. The times are chosen so that an agent never waits long for one that hangs: the default
-is 10 minutes."""
 
 
 class InstalledHook(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,21 +47,23 @@ def find_hooks(text: str, agent: str) -> tuple[InstalledHook, ...]:
     return () if is_blank(text) else tuple(_find_ours(parse_json5(text), agent))
 
 
-def add_hooks(text: str, agent: str, command: str, before: Before | None) -> str:
+def add_hooks(
+    text: str, agent: str, wanted: Sequence[Hook], command: str, before: Before | None
+) -> str:
     """Give the text with each wanted hook once; one that another interpreter runs is changed.
 
     Raises:
         NotRead: the text is not JSON5.
         NotEditable: the hooks are of another shape than the agent's.
     """
-    wanted = {hook.event for hook in HOOKS_BY_AGENT[agent]}
-    while extra := _find_extra(find_hooks(text, agent), wanted):
+    events = {hook.event for hook in wanted}
+    while extra := _find_extra(find_hooks(text, agent), events):
         text = remove(text, extra.whole_route, before)
     for one in find_hooks(text, agent):
         if one.command != command:
             text = replace_scalar(text, one.command_route, command)
     there = {one.event for one in find_hooks(text, agent)}
-    for hook in HOOKS_BY_AGENT[agent]:
+    for hook in wanted:
         if hook.event not in there:
             text = append_item(text, (HOOKS, hook.event), _make_group(hook, command))
     return text
@@ -101,9 +80,11 @@ def remove_hooks(text: str, agent: str, before: Before | None) -> str:
     return text
 
 
-def note_before_hooks(text: str, agent: str, before: Before | None) -> Before:
+def note_before_hooks(
+    text: str, agent: str, wanted: Sequence[Hook], before: Before | None
+) -> Before:
     """Note what must be known to take our hooks back, also where they are there already."""
-    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in HOOKS_BY_AGENT[agent])]
+    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in wanted)]
     return note_containers(remove_hooks(text, agent, before), paths)
 
 
