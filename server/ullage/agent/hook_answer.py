@@ -119,7 +119,7 @@ def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
 
     if not take_mark(hook.key, hook.places):
         return b""
-    from ullage.core.checkpoint.state_text import state_text
+    from ullage.core.checkpoint.text import state_text
     from ullage.store.checkpoint.working_state import read_working_state
 
     return context_output("PostToolUse", state_text(read_working_state(hook.key, hook.places)))
@@ -168,7 +168,7 @@ def _before_compaction(hook: _Hook) -> bytes:
     checkpoint = _make_checkpoint(hook, live)
     if not hook.origin.agent.takes_steering:
         return b""
-    from ullage.core.checkpoint.steering import steering_text
+    from ullage.core.checkpoint.text import steering_text
 
     return steering_text(checkpoint, max_chars=STEERING_CHARS).encode("utf-8", "replace")
 

@@ -5,7 +5,7 @@ import pytest
 from factories import assistant, context_of, user
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.checkpoint.steering import steering_text
+from ullage.core.checkpoint.text import steering_text
 
 
 def checkpoint(*said: str, pins: tuple[str, ...] = ()) -> Checkpoint:

@@ -12,32 +12,11 @@ from ullage.app.checkpoint.find import Difference, Found, Listing
 from ullage.app.checkpoint.write import Written
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change
+from ullage.core.checkpoint.fields import LABELS
 from ullage.core.text.prose import gist
 
 MIN_COLUMNS, MAX_COLUMNS = 60, 120
 """Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
-_FIELD_NAMES = {
-    "meta.session_file": "Transcript",
-    "meta.compaction_count": "Compactions",
-    "meta.token_usage.input_tokens": "Tokens",
-    "meta.token_usage.context_window": "Window",
-    "working.topic": "Topic",
-    "working.status": "Status",
-    "working.interrupted": "Interrupted",
-    "working.last_tool_call": "Last tool call",
-    "working.next_action": "Next action",
-    "thread.summary": "Thread",
-    "decisions": "Decisions",
-    "open_items": "Open items",
-    "pins": "Pins",
-    "resources.files_modified": "Files modified",
-    "resources.files_read": "Files read",
-    "resources.tools_used": "Tools used",
-    "thread.key_exchanges": "Key exchanges",
-    "learnings": "Learnings",
-    "dead_ends": "Dead ends",
-    "trust_anchors": "Trust anchors",
-}
 
 
 class WriteReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,7 +165,7 @@ def difference_lines(difference: Difference, n_columns: int) -> list[tuple[str, 
     if not difference.changes:
         return [*lines, ("", "Nothing differs but ids and times.")]
     for field, changes in groupby(difference.changes, lambda change: change.field):
-        lines += _field_lines(_FIELD_NAMES[field], list(changes), n_columns)
+        lines += _field_lines(LABELS[field], list(changes), n_columns)
     return lines
 
 

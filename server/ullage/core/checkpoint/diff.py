@@ -1,11 +1,12 @@
 """What two checkpoints of a session say differently, field by field and item by item."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, storable
+from ullage.core.checkpoint.fields import FIELDS, Field, LeftOut, read_field
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed"]
 MIN_SHARED_WORDS = 0.5
@@ -26,18 +27,23 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 def diff(old: Checkpoint, new: Checkpoint) -> tuple[Change, ...]:
     """Compare two checkpoints; ids, times and the order of items do not count."""
     changes: list[Change] = []
-    for (field, before), (_, after) in zip(_fields(old), _fields(new), strict=True):
-        if before != after:
-            changes.append(Change(field=field, kind="changed", old=before, new=after))
-    for (field, before), (_, after) in zip(_lists(old), _lists(new), strict=True):
-        changes += _item_changes(field, before, after)
+    for field in FIELDS:
+        before, after = read_field(old, field.path), read_field(new, field.path)
+        if field.compared == "text" and before != after:
+            changed = Change(field=field.path, kind="changed", old=before[0], new=after[0])
+            changes.append(changed)
+        elif field.compared in ("items", "names"):
+            changes += _item_changes(field, before, after)
     return tuple(changes)
 
 
 def has_same_state(old: Checkpoint, new: Checkpoint) -> bool:
     """Whether two checkpoints say the same of the work; ids and times do not count."""
-    is_same_work = (old.working, old.thread.summary) == (new.working, new.thread.summary)
-    return is_same_work and dict(_lists(old)) == dict(_lists(new))
+    return all(
+        read_field(old, field.path) == read_field(new, field.path)
+        for field in FIELDS
+        if not isinstance(field.compared, LeftOut) and not field.path.startswith("meta.")
+    )
 
 
 def has_same_figures(old: Checkpoint, new: Checkpoint) -> bool:
@@ -75,60 +81,25 @@ def is_near_to(
     return abs(n_input_tokens - n_old) * 100 < minimum_change_percent * max(1, n_old)
 
 
-def _place(one: Checkpoint) -> tuple[str, int]:
-    return one.meta.session_file, one.meta.compaction_count
+def _place(checkpoint: Checkpoint) -> tuple[str, int]:
+    return checkpoint.meta.session_file, checkpoint.meta.compaction_count
 
 
-def _fields(one: Checkpoint) -> Iterator[tuple[str, str]]:
-    meta, work = one.meta, one.working
-    call = work.last_tool_call
-    yield "meta.session_file", meta.session_file
-    yield "meta.compaction_count", str(meta.compaction_count)
-    yield "meta.token_usage.input_tokens", f"{meta.token_usage.input_tokens:,}"
-    yield "meta.token_usage.context_window", f"{meta.token_usage.context_window:,}"
-    yield "working.topic", work.topic
-    yield "working.status", work.status
-    yield "working.interrupted", "true" if work.interrupted else "false"
-    yield "working.last_tool_call", "" if call is None else f"{call.name} {call.params_summary}"
-    yield "working.next_action", work.next_action
-    yield "thread.summary", one.thread.summary
-
-
-def _lists(one: Checkpoint) -> Iterator[tuple[str, tuple[str, ...]]]:
-    exchanges = one.thread.key_exchanges
-    yield "decisions", tuple(decision.what for decision in one.decisions)
-    yield "open_items", one.open_items
-    yield "pins", one.pins
-    yield "resources.files_modified", one.resources.files_modified
-    yield "resources.files_read", one.resources.files_read
-    yield "resources.tools_used", one.resources.tools_used
-    yield "thread.key_exchanges", tuple(f"{said.role}: {said.gist}" for said in exchanges)
-    yield "learnings", one.learnings
-    yield "dead_ends", one.dead_ends
-    yield "trust_anchors", one.trust_anchors
-
-
-_EXACT = frozenset(
-    ("pins", "resources.files_modified", "resources.files_read", "resources.tools_used")
-)
-"""Lists of names and of the user's own words: another one is another one."""
-
-
-def _item_changes(field: str, old: Sequence[str], new: Sequence[str]) -> list[Change]:
+def _item_changes(field: Field, old: Sequence[str], new: Sequence[str]) -> list[Change]:
     removed = [item for item in dict.fromkeys(old) if item not in new]
     added = [item for item in dict.fromkeys(new) if item not in old]
     changes: list[Change] = []
     for item in removed:
-        successor = None if field in _EXACT else _successor(item, added)
+        successor = None if field.compared == "names" else _find_successor(item, added)
         if successor is None:
-            changes.append(Change(field=field, kind="removed", old=item, new=None))
+            changes.append(Change(field=field.path, kind="removed", old=item, new=None))
         else:
             added.remove(successor)
-            changes.append(Change(field=field, kind="changed", old=item, new=successor))
-    return changes + [Change(field=field, kind="added", old=None, new=item) for item in added]
+            changes.append(Change(field=field.path, kind="changed", old=item, new=successor))
+    return changes + [Change(field=field.path, kind="added", old=None, new=item) for item in added]
 
 
-def _successor(item: str, added: Sequence[str]) -> str | None:
+def _find_successor(item: str, added: Sequence[str]) -> str | None:
     """Give the item that shares the most words, if it shares enough of them."""
     words = set(item.lower().split())
     best: tuple[float, str] | None = None

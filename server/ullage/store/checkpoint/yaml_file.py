@@ -8,6 +8,7 @@ import msgspec
 import yaml
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, storable
+from ullage.core.checkpoint.fields import FIELDS
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
@@ -34,9 +35,9 @@ _dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 def dump(checkpoint: Checkpoint) -> bytes:
     """Write a checkpoint; what UTF-8 cannot hold is replaced."""
     tree = cast("dict[str, _Tree]", msgspec.to_builtins(checkpoint))
-    for key in ("pins", "dead_ends", "trust_anchors"):
-        if not tree[key]:
-            del tree[key]
+    for field in FIELDS:
+        if field.is_optional and not tree[field.path]:
+            del tree[field.path]
     text = yaml.serialize(  # pyright: ignore[reportUnknownMemberType]  # its stub lacks the node
         _node(tree, ""), Dumper=_dumper, allow_unicode=True, width=MAX_SIZE_BYTES
     )
