@@ -9,7 +9,7 @@ SECTIONS: frozenset[str] = frozenset(
     name[:at] for name in SPELLINGS for at, char in enumerate(name) if char == "."
 ) | {"agents.defaults.compaction", OVERRIDES}
 """Names below which keys stand."""
-KNOWN_NAMES: frozenset[str] = SECTIONS | SPELLINGS.keys()
+KNOWN_NAMES = dict.fromkeys(sorted(SECTIONS | SPELLINGS.keys()))
 
 LISTED_SECTIONS = {"compaction.layers": "layer", "dreaming.triggers": "type"}
 """Sections that may be lists too, and the field that names each part."""
@@ -42,8 +42,6 @@ def nearest_name(name: str, names: Iterable[str], *, is_strict: bool = False) ->
 
     def likeness(candidate: str) -> float:
         its_parent, _, its_last = candidate.lower().rpartition(".")
-        if is_strict and its_parent != parent:
-            return 0
         matcher.set_seq1(its_last)
         if matcher.real_quick_ratio() < cutoff or matcher.quick_ratio() < cutoff:
             return 0
@@ -52,5 +50,7 @@ def nearest_name(name: str, names: Iterable[str], *, is_strict: bool = False) ->
 
     if len(name) > _MAX_SLIP_CHARS:
         return None
-    best = max(sorted(names), key=likeness)
-    return best if likeness(best) >= cutoff else None
+    if is_strict:
+        names = [known for known in names if known.lower().rpartition(".")[0] == parent]
+    best = max(names, key=likeness, default="")
+    return best if best and likeness(best) >= cutoff else None
