@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from running import WAIT_S
+from ullage.formats.registry import AGENTS
 
 ROOT = Path(__file__).parents[1]
 
@@ -27,6 +29,16 @@ def test_no_layer_imports_what_it_may_not() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 broken" in done.stdout
+
+
+def test_every_agent_is_a_package_of_its_own_that_the_contract_holds() -> None:
+    folder = ROOT / "server" / "ullage" / "formats" / "agents"
+    packages = {path.name for path in folder.iterdir() if path.name[:2] != "__"}
+    assert packages == {info.agent.replace("-", "_") for info in AGENTS}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (contract,) = (one for one in contracts if one["type"] == "independence")
+    assert contract["modules"] == ["ullage.formats.agents.*"]
 
 
 def test_every_package_says_what_it_is() -> None:

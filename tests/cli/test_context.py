@@ -10,7 +10,7 @@ from pi_files import PiFile
 from running import WAIT_S
 
 SAMPLES = Path(__file__).parents[1] / "samples"
-PI = sorted((SAMPLES / "openclaw-pi").glob("*.jsonl"))
+PI = sorted((SAMPLES / "openclaw").glob("*.jsonl"))
 CLAUDE = sorted((SAMPLES / "claude-code" / "projects").rglob("*.jsonl"))
 STATUS_KEYS = {
     "agent", "session_id", "path", "model", "used_tokens", "used_source", "window_tokens",

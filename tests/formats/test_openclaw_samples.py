@@ -7,7 +7,7 @@ import pytest
 
 from reading import read_context, read_messages
 
-SAMPLES = Path(__file__).parents[1] / "samples" / "openclaw-pi"
+SAMPLES = Path(__file__).parents[1] / "samples" / "openclaw"
 EXPECTED = sorted((SAMPLES / "expected").glob("*.json"))
 
 

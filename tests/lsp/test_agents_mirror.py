@@ -41,6 +41,14 @@ def ours(env: Mapping[str, str]) -> set[Path]:
     return files | {folder for folder, _ in OPENCODE.database_patterns(env, HOME)}
 
 
+def test_the_rules_are_the_homes_of_the_rows() -> None:
+    assert [
+        Rule(agent=info.agent, variable=own.variable, folders=own.folders, home=own.default)
+        for info in AGENTS
+        for own in info.homes
+    ] == list(RULES)
+
+
 def test_without_variables_both_name_the_same_folders() -> None:
     assert theirs({}) == ours({})
 

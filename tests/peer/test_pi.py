@@ -32,7 +32,7 @@ from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
 
 HERE = Path(__file__).parent
-SAMPLES = sorted((HERE.parent / "samples" / "openclaw-pi").glob("*.jsonl"))
+SAMPLES = sorted((HERE.parent / "samples" / "openclaw").glob("*.jsonl"))
 SEEDS = tuple(range(1, 26))
 
 

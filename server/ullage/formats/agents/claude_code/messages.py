@@ -37,7 +37,8 @@ _ATTACHMENT_CATEGORIES: dict[str, Category] = {
     "environment": "system",
     "model": "system",
 }
-"""What an attachment adds to, by its type (research/agents.md §1.2); all others are injected."""
+"""What an attachment adds to, by its type (docs/design/agents.md, "Claude Code: records"); all
+others are injected."""
 
 
 def native_of(entry: Entry) -> JsonObject | None:
@@ -154,7 +155,8 @@ def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
 def _usage_of(native: JsonObject) -> Usage | None:
     """Read the usage of the last iteration: what the next request sends again.
 
-    Claude Code compacts by input, both caches and output together (research/agents.md §1.3).
+    Claude Code compacts by input, both caches and output together (docs/design/agents.md,
+    "Claude Code: usage").
     """
     usage = object_of(native, "usage")
     if usage is None:
