@@ -26,7 +26,7 @@ from pytest_lsp import LanguageClient
 from pi_files import MODEL, PiFile, conversation
 from running import WAIT_S, Place
 from ullage.lsp import state
-from ullage.lsp.error_edge import plain_converter
+from ullage.lsp.language_protocol import plain_converter
 from ullage.lsp.server import make_server
 from ullage.store.files.places import current_places
 from ullage.store.gauge.tokenizer import count_tokens

@@ -11,7 +11,9 @@ from running import Place
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
-from ullage.lsp.convert import NO_GAUGE, gauge_params, path_of, uri_of, utilization
+from ullage.lsp.convert import path_of, uri_of
+from ullage.lsp.documents.diagnostics import utilization
+from ullage.lsp.views.gauge import NO_GAUGE, gauge_params
 
 
 def loaded(place: Place, pi: PiFile) -> Loaded:

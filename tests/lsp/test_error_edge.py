@@ -5,11 +5,12 @@ import logging
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from ullage.lsp.error_edge import guarded, plain_converter
+from ullage.lsp.error_edge import answer_errors
+from ullage.lsp.language_protocol import plain_converter
 from ullage.lsp.protocol import Outcome
 
 
-@guarded
+@answer_errors
 async def broken() -> None:
     raise ValueError("the text of a transcript")
 

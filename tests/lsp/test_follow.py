@@ -12,7 +12,7 @@ from pi_files import PiFile, conversation
 from running import Place
 from ullage.lsp.config import reload_config
 from ullage.lsp.follow import follow, refresh
-from ullage.lsp.server import shut_down
+from ullage.lsp.server import REACTIONS, shut_down
 from ullage.lsp.state import UllageServer
 from ullage.store.gauge.token_worker import TokenWorker
 
@@ -54,7 +54,7 @@ class BrokenWorker:
 def initialized(place: Place, worker: object) -> UllageServer:
     """A server in this process, which counts as it is told to."""
     places = place.places()
-    server = UllageServer("ullage", "0", places)
+    server = UllageServer("ullage", "0", places, REACTIONS)
     server.worker = cast(TokenWorker, worker)
     for _ in server.protocol.lsp_initialize(types.InitializeParams(types.ClientCapabilities())):
         """The handler of ours has no part in this."""
@@ -142,7 +142,7 @@ async def test_nothing_is_under_way_any_more_after_a_shutdown(place: Place) -> N
     pi = conversation(2, usage=84_000)
     path = place.write("s.jsonl", pi.data)
     server.documents.open_uris[path] = path.as_uri()
-    following = server.begin(follow(server))
+    following = server.begin(follow, server)
     await refresh(server, path)
     assert server.tasks > {following}
     await shut_down(server, None)

@@ -20,7 +20,7 @@ _INTERFACE = re.compile(r"export interface (\w+) \{([^}]*)\}")
 _FIELD = re.compile(r"^\s*(\w+): ([^;]+);", re.MULTILINE)
 _ROW = re.compile(r"^\| `(ullage\.\w+)` \|([^|]*)\|", re.MULTILINE)
 ONLY_TYPESCRIPT = {"Requests", "Commands"}
-"""What takes and gives what; in Python the handlers' types say it."""
+"""What takes and gives what; in Python `COMMANDS` and `REQUESTS` of the server say it."""
 
 
 def script() -> str:
@@ -53,11 +53,17 @@ def union_of(hint: str) -> set[str]:
     return {part.strip() for part in hint.split("|")}
 
 
+def typed_in_script(suffix: str) -> dict[str, tuple[str, ...]]:
+    """Give the argument and the result of each method that TypeScript declares."""
+    rows = re.findall(rf"\[(\w+{suffix})\]: \[(\w+), (\w+)\];", script())
+    return {name: (argument, result) for name, argument, result in rows}
+
+
 def test_the_names_of_notifications_and_commands_are_the_same() -> None:
     ours = {
         name: value
         for name, value in vars(protocol).items()
-        if name.isupper() and isinstance(value, str)
+        if name.isupper() and not name.startswith("_") and isinstance(value, str)
     }
     assert ours
     assert dict(_CONSTANT.findall(script())) == ours
@@ -85,16 +91,20 @@ def test_every_command_and_request_is_registered_and_typed() -> None:
 
     for suffix, registered in (("_COMMAND", COMMANDS), ("_REQUEST", REQUESTS)):
         names = {name for name in vars(protocol) if name.endswith(suffix)}
-        assert {name for name, _ in registered} == {getattr(protocol, name) for name in names}
-        assert set(re.findall(rf"\[(\w+{suffix})\]:", script())) == names
+        assert {method.name for method in registered} == {getattr(protocol, name) for name in names}
+        assert typed_in_script(suffix) == {
+            name: (method.argument.__name__, method.result.__name__)
+            for name in names
+            for method in registered
+            if method.name == getattr(protocol, name)
+        }
 
 
 def test_the_page_for_other_editors_has_every_command_with_its_fields() -> None:
     from ullage.lsp.server import COMMANDS
 
     rows = dict(_ROW.findall(PAGE.read_text("utf-8")))
-    assert rows.keys() == {name for name, _ in COMMANDS}
-    for name, handler in COMMANDS:
-        argument = get_type_hints(handler)["argument"]
-        fields = {field.name for field in attrs.fields(argument)} - {"session"}
-        assert fields <= set(re.findall(r"`(\w+)`", rows[name])), name
+    assert rows.keys() == {command.name for command in COMMANDS}
+    for command in COMMANDS:
+        fields = {field.name for field in attrs.fields(command.argument)} - {"session"}
+        assert fields <= set(re.findall(r"`(\w+)`", rows[command.name])), command.name

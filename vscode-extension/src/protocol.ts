@@ -319,5 +319,5 @@ export interface Commands {
   [AUTO_COMMAND]: [AutoArgument, Outcome];
   [SNOOZE_COMMAND]: [SessionArgument, Outcome];
   [FLUSH_COMMAND]: [SessionArgument, Outcome];
-  [SHOW_COMMAND]: [ShowArgument, StatusResult];
+  [SHOW_COMMAND]: [ShowArgument, Outcome];
 }

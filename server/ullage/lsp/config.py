@@ -10,12 +10,7 @@ from lsprotocol import types
 
 from ullage.app.config.load import load_workspace_config
 from ullage.core.config.names import KNOWN_NAMES
-from ullage.lsp.changed import notify_changed
 from ullage.lsp.convert import path_of
-from ullage.lsp.documents.diagnostics import recheck_all
-from ullage.lsp.error_edge import guarded
-from ullage.lsp.permission import may_write
-from ullage.lsp.renewal import views_changed
 from ullage.lsp.state import UllageServer
 from ullage.store.config.files import config_stamps
 from ullage.store.files.places import Places
@@ -30,7 +25,6 @@ OUTCOMES_OPTION = "showsOutcomes"
 log = logging.getLogger(__name__)
 
 
-@guarded
 async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> None:
     """Load what is configured. The initialization options are settings, and hold to the end.
 
@@ -48,7 +42,6 @@ async def on_initialize(ls: UllageServer, params: types.InitializeParams) -> Non
     await _load(ls)
 
 
-@guarded
 async def did_change_configuration(
     ls: UllageServer, params: types.DidChangeConfigurationParams
 ) -> None:
@@ -77,9 +70,8 @@ async def reload_config(ls: UllageServer) -> None:
     before = ls.config
     await _load(ls)
     if ls.config is not before:
-        recheck_all(ls)
-        views_changed(ls)
-        notify_changed(ls, "sessions")
+        for react in ls.reactions.to_config:
+            react(ls)
 
 
 async def _load(ls: UllageServer) -> None:
@@ -102,7 +94,7 @@ async def _load(ls: UllageServer) -> None:
             ls.sessions.briefs.clear()
             for finding in config.findings:
                 log.warning("%s: %s; %s", finding.origin.text, finding.message, finding.fix)
-        ls.places = msgspec.structs.replace(ls.places, keeps_caches=may_write(ls))
+        ls.places = msgspec.structs.replace(ls.places, keeps_caches=ls.may_write)
 
 
 def _root_folder(params: types.InitializeParams, places: Places) -> Path | None:

@@ -1,39 +1,37 @@
 """The one place where values of the core become types of the protocol."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
-from ullage.app.change.make import can_change
-from ullage.app.gauge.inspect import Filling
-from ullage.app.gauge.status_text import session_title, total_text
+from ullage.app.gauge.status_text import session_title
 from ullage.app.sessions.load import Loaded
+from ullage.core.documents.diagnostic_codes import BY_CODE
+from ullage.core.documents.diagnostic_codes import Level as FindingLevel
+from ullage.core.documents.finding import DocumentFinding, Related
 from ullage.core.documents.virtual_uri import write_summary_uri
-from ullage.core.gauge.gauge import gauge_text
 from ullage.core.gauge.policy import Band
-from ullage.core.gauge.status import Status
-from ullage.lsp.protocol import GaugeParams, Level, SessionRef
-from ullage.lsp.views.tooltip import gauge_tooltip
+from ullage.core.text.positions import Extent, Position
+from ullage.lsp.protocol import Level, SessionRef
+from ullage.store.documents.diagnostics_page import diagnostic_links
 
 SOURCE: Final = "ullage"
-UTILIZATION_CODE = "context-utilization"
-MARKED_CHARS = 120
-"""How much of the first line is underlined; a shorter one is to its end (LSP 3.18, Position)."""
-
-_SEVERITIES: dict[Band, types.DiagnosticSeverity] = {
-    "notice": types.DiagnosticSeverity.Information,
-    "warning": types.DiagnosticSeverity.Warning,
-    "critical": types.DiagnosticSeverity.Error,
-}
 LEVELS: dict[Band, Level] = {
     "normal": "normal",
     "notice": "normal",
     "warning": "warning",
     "critical": "error",
 }
-NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
+_SEVERITIES: dict[FindingLevel, types.DiagnosticSeverity] = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "information": types.DiagnosticSeverity.Information,
+    "hint": types.DiagnosticSeverity.Hint,
+}
+_MARKDOWN_CHARS = frozenset(r"\`*_{}[]<>()#+!|~$")
 
 
 def path_of(uri: str) -> Path | None:
@@ -57,66 +55,47 @@ def session_ref(loaded: Loaded) -> SessionRef:
     return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path))
 
 
-def gauge_params(
-    loaded: Loaded,
-    filling: Filling | None = None,
-    *,
-    is_automatic: bool = False,
-    is_restricted: bool = False,
-) -> GaugeParams:
-    header, status = loaded.session.header, loaded.status
-    return GaugeParams(
-        session=session_ref(loaded),
-        text=gauge_text(status.gauge),
-        tooltip=gauge_tooltip(
-            loaded, filling, is_automatic=is_automatic, is_restricted=is_restricted
-        ),
-        level=LEVELS[status.band],
-        label=_label(status),
-        title=session_title(header.known_agent, header.session_id),
-        canWrite=can_change(loaded),
-        canNote=not (is_restricted or loaded.policy.is_read_only),
-        isAutomatic=is_automatic,
+def title_of(loaded: Loaded) -> str:
+    header = loaded.session.header
+    return session_title(header.known_agent, header.session_id)
+
+
+def range_of(extent: Extent) -> types.Range:
+    return types.Range(start=position_of(extent.start), end=position_of(extent.end))
+
+
+def position_of(position: Position) -> types.Position:
+    return types.Position(line=position.line, character=position.column)
+
+
+def line_range(line: int, n_columns: int = 0) -> types.Range:
+    """Give the beginning of a line, from 0; an editor takes what is beyond a line for its end."""
+    return types.Range(types.Position(line, 0), types.Position(line, n_columns))
+
+
+def diagnostic_of(finding: DocumentFinding, open_uris: Mapping[Path, str]) -> types.Diagnostic:
+    """Make a diagnostic; what no agent sees is a hint, which editors gray out instead of mark."""
+    level: FindingLevel = "information" if finding.is_notice else BY_CODE[finding.code].level
+    link = diagnostic_links().get(finding.code)
+    return types.Diagnostic(
+        range=range_of(finding.extent),
+        severity=_SEVERITIES["hint" if finding.is_unseen else level],
+        code=finding.code,
+        code_description=None if link is None else types.CodeDescription(href=link),
+        source=SOURCE,
+        message=finding.message,
+        tags=[types.DiagnosticTag.Unnecessary] if finding.is_unseen else None,
+        related_information=[_related(related, open_uris) for related in finding.related] or None,
     )
 
 
-def utilization(loaded: Loaded) -> list[types.Diagnostic]:
-    """Give the finding on how full the context is, once it is worth a line."""
-    status = loaded.status
-    severity = _SEVERITIES.get(status.band)
-    if severity is None:
-        return []
-    return [
-        types.Diagnostic(
-            range=types.Range(
-                start=types.Position(line=0, character=0),
-                end=types.Position(line=0, character=MARKED_CHARS),
-            ),
-            severity=severity,
-            code=UTILIZATION_CODE,
-            source=SOURCE,
-            message=_finding_text(status),
-        )
-    ]
+def _related(related: Related, open_uris: Mapping[Path, str]) -> types.DiagnosticRelatedInformation:
+    path = Path(related.path)
+    location = types.Location(open_uris.get(path) or uri_of(path), range_of(related.extent))
+    return types.DiagnosticRelatedInformation(location=location, message=related.message)
 
 
-def _finding_text(status: Status) -> str:
-    gauge = status.gauge
-    approximately = "" if gauge.used_source == "reported" else "about "
-    text = (
-        f"Context is {approximately}{gauge.utilization or 0:.0%} full: {total_text(gauge)} tokens."
-    )
-    trigger, used = status.next_trigger, gauge.used_tokens
-    if trigger is None or used is None:
-        return f"{text} Compact it now."
-    return f"{text} Next: {trigger.name} in {trigger.at_tokens - used:,} tokens."
-
-
-def _label(status: Status) -> str:
-    gauge = status.gauge
-    if gauge.used_tokens is None:
-        return "Context use unknown"
-    return (
-        f"Context {gauge.utilization or 0:.0%} used,"
-        f" {gauge.used_tokens:,} of {gauge.window.n_tokens:,} tokens, {status.band}"
-    )
+def escape_markdown(text: str) -> str:
+    """Write a text of a session on one line so that Markdown shows it as it is."""
+    flat = " ".join(text.split())
+    return "".join(f"\\{char}" if char in _MARKDOWN_CHARS else char for char in flat)

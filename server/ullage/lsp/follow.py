@@ -1,4 +1,4 @@
-"""Follow transcripts: load what changed, publish its gauge and its diagnostics."""
+"""Follow transcripts: read what changed, keep it, and have everything react that shows it."""
 
 import asyncio
 import logging
@@ -6,23 +6,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.find import database_folders, session_folders
-from ullage.app.sessions.follow import Followed, new_events, stamp_of, start, update
+from ullage.app.sessions.follow import FollowedSession, stamp_of, start, update
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.workspace import look
-from ullage.errors import NotATranscript, UllageError
-from ullage.lsp.auto.checkpoint import write_when_due
-from ullage.lsp.auto.consider import consider_later
-from ullage.lsp.changed import notify_changed
+from ullage.errors import NotATranscript, SessionNotFound, UllageError
+from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.config import look_at_config
-from ullage.lsp.documents.diagnostics import check_followed, check_proposals, publish_known
-from ullage.lsp.error_edge import unattended
-from ullage.lsp.permission import may_write
-from ullage.lsp.renewal import views_changed
-from ullage.lsp.state import UllageServer
-from ullage.lsp.views.gauge import show_gauge
-from ullage.lsp.virtual_refresh import renew_documents
+from ullage.lsp.error_edge import log_faults
+from ullage.lsp.state import SessionChange, UllageServer
 from ullage.store.files.watch import FolderWatch
 from ullage.store.transcript.reader import Fingerprint
 
@@ -30,6 +23,7 @@ Stamp: TypeAlias = tuple[Fingerprint, ...] | None
 
 LOOK_S = 2.0
 """Where no notice comes, files are looked at this often: one `stat` each, and their folders."""
+NO_SESSION = "no session of an agent in this workspace: open a transcript first"
 
 log = logging.getLogger(__name__)
 
@@ -49,11 +43,11 @@ async def follow(ls: UllageServer) -> None:
             noticed.clear()
             if loop.time() >= next_look:
                 # Looking for sessions reads whole folders: never once for every written line.
-                await _watch(ls, watch)
-                await unattended(discover)(ls)
-                await unattended(look_at_config)(ls)
+                await log_faults(_watch)(ls, watch)
+                await log_faults(discover)(ls)
+                await log_faults(look_at_config)(ls)
                 next_look = loop.time() + LOOK_S
-            await _refresh_changed(ls)
+            await log_faults(_refresh_changed)(ls)
             # Not `wait_for`: Python 3.11 lets a notice that comes just then hide a cancellation.
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(next_look):
@@ -62,34 +56,33 @@ async def follow(ls: UllageServer) -> None:
         watch.stop()
 
 
-@unattended
 async def _watch(ls: UllageServer, watch: FolderWatch) -> None:
-    """Watch before they are read: what is written in between is noticed."""
-    watch.watch(_folders(ls))
+    """Watch where something may happen that matters, before anything is read there."""
+    sessions = (session_folders(folder, ls.places) for folder in ls.workspace_folders())
+    followed = {path.parent for path in ls.followed_paths()}
+    watch.watch(followed.union(database_folders(ls.places), *sessions))
 
 
-@unattended
 async def _refresh_changed(ls: UllageServer) -> None:
-    sessions = ls.sessions
-    known, refused = dict(sessions.followed), dict(sessions.refused)
-    for path in await asyncio.to_thread(_changed, ls.followed_paths(), known, refused):
-        await unattended(refresh)(ls, path)
+    followed, refused = dict(ls.sessions.followed), dict(ls.sessions.refused)
+    for path in await asyncio.to_thread(_changed, ls.followed_paths(), followed, refused):
+        await log_faults(refresh)(ls, path)
 
 
 async def discover(ls: UllageServer) -> None:
     """Find the sessions of the workspace's folders, and follow those that matter."""
-    known = _listed(ls)
+    before = _listed(ls)
     ls.sessions.seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
-    for one in (ls.sessions.followed, ls.sessions.refused):
-        for path in one.keys() - set(ls.followed_paths()):
-            del one[path]
-    if _listed(ls) != known:
-        notify_changed(ls, "sessions")
+    for sessions in (ls.sessions.followed, ls.sessions.refused):
+        for path in sessions.keys() - set(ls.followed_paths()):
+            del sessions[path]
+    if _listed(ls) != before:
+        refresh_lists(ls, "sessions")
     path = ls.gauge_path()
     if path != ls.sessions.shown:
         if path is not None:
-            await unattended(refresh)(ls, path)
-        show_gauge(ls)
+            await log_faults(refresh)(ls, path)
+        ls.show_gauge()
 
 
 async def refresh(ls: UllageServer, path: Path) -> None:
@@ -97,48 +90,21 @@ async def refresh(ls: UllageServer, path: Path) -> None:
     async with ls.lock_of(path):
         stamp = await asyncio.to_thread(stamp_of, path)
         try:
-            before, after = await _read(ls, path)
+            change = await _read(ls, path)
         except UllageError as error:
             # What cannot be read may be readable without being another file.
-            _refuse(ls, path, stamp if isinstance(error, NotATranscript) else None)
+            await _refuse(ls, path, stamp if isinstance(error, NotATranscript) else None)
             return
         except Exception:
-            _refuse(ls, path, stamp)
+            await _refuse(ls, path, stamp)
             raise
         ls.sessions.refused.pop(path, None)
-        if after is not before:
-            ls.sessions.followed[path] = after
-            publish(ls, path)
-            renew_documents(ls, path)
-            notify_changed(ls, "sessions")
-            if before is not None and path in ls.documents.open_uris:
-                views_changed(ls)
-            if before is not None and may_write(ls):
-                await asyncio.to_thread(_capture, ls, before, after)
-                await write_when_due(ls, after.loaded)
-            if before is not None:
-                consider_later(ls, path)
+        if change.after is not None and change.after is not change.before:
+            ls.sessions.followed[path] = change.after
+            await _react(ls, change)
 
 
-def publish(ls: UllageServer, path: Path) -> None:
-    """Publish what is known of a transcript: its diagnostics, and the gauge if it shows it."""
-    if path in ls.documents.open_uris:
-        check_followed(ls, path)
-        publish_known(ls, path)
-    check_proposals(ls)
-    if path in (ls.gauge_path(), ls.sessions.shown):
-        show_gauge(ls)
-
-
-def _refuse(ls: UllageServer, path: Path, stamp: Stamp) -> None:
-    """Show nothing of a file, and read it again when it is not as it was, if that is known."""
-    ls.sessions.refused[path] = stamp
-    if ls.sessions.followed.pop(path, None) is not None:
-        log.info("a followed transcript cannot be read now")
-        publish(ls, path)
-
-
-async def _read(ls: UllageServer, path: Path) -> tuple[Followed | None, Followed]:
+async def _read(ls: UllageServer, path: Path) -> SessionChange:
     """Give a session as it was known and as it is: again where other things are configured now."""
     while True:
         before, config = ls.sessions.followed.get(path), ls.config
@@ -147,49 +113,77 @@ async def _read(ls: UllageServer, path: Path) -> tuple[Followed | None, Followed
         else:
             after = await asyncio.to_thread(update, before, config, ls.places)
         if config is ls.config:
-            return before, after
+            return SessionChange(path, before, after)
 
 
-def _capture(ls: UllageServer, before: Followed, after: Followed) -> None:
-    """Note what happened; where that cannot be, the next checkpoint reads it in the transcript."""
-    loaded = after.loaded
-    try:
-        problems = capture(
-            session_key(loaded.session),
-            new_events(before, after),
-            ls.places,
-            known_secrets=loaded.known_secrets,
-        )
-    except UllageError as error:
-        log.info("%s: the working state cannot be written now", type(error).__name__)
-    else:
-        for problem in problems:
-            log.warning("%s", problem)
+async def _refuse(ls: UllageServer, path: Path, stamp: Stamp) -> None:
+    """Show nothing of a file, and read it again when it is not as it was, if that is known."""
+    ls.sessions.refused[path] = stamp
+    before = ls.sessions.followed.pop(path, None)
+    if before is not None:
+        log.info("a followed transcript cannot be read now")
+        await _react(ls, SessionChange(path, before, None))
 
 
-def _folders(ls: UllageServer) -> set[Path]:
-    """List the folders where something may happen that matters."""
-    sessions = (session_folders(folder, ls.places) for folder in ls.workspace_folders())
-    followed = {path.parent for path in ls.followed_paths()}
-    return followed.union(database_folders(ls.places), *sessions)
+async def _react(ls: UllageServer, change: SessionChange) -> None:
+    for react in ls.reactions.to_session:
+        await react(ls, change)
 
 
 def _listed(ls: UllageServer) -> tuple[tuple[Path, bool], ...]:
     """Give what a list of the sessions shows besides their gauges."""
-    return tuple((one.path, one.is_live) for one in ls.sessions.seen or ())
+    return tuple((session.path, session.is_live) for session in ls.sessions.seen or ())
 
 
 def _changed(
-    paths: tuple[Path, ...], followed: dict[Path, Followed], refused: dict[Path, Stamp]
+    paths: tuple[Path, ...], followed: dict[Path, FollowedSession], refused: dict[Path, Stamp]
 ) -> list[Path]:
     """List the transcripts that are not as they were read; one look at each, in one thread."""
     return [path for path in paths if not _is_current(path, followed.get(path), refused.get(path))]
 
 
-def _is_current(path: Path, followed: Followed | None, refused: Stamp) -> bool:
+def _is_current(path: Path, followed: FollowedSession | None, refused: Stamp) -> bool:
     if refused is not None:
         return stamp_of(path) == refused
     try:
         return followed is not None and followed.loaded.session.lines.is_current()
     except UllageError:
         return False
+
+
+def session_path(ls: UllageServer, session: str | None) -> Path:
+    """Give the transcript that a request means: the one it names, else that of the gauge.
+
+    Raises:
+        SessionNotFound: none is named, and the gauge shows none.
+    """
+    path = Path(session) if session else ls.gauge_path()
+    if path is None:
+        raise SessionNotFound(NO_SESSION)
+    return path
+
+
+async def load_session(ls: UllageServer, session: str | None) -> Loaded:
+    """Give the session that a request means, as it is now.
+
+    One that is followed is not read from its beginning again.
+
+    Raises:
+        SessionNotFound: none is named, and the gauge shows none.
+        Unreadable: the file cannot be read.
+        NotATranscript: no agent that we know wrote it.
+    """
+    path = session_path(ls, session)
+    if path in ls.sessions.followed:
+        await refresh(ls, path)
+    followed = ls.sessions.followed.get(path)
+    if followed is not None:
+        return followed.loaded
+    return await asyncio.to_thread(
+        lambda: load(open_session(path), ls.config, ls.places, ls.worker.count_tokens)
+    )
+
+
+async def load_if_any(ls: UllageServer, session: str | None) -> Loaded | None:
+    """Give the session that a view is of; None where none is named, and the gauge shows none."""
+    return await load_session(ls, session) if session or ls.gauge_path() else None

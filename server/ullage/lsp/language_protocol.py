@@ -4,21 +4,35 @@ pygls runs a command under an id of its own, so that cancelling the request ends
 keeps the request's progress token to itself; it wants an argument for each parameter. It knows no
 `workspace/textDocumentContent` among the capabilities of a server. It keeps the text of every
 open document: we read transcripts from disk and the texts of small documents from
-`lsp/state.py`, so that nothing is held twice. And it counts columns as the client likes best; all
-of our positions are in UTF-16 units, which every client must understand.
+`lsp/state.py`, so that nothing is held twice. It counts columns as the client likes best; all
+of our positions are in UTF-16 units, which every client must understand. And it makes named
+tuples of the parameters of our own requests, whose fields lose names that are no identifiers.
 """
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import Any, cast
+from contextvars import ContextVar
+from typing import Any, Final, cast
 
+import attrs
+import msgspec
+from cattrs import Converter
+from cattrs.gen import make_dict_unstructure_fn
 from lsprotocol import types
-from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol import (
+    JsonRPCRequestMessage,
+    LanguageServerProtocol,
+    default_converter,
+    lsp_method,
+)
 
 from ullage.core.documents.virtual_uri import SCHEME
-from ullage.lsp.error_edge import client_token
+from ullage.lsp import protocol
 
 Handling = Generator[Any, Any, Any]  # pyright: ignore[reportExplicitAny]: as pygls declares it
 Called = tuple[Callable[..., Awaitable[object]], tuple[object, ...], dict[str, object]]
+
+client_token: Final[ContextVar[str | int | None]] = ContextVar("client_token", default=None)
+"""The progress token that came with the request or the command that is being answered."""
 
 
 class UllageProtocol(LanguageServerProtocol):
@@ -38,7 +52,9 @@ class UllageProtocol(LanguageServerProtocol):
         self, params: types.ExecuteCommandParams
     ) -> object:
         # As with requests, no argument stands for the defaults.
-        params.arguments = [{} if one is None else one for one in params.arguments or (None,)]
+        params.arguments = [
+            {} if argument is None else argument for argument in params.arguments or (None,)
+        ]
         token = client_token.set(params.work_done_token)
         try:
             handler, args, named = cast(
@@ -62,3 +78,29 @@ class UllageProtocol(LanguageServerProtocol):
 
     def _handler(self, method: str) -> object:
         return cast("dict[str, object]", self.fm.features)[method]
+
+
+def plain_converter() -> Converter:
+    """Convert messages as pygls does, but leave the parameters of our own requests plain.
+
+    pygls also leaves out what has its default value: in ours every field is there, as clients
+    are told.
+    """
+    converter = default_converter()
+    converter.register_structure_hook(JsonRPCRequestMessage, _keep_params)
+
+    def write_all_fields(cls: type[object]) -> Callable[[object], dict[str, object]]:
+        return make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=False)
+
+    converter.register_unstructure_hook_factory(_is_ours, write_all_fields)
+    return converter
+
+
+def _is_ours(cls: type[object]) -> bool:
+    return attrs.has(cls) and cls.__module__ == protocol.__name__
+
+
+def _keep_params(
+    message: dict[str, object], of: type[JsonRPCRequestMessage]
+) -> JsonRPCRequestMessage:
+    return msgspec.convert({"params": None, **message}, of)

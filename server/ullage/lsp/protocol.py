@@ -6,7 +6,7 @@ Texts are ready to be shown: a client decides no words, numbers or colors.
 
 from typing import Final, Literal
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 GAUGE_NOTIFICATION: Final = "ullage/gauge"
 CHANGED_NOTIFICATION: Final = "ullage/changed"
@@ -36,6 +36,7 @@ FLUSH_COMMAND: Final = "ullage.flush"
 SHOW_COMMAND: Final = "ullage.show"
 
 Level = Literal["normal", "warning", "error"]
+_NO_SESSION: Final = "No session in this workspace"
 
 
 @frozen(kw_only=True)
@@ -116,20 +117,20 @@ class WindowRow:
     tooltip: str
     label: str
     nTokens: int
-    line: int | None
+    line: int | None = None
     """Of the transcript, from 0."""
-    item: str | None
+    item: str | None = None
     """What `ullage.prune` takes; None where it cannot be pruned."""
-    entry: str | None
+    entry: str | None = None
     """What `ullage.pin` takes; None where it cannot be pinned."""
-    children: "list[WindowRow]"
+    children: "list[WindowRow]" = Factory(list["WindowRow"])
 
 
 @frozen(kw_only=True)
 class WindowResult:
-    session: SessionRef | None
-    headline: str
-    rows: list[WindowRow]
+    session: SessionRef | None = None
+    headline: str = _NO_SESSION
+    rows: list[WindowRow] = Factory(list[WindowRow])
 
 
 @frozen(kw_only=True)
@@ -162,12 +163,12 @@ class HistoryThreshold:
 
 @frozen(kw_only=True)
 class HistoryResult:
-    session: SessionRef | None
-    title: str
-    windowTokens: int
-    points: list[HistoryPoint]
-    marks: list[HistoryMark]
-    thresholds: list[HistoryThreshold]
+    session: SessionRef | None = None
+    title: str = _NO_SESSION
+    windowTokens: int = 0
+    points: list[HistoryPoint] = Factory(list[HistoryPoint])
+    marks: list[HistoryMark] = Factory(list[HistoryMark])
+    thresholds: list[HistoryThreshold] = Factory(list[HistoryThreshold])
 
 
 @frozen(kw_only=True)
@@ -178,15 +179,15 @@ class CheckpointRow:
     detail: str
     tooltip: str
     label: str
-    isLatest: bool
-    isReadable: bool
-    previous: str | None
+    isLatest: bool = False
+    isReadable: bool = False
+    previous: str | None = None
 
 
 @frozen(kw_only=True)
 class CheckpointsResult:
-    session: SessionRef | None
-    rows: list[CheckpointRow]
+    session: SessionRef | None = None
+    rows: list[CheckpointRow] = Factory(list[CheckpointRow])
 
 
 @frozen(kw_only=True)
@@ -220,10 +221,10 @@ class PrunableRow:
 
 @frozen(kw_only=True)
 class PrunableResult:
-    session: SessionRef | None
-    headline: str
+    session: SessionRef | None = None
+    headline: str = _NO_SESSION
     """What the rule would free, or why it chooses nothing."""
-    rows: list[PrunableRow]
+    rows: list[PrunableRow] = Factory(list[PrunableRow])
 
 
 @frozen(kw_only=True)

@@ -4,61 +4,36 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
-from typing import BinaryIO, cast
+from typing import BinaryIO, ParamSpec, cast
 
 from lsprotocol import types
 
-from ullage.lsp import session
+from ullage.lsp import protocol
+from ullage.lsp.auto.checkpoint import capture_events, write_when_due
+from ullage.lsp.auto.consider import consider_session
+from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
 from ullage.lsp.commands import auto, checkpoint, compact, flush, pin, preview, prune, restore, undo
 from ullage.lsp.config import did_change_configuration, on_initialize
-from ullage.lsp.documents import (
-    code_actions,
-    diagnostics,
-    folding,
-    hints,
-    hover,
-    lenses,
-    links,
-    symbols,
-    sync,
-    virtual_documents,
-    watched_files,
-)
-from ullage.lsp.error_edge import guarded
+from ullage.lsp.documents import sync, virtual_documents, watched_files
+from ullage.lsp.documents.code_actions import answer_code_actions
+from ullage.lsp.documents.diagnostics import publish_session, pull_diagnostics, recheck_all
+from ullage.lsp.documents.folding import answer_folding
+from ullage.lsp.documents.hints import answer_hints
+from ullage.lsp.documents.hover import answer_hover
+from ullage.lsp.documents.lenses import answer_lenses
+from ullage.lsp.documents.links import answer_links
+from ullage.lsp.documents.symbols import answer_symbols
+from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
-from ullage.lsp.permission import may_write
-from ullage.lsp.protocol import (
-    APPLY_COMMAND,
-    AUTO_COMMAND,
-    CHECKPOINT_COMMAND,
-    CHECKPOINTS_REQUEST,
-    COMPACT_COMMAND,
-    DISCARD_COMMAND,
-    FLUSH_COMMAND,
-    HISTORY_REQUEST,
-    MEMORY_REQUEST,
-    PIN_COMMAND,
-    PREVIEW_COMMAND,
-    PREVIEW_REQUEST,
-    PRUNABLE_REQUEST,
-    PRUNE_COMMAND,
-    REGENERATE_COMMAND,
-    RESTORE_COMMAND,
-    SESSIONS_REQUEST,
-    SHOW_COMMAND,
-    SNOOZE_COMMAND,
-    STATUS_REQUEST,
-    UNDO_COMMAND,
-    WINDOW_REQUEST,
-)
-from ullage.lsp.state import UllageServer
-from ullage.lsp.views import checkpoints, history, memory, prunable, sessions, window
+from ullage.lsp.methods import Handler, Method, command, request
+from ullage.lsp.state import Reactions, UllageServer
+from ullage.lsp.views import checkpoints, gauge, history, memory, prunable, sessions, window
 from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.places import Places, current_places
 from ullage.store.files.processes import claim_stdout, exit_with_parent
 
-Handler = Callable[..., Awaitable[object]]
+P = ParamSpec("P")
 
 SHUTDOWN_S = 2.0
 """Tasks that were cancelled end in milliseconds; chosen."""
@@ -70,67 +45,82 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.TEXT_DOCUMENT_DID_CLOSE, sync.did_close, None),
     (types.WORKSPACE_DID_CHANGE_CONFIGURATION, did_change_configuration, None),
     (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, watched_files.did_change_watched_files, None),
-    (
-        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
-        watched_files.did_change_workspace_folders,
-        None,
-    ),
+    (types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, watched_files.did_change_folders, None),
     (
         types.TEXT_DOCUMENT_CODE_ACTION,
-        code_actions.code_actions,
-        types.CodeActionOptions(
-            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
-        ),
+        answer_code_actions,
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]),
     ),
-    (types.TEXT_DOCUMENT_HOVER, hover.hover, None),
-    (types.TEXT_DOCUMENT_INLAY_HINT, hints.inlay_hints, None),
-    (types.TEXT_DOCUMENT_CODE_LENS, lenses.lenses, types.CodeLensOptions(resolve_provider=False)),
-    (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, symbols.symbols, None),
-    (types.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding, None),
-    (types.TEXT_DOCUMENT_DOCUMENT_LINK, links.links, None),
+    (types.TEXT_DOCUMENT_HOVER, answer_hover, None),
+    (types.TEXT_DOCUMENT_INLAY_HINT, answer_hints, None),
+    (types.TEXT_DOCUMENT_CODE_LENS, answer_lenses, types.CodeLensOptions(resolve_provider=False)),
+    (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answer_symbols, None),
+    (types.TEXT_DOCUMENT_FOLDING_RANGE, answer_folding, None),
+    (types.TEXT_DOCUMENT_DOCUMENT_LINK, answer_links, None),
     (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, virtual_documents.text_document_content, None),
 )
-COMMANDS: tuple[tuple[str, Handler], ...] = (
-    (AUTO_COMMAND, auto.run_auto),
-    (SNOOZE_COMMAND, auto.run_snooze),
-    (COMPACT_COMMAND, compact.run_compact),
-    (PREVIEW_COMMAND, preview.preview_and_show),
-    (APPLY_COMMAND, preview.run_apply),
-    (REGENERATE_COMMAND, preview.run_regenerate),
-    (DISCARD_COMMAND, preview.run_discard),
-    (PRUNE_COMMAND, prune.run_prune),
-    (UNDO_COMMAND, undo.run_undo),
-    (CHECKPOINT_COMMAND, checkpoint.run_checkpoint),
-    (RESTORE_COMMAND, restore.run_restore),
-    (PIN_COMMAND, pin.run_pin),
-    (FLUSH_COMMAND, flush.run_flush),
-    (SHOW_COMMAND, virtual_documents.run_show),
+COMMANDS: tuple[Method, ...] = (
+    command(protocol.AUTO_COMMAND, auto.run_auto),
+    command(protocol.SNOOZE_COMMAND, auto.run_snooze),
+    command(protocol.COMPACT_COMMAND, compact.run_compact),
+    command(protocol.PREVIEW_COMMAND, preview.run_preview),
+    command(protocol.APPLY_COMMAND, preview.run_apply),
+    command(protocol.REGENERATE_COMMAND, preview.run_regenerate),
+    command(protocol.DISCARD_COMMAND, preview.run_discard),
+    command(protocol.PRUNE_COMMAND, prune.run_prune),
+    command(protocol.UNDO_COMMAND, undo.run_undo),
+    command(protocol.CHECKPOINT_COMMAND, checkpoint.run_checkpoint),
+    # As text it changes nothing: what does is refused in it.
+    command(protocol.RESTORE_COMMAND, restore.run_restore, writes=False),
+    command(protocol.PIN_COMMAND, pin.run_pin),
+    command(protocol.FLUSH_COMMAND, flush.run_flush),
+    command(protocol.SHOW_COMMAND, virtual_documents.run_show, writes=False),
 )
-REQUESTS: tuple[tuple[str, Handler], ...] = (
-    (STATUS_REQUEST, session.run_status),
-    (SESSIONS_REQUEST, sessions.run_sessions),
-    (WINDOW_REQUEST, window.run_window),
-    (HISTORY_REQUEST, history.run_history),
-    (CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
-    (MEMORY_REQUEST, memory.run_memory),
-    (PREVIEW_REQUEST, preview.run_preview),
-    (PRUNABLE_REQUEST, prunable.run_prunable),
+REQUESTS: tuple[Method, ...] = (
+    request(protocol.STATUS_REQUEST, gauge.run_status),
+    request(protocol.SESSIONS_REQUEST, sessions.run_sessions),
+    request(protocol.WINDOW_REQUEST, window.run_window),
+    request(protocol.HISTORY_REQUEST, history.run_history),
+    request(protocol.CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
+    request(protocol.MEMORY_REQUEST, memory.run_memory),
+    request(protocol.PREVIEW_REQUEST, preview.make_only, writes=True),
+    request(protocol.PRUNABLE_REQUEST, prunable.run_prunable),
 )
+REACTIONS = Reactions(
+    to_session=(
+        publish_session,
+        refresh_session,
+        capture_events,
+        write_when_due,
+        consider_session,
+    ),
+    to_config=(recheck_all, refresh_views, lambda ls: refresh_lists(ls, "sessions")),
+)
+"""What an appended line leads to, in this order: a checkpoint takes what was captured before it."""
 
 
 def make_server(places: Places) -> UllageServer:
     """Make a server with every feature registered."""
-    server = UllageServer("ullage", version("ullage"), places)
+    server = UllageServer("ullage", version("ullage"), places, REACTIONS)
     for method, handler, options in FEATURES:
-        server.feature(method, options)(handler)
-    for name, handler in COMMANDS:
-        server.command(name)(handler)
-    for name, handler in REQUESTS:
-        server.feature(name)(handler)
-    server.feature(types.INITIALIZE)(_on_initialize)
-    server.feature(types.INITIALIZED)(_on_initialized)
-    server.feature(types.SHUTDOWN)(shut_down)
+        _register(server, method, handler, options)
+    for method in REQUESTS:
+        server.feature(method.name)(method.handler)
+    for method in COMMANDS:
+        server.command(method.name)(method.handler)
+    _register(server, types.INITIALIZE, _on_initialize)
+    _register(server, types.INITIALIZED, _on_initialized)
+    _register(server, types.SHUTDOWN, shut_down)
     return server
+
+
+def _register(
+    server: UllageServer,
+    method: str,
+    handler: Callable[P, Awaitable[object]],
+    options: object | None = None,
+) -> None:
+    server.feature(method, options)(answer_errors(handler))
 
 
 def serve() -> int:
@@ -144,24 +134,22 @@ def serve() -> int:
     return 0 if server.is_shut_down else 1
 
 
-@guarded
 async def _on_initialize(ls: UllageServer, params: types.InitializeParams) -> None:
     await on_initialize(ls, params)
     if ls.pulls_diagnostics:
         options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False)
-        ls.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(diagnostics.pull_diagnostics)
+        _register(ls, types.TEXT_DOCUMENT_DIAGNOSTIC, pull_diagnostics, options)
 
 
-@guarded
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
-    ls.begin(follow(ls))
+    ls.begin(follow, ls)
+    ls.begin(gauge.publish_gauges, ls)
     sync.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
-    if may_write(ls):
+    if ls.may_write:
         await asyncio.to_thread(remove_old_previews, ls.places)
 
 
-@guarded
 async def shut_down(ls: UllageServer, params: None) -> None:
     ls.is_shut_down = True
     for timer in ls.sessions.considering.values():

@@ -1,35 +1,42 @@
 """What the server knows: the folders of the workspace and the transcripts that it follows."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, ParamSpec, TypeAlias
 
 from lsprotocol.types import TextDocumentSyncKind
 from pygls.lsp.server import LanguageServer
 
 from ullage.app.change.preview_check import KeptMaterials
+from ullage.app.documents.check import Surroundings
+from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.outline import Outlined
 from ullage.app.documents.transcript_check import CheckedTranscript
 from ullage.app.gauge.history import Past
 from ullage.app.gauge.inspect import Filling
-from ullage.app.sessions.follow import Followed
+from ullage.app.sessions.follow import FollowedSession
 from ullage.app.sessions.load import Loaded
 from ullage.app.workspace import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
+from ullage.errors import WriteNotSupported
 from ullage.lsp.convert import path_of
-from ullage.lsp.error_edge import plain_converter
-from ullage.lsp.language_protocol import UllageProtocol
+from ullage.lsp.error_edge import log_faults
+from ullage.lsp.language_protocol import UllageProtocol, plain_converter
 from ullage.store.config.files import Stamp
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_worker import TokenWorker
 from ullage.store.transcript.reader import Fingerprint
 
+P = ParamSpec("P")
+ListName: TypeAlias = Literal["sessions", "checkpoints", "memory"]
+"""What a client that shows it can be told to ask for again."""
+
 
 @dataclass
-class EditorSays:
+class Editor:
     """What the client told of itself and of its user."""
 
     options: dict[str, object] = field(default_factory=dict)
@@ -67,12 +74,12 @@ class Documents:
     """Open transcripts as they were examined last: that takes seconds for a large one."""
     checks: dict[Path, asyncio.Task[None]] = field(default_factory=dict)
     """The newest check of each document, waiting or under way."""
-    refreshing: asyncio.Task[None] | None = None
+    refreshing_findings: asyncio.Task[None] | None = None
     """Asks a client that pulls diagnostics to do so again."""
     outlines: dict[Path, Outlined] = field(default_factory=dict)
     """The lines of open transcripts, as far as someone asked for them."""
     are_views_old: bool = False
-    renewal: asyncio.Task[None] | None = None
+    refreshing_views: asyncio.Task[None] | None = None
     """Tells the editor that lenses and hints are old, and then pauses."""
     shown: dict[str, Path] = field(default_factory=dict)
     """Virtual documents that the client asked for, and the transcripts that they are of."""
@@ -85,15 +92,11 @@ class Documents:
         return self.open_uris.get(path) or self.small_uris.get(path)
 
 
-What: TypeAlias = Literal["sessions", "checkpoints", "memory"]
-"""What a client that shows it can be told to ask for anew."""
-
-
 @dataclass
 class Sessions:
     """The sessions of the workspace, as they were last read."""
 
-    followed: dict[Path, Followed] = field(default_factory=dict)
+    followed: dict[Path, FollowedSession] = field(default_factory=dict)
     refused: dict[Path, tuple[Fingerprint, ...] | None] = field(default_factory=dict)
     """What was read as no session, as it was then; None: it may become one by itself."""
     shown: Path | None = None
@@ -107,10 +110,9 @@ class Sessions:
     filled: tuple[Loaded, Filling] | None = None
     """What fills the window that the gauge shows, worked out last, and from what."""
     filling: asyncio.Task[None] | None = None
-    is_gauge_old: bool = False
-    showing: asyncio.Task[None] | None = None
-    """Publishes the gauge until it is not old."""
-    changed: set[What] = field(default_factory=set)
+    is_gauge_old: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set where the gauge is to be published again."""
+    changed_lists: set[ListName] = field(default_factory=set)
     """What the client is to be told of soon."""
     checkpoint_tokens: dict[Path, int] = field(default_factory=dict)
     """How full those were that a checkpoint was written of by itself."""
@@ -124,10 +126,31 @@ class Sessions:
     """Those that something is worked out for or done to by itself just now."""
 
 
+@dataclass(frozen=True)
+class SessionChange:
+    """A transcript that was read anew, or that cannot be read any more."""
+
+    path: Path
+    before: FollowedSession | None
+    """None where it was not followed."""
+    after: FollowedSession | None
+    """None where it cannot be read now."""
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """What follows a change, in this order: `server.py` says what."""
+
+    to_session: tuple[Callable[["UllageServer", SessionChange], Awaitable[None]], ...] = ()
+    to_config: tuple[Callable[["UllageServer"], None], ...] = ()
+
+
 class UllageServer(LanguageServer):
     """The server and its state, which changes on the event loop only."""
 
-    def __init__(self, name: str, version: str, places: Places) -> None:
+    def __init__(
+        self, name: str, version: str, places: Places, reactions: Reactions | None = None
+    ) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]: pygls leaves *args untyped
             name,
             version,
@@ -136,7 +159,8 @@ class UllageServer(LanguageServer):
             protocol_cls=UllageProtocol,
         )
         self.places = places
-        self.editor = EditorSays()
+        self.reactions = reactions or Reactions()
+        self.editor = Editor()
         self.documents = Documents()
         self.sessions = Sessions()
         self.config = Config()
@@ -162,12 +186,39 @@ class UllageServer(LanguageServer):
     def report_server_error(self, error: Exception, source: object) -> None:
         """Say nothing: refusals are answers, and faults are logged where they happen."""
 
-    def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    def begin(
+        self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Task[None]:
         """Begin what no request waits for; it ends with the server at the latest."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(log_faults(work)(*args, **kwargs))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return task
+
+    @property
+    def may_write(self) -> bool:
+        """Whether anything may be written, by the editor's trust and by `sandbox.readOnly`."""
+        return self._write_refusal() is None
+
+    def refuse_write(self) -> None:
+        """Refuse to write where nothing may be written.
+
+        Raises:
+            WriteNotSupported: with the way out.
+        """
+        refusal = self._write_refusal()
+        if refusal is not None:
+            raise WriteNotSupported(refusal)
+
+    def _write_refusal(self) -> str | None:
+        if self.editor.is_restricted:
+            return (
+                "The workspace is not trusted, so that Ullage only reads: trust it to change"
+                " sessions"
+            )
+        if self.config.policy.is_read_only:
+            return "The workspace is read-only (`sandbox.readOnly`), so that Ullage writes nothing"
+        return None
 
     @property
     def pulls_diagnostics(self) -> bool:
@@ -240,3 +291,23 @@ class UllageServer(LanguageServer):
             path for path in reversed(self.documents.open_uris) if path not in self.sessions.refused
         )
         return to_show(seen, self.sessions.shown) or next(opened, None)
+
+    def show_gauge(self) -> None:
+        """Have the gauge published again, of the session that is meant now."""
+        self.sessions.shown = self.gauge_path()
+        self.sessions.is_gauge_old.set()
+
+    def surroundings(self) -> Surroundings:
+        """Give what documents are judged by, as it is at this moment."""
+        return Surroundings(
+            config=self.config,
+            places=self.places,
+            workspaces=self.workspace_folders(),
+            texts=dict(self.documents.texts),
+            materials=self.documents.materials,
+        )
+
+    def kind_of(self, path: Path) -> DocumentKind | None:
+        """Tell what a document is: a transcript under another name was known by its content."""
+        kind = document_kind(path, self.places, self.workspace_folders())
+        return "transcript" if kind is None and path in self.sessions.followed else kind

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from claude_files import ClaudeFile, claude_files
 from pi_files import PiFile, conversation, pi_files
 from profiles import examples
-from ullage.app.sessions.follow import Followed, new_events, start, update
+from ullage.app.sessions.follow import FollowedSession, new_events, start, update
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.captured import Event, MessageEvent, ToolEvent, events_of
@@ -31,11 +31,11 @@ def fresh(path: Path, places: Places) -> Loaded:
     return load(open_session(path), Config(), places, count)
 
 
-def step(followed: Followed, places: Places) -> Followed:
+def step(followed: FollowedSession, places: Places) -> FollowedSession:
     return update(followed, Config(), places)
 
 
-def check(followed: Followed, path: Path, places: Places) -> None:
+def check(followed: FollowedSession, path: Path, places: Places) -> None:
     expected = fresh(path, places)
     assert followed.loaded.context.items == expected.context.items
     assert followed.loaded.context.compactions == expected.context.compactions
@@ -53,7 +53,7 @@ def pi() -> PiFile:
     return made
 
 
-def begin(path: Path, data: bytes, places: Places) -> Followed:
+def begin(path: Path, data: bytes, places: Places) -> FollowedSession:
     path.write_bytes(data)
     return start(path, Config(), places, count)
 
@@ -179,8 +179,8 @@ def test_a_file_that_is_gone_is_an_error_until_it_is_back(
 
 
 def grow(
-    path: Path, pi: PiFile, followed: Followed, places: Places
-) -> tuple[Followed, list[Event]]:
+    path: Path, pi: PiFile, followed: FollowedSession, places: Places
+) -> tuple[FollowedSession, list[Event]]:
     path.write_bytes(pi.data)
     after = step(followed, places)
     return after, list(new_events(followed, after))

@@ -9,7 +9,7 @@ from ullage.app.gauge.inspect import fill
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
-from ullage.lsp.views.tooltip import MAX_SHARES, gauge_tooltip
+from ullage.lsp.views.gauge import MAX_SHARES, gauge_tooltip
 
 SHARE = re.compile(r"^\| (\w.*) \| ([\d,]+) \| ([\d.]+)% \|$", re.MULTILINE)
 

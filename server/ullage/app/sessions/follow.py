@@ -30,7 +30,7 @@ class ReadSession(msgspec.Struct, frozen=True, kw_only=True):
     """Where reading goes on; None for what is read as a whole: a packed file or a database."""
 
 
-class Followed(msgspec.Struct, frozen=True, kw_only=True):
+class FollowedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session as it was read and measured last."""
 
     loaded: Loaded
@@ -45,7 +45,7 @@ def stamp_of(path: Path) -> tuple[Fingerprint, ...] | None:
         return None
 
 
-def start(path: Path, config: Config, places: Places, count_text: CountText) -> Followed:
+def start(path: Path, config: Config, places: Places, count_text: CountText) -> FollowedSession:
     """Read a session for the first time; of a database the one that was written to last.
 
     Raises:
@@ -56,7 +56,7 @@ def start(path: Path, config: Config, places: Places, count_text: CountText) -> 
     return _measure(first, config, counts_for(first.shown.context.model, places, count_text))
 
 
-def update(followed: Followed, config: Config, places: Places) -> Followed:
+def update(followed: FollowedSession, config: Config, places: Places) -> FollowedSession:
     """Read what was appended; a file that is no longer the same is read anew.
 
     The same value is given back where nothing was written.
@@ -75,7 +75,7 @@ def update(followed: Followed, config: Config, places: Places) -> Followed:
     return _measure(now, config, count)
 
 
-def new_events(before: Followed, after: Followed) -> tuple[Event, ...]:
+def new_events(before: FollowedSession, after: FollowedSession) -> tuple[Event, ...]:
     """Tell what happened in a session since it was read before; nothing where it is another."""
     old, new = before.read.whole.context, after.read.whole.context
     if before.loaded.session.header.session_id != after.loaded.session.header.session_id:
@@ -122,6 +122,6 @@ def _read_anew(path: Path, session_id: str | None, places: Places) -> ReadSessio
     )
 
 
-def _measure(now: ReadSession, config: Config, count: TokenCounts) -> Followed:
+def _measure(now: ReadSession, config: Config, count: TokenCounts) -> FollowedSession:
     loaded = measure_reading(now.session, now.shown, config, count, now.secrets)
-    return Followed(loaded=loaded, read=now)
+    return FollowedSession(loaded=loaded, read=now)

@@ -1,40 +1,61 @@
-"""The checkpoint that is written by itself while a session fills up.
+"""What is written by itself while a session goes on: its working state, and its checkpoint.
 
-It does not wait until the session is quiet: the agent may forget in the middle of its work, and
-nothing is written to the transcript.
+A checkpoint does not wait until the session is quiet: the agent may forget in the middle of its
+work, and nothing is written to the transcript.
 """
 
 import asyncio
 import logging
 
-from ullage.app.checkpoint.write import is_due, write_checkpoint
-from ullage.app.sessions.load import Loaded
+from ullage.app.checkpoint.capture import capture
+from ullage.app.checkpoint.write import is_due, session_key, write_checkpoint
+from ullage.app.sessions.follow import new_events
 from ullage.errors import UllageError
-from ullage.lsp.changed import notify_changed
-from ullage.lsp.state import UllageServer
+from ullage.lsp.client_refresh import refresh_lists
+from ullage.lsp.state import SessionChange, UllageServer
 
 log = logging.getLogger(__name__)
 
 
-async def write_when_due(ls: UllageServer, loaded: Loaded) -> None:
+async def capture_events(ls: UllageServer, change: SessionChange) -> None:
+    """Note what happened; where that cannot be, the next checkpoint reads it in the transcript."""
+    before, after = change.before, change.after
+    if before is None or after is None or not ls.may_write:
+        return
+
+    def write() -> tuple[str, ...]:
+        key, events = session_key(after.loaded.session), new_events(before, after)
+        return capture(key, events, ls.places, known_secrets=after.loaded.known_secrets)
+
+    try:
+        for problem in await asyncio.to_thread(write):
+            log.warning("%s", problem)
+    except UllageError as error:
+        log.info("%s: the working state cannot be written now", type(error).__name__)
+
+
+async def write_when_due(ls: UllageServer, change: SessionChange) -> None:
     """Write a checkpoint of a session that is full enough and has changed since the last one.
 
     Where that cannot be, the next change is the next chance; before a compaction one is written
     all the same.
     """
-    written, settings = ls.sessions.checkpoint_tokens, ls.config.checkpoint
+    if change.before is None or change.after is None or not ls.may_write:
+        return
+    loaded, settings = change.after.loaded, ls.config.checkpoint
+    written = ls.sessions.checkpoint_tokens
     if not is_due(loaded, None, settings):
         written.pop(loaded.path, None)
         return
     if not is_due(loaded, written.get(loaded.path), settings):
         return
     try:
-        made = await asyncio.to_thread(
+        checkpoint = await asyncio.to_thread(
             write_checkpoint, loaded, settings, ls.places, trigger="auto-80pct", channel="lsp"
         )
     except UllageError as error:
         log.info("%s: a checkpoint cannot be written now", type(error).__name__)
         return
     written[loaded.path] = loaded.status.gauge.used_tokens or 0
-    if made.is_new:
-        notify_changed(ls, "checkpoints")
+    if checkpoint.is_new:
+        refresh_lists(ls, "checkpoints")

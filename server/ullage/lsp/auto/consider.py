@@ -9,31 +9,44 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from lsprotocol import types
+from lsprotocol.types import MessageType
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
-from ullage.app.change.auto import make_due, plan_auto, remember_idle, sole_run
-from ullage.app.change.make import can_change
-from ullage.app.change.nudge import claim_nudge, claim_question, is_question_open, is_read_only_full
+from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle, sole_run
+from ullage.app.change.compact import Plan, Request, compact
+from ullage.app.change.make import Made, can_change
+from ullage.app.change.nudge import (
+    Claim,
+    claim_nudge,
+    claim_question,
+    give_back,
+    is_question_open,
+    is_read_only_full,
+    snooze_session,
+)
+from ullage.app.change.prune import Pruning, prune
+from ullage.app.memory.flush import flush_log_name
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import is_running
-from ullage.app.summary.write import ModelUse, model_use
+from ullage.app.summary.write import ModelUse, has_model, model_use
 from ullage.core.change.decision import Ask, Warn
-from ullage.core.config.settings import READ_ONLY
-from ullage.errors import ChangedMeanwhile, SessionLive, UllageError
-from ullage.lsp.auto import text as auto_text
-from ullage.lsp.auto.ask import ask_first, nudge
-from ullage.lsp.auto.make import tell_made
-from ullage.lsp.auto.message import say
-from ullage.lsp.error_edge import unattended
-from ullage.lsp.permission import refuse_write
-from ullage.lsp.state import UllageServer
+from ullage.core.config.settings import READ_ONLY, Config
+from ullage.core.gauge.policy import Layer
+from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
+from ullage.lsp.auto import text
+from ullage.lsp.auto.make import make_now, plan_writable_pruning, tell_made
+from ullage.lsp.commands.preview import run_preview
+from ullage.lsp.error_edge import answer_errors
+from ullage.lsp.messages import choose, say
+from ullage.lsp.protocol import PreviewArgument
+from ullage.lsp.state import SessionChange, UllageServer
 from ullage.store.change.session_lock import QUIET_S
+from ullage.store.files.places import Places
 
 Speak: TypeAlias = Callable[[], Awaitable[None]]
 """Says something to the user, and does what the answer is."""
@@ -41,12 +54,17 @@ Speak: TypeAlias = Callable[[], Awaitable[None]]
 log = logging.getLogger(__name__)
 
 
+async def consider_session(ls: UllageServer, change: SessionChange) -> None:
+    if change.before is not None and change.after is not None:
+        consider_later(ls, change.path)
+
+
 def consider_later(ls: UllageServer, path: Path) -> None:
     """Consider a session that was written to, as soon as it was quiet for some seconds."""
     if (
         path in ls.sessions.refused
         or ls.editor.is_restricted
-        or path not in {one.path for one in ls.sessions.seen or ()}
+        or path not in {session.path for session in ls.sessions.seen or ()}
     ):
         return
     waiting = ls.sessions.considering.get(path)
@@ -68,10 +86,9 @@ def _begin(ls: UllageServer, path: Path) -> None:
     if followed is None or _age_s(followed.loaded) < QUIET_S:
         consider_later(ls, path)
         return
-    ls.begin(_consider(ls, followed.loaded))
+    ls.begin(_consider, ls, followed.loaded)
 
 
-@unattended
 async def _consider(ls: UllageServer, loaded: Loaded) -> None:
     """Do what is due; where that is nothing, tell of a band that the context came into."""
     ls.sessions.at_work.add(loaded.path)
@@ -95,7 +112,7 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
             await speak()
         except UllageError as error:
             # The user has asked for it: even that the agent is at work is worth telling.
-            say(ls, types.MessageType.Warning, str(error))
+            say(ls, str(error))
         except JsonRpcMethodNotFound:
             # The client knows no messages with buttons: the same is told without.
             consider_later(ls, loaded.path)
@@ -108,7 +125,7 @@ async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
     if loaded.policy.is_read_only:
         # Nothing is kept of that, as nothing is to be written.
         if is_read_only_full(loaded):
-            _warn_once(ls, loaded, READ_ONLY, auto_text.read_only(loaded))
+            _warn_once(ls, loaded, READ_ONLY, text.read_only(loaded))
         return None
     is_ours = await asyncio.to_thread(_is_ours, ls, loaded)
     if is_ours and loaded.status.due:
@@ -118,7 +135,7 @@ async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
     if not loaded.policy.shows_nudges:
         return None
     claim = await asyncio.to_thread(claim_nudge, loaded, ls.places)
-    return None if claim is None else partial(nudge, ls, loaded, claim, is_ours=is_ours)
+    return None if claim is None else partial(_nudge, ls, loaded, claim, is_ours=is_ours)
 
 
 async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
@@ -132,24 +149,24 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
     if asks and not (is_open and ls.sessions.can_ask):
         return None
     if asks:
-        return await _planned(ls, loaded, ModelUse(), is_open=is_open)
+        return await _plan_due(ls, loaded, ModelUse(), is_open=is_open)
     with ExitStack() as alone:
         await asyncio.to_thread(alone.enter_context, sole_run(loaded, ls.places))
         model = await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places)
-        return await _planned(ls, loaded, model, is_open=is_open)
+        return await _plan_due(ls, loaded, model, is_open=is_open)
 
 
-async def _planned(
+async def _plan_due(
     ls: UllageServer, loaded: Loaded, model: ModelUse, *, is_open: bool
 ) -> Speak | None:
     due = await plan_auto(loaded, ls.config, ls.places, model)
     action, plan, layer = due.action, due.plan, due.layer
     if isinstance(action, Ask) and plan is not None and layer is not None:
         claim = await asyncio.to_thread(claim_question, loaded, layer, ls.places)
-        return None if claim is None else partial(ask_first, ls, action, plan, layer, claim)
+        return None if claim is None else partial(_ask_first, ls, action, plan, layer, claim)
     if plan is not None:
         # A model may have taken minutes.
-        refuse_write(ls)
+        ls.refuse_write()
         made = await asyncio.to_thread(make_due, plan, ls.config, ls.places)
         return partial(tell_made, ls, plan, made)
     is_warning = isinstance(action, Warn)
@@ -158,15 +175,96 @@ async def _planned(
     return partial(_warn, ls, loaded, action.reason) if is_warning and is_open else None
 
 
+async def _ask_first(
+    ls: UllageServer, action: Ask, plan: Plan | Pruning, layer: Layer, claim: Claim
+) -> None:
+    """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
+    loaded = plan.loaded
+    question = await asyncio.to_thread(_question, plan, action, ls.config, ls.places)
+    buttons = (question.button, text.NOT_NOW, text.SNOOZE)
+    answer = await _choose_claimed(ls, loaded, claim, MessageType.Info, question.message, buttons)
+    if answer == question.button:
+        is_prune = isinstance(plan, Pruning)
+        request = None if is_prune else Request(layer=plan.selection.layer, trigger="auto")
+        await make_now(ls, loaded, request, make_due)
+    elif answer == text.NOT_NOW:
+        await asyncio.to_thread(decline, loaded, layer, ls.places)
+    elif answer == text.SNOOZE:
+        await asyncio.to_thread(snooze_session, loaded, ls.places)
+
+
+def _question(plan: Plan | Pruning, action: Ask, config: Config, places: Places) -> text.Question:
+    log_name = flush_log_name(plan.loaded, config, places)
+    return text.question(
+        plan, log_name, action, has_model=has_model(config.model, plan.loaded, places)
+    )
+
+
+async def _nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: bool) -> None:
+    """Tell of a band that the context came into, and do what the user then chooses."""
+    nudge = await asyncio.to_thread(_nudge_text, loaded, ls.config, ls.places, is_ours=is_ours)
+    if not ls.sessions.can_ask:
+        say(ls, nudge.message)
+        return
+    warning = MessageType.Warning
+    answer = await _choose_claimed(ls, loaded, claim, warning, nudge.message, nudge.buttons)
+    if answer == text.SNOOZE:
+        await asyncio.to_thread(snooze_session, loaded, ls.places)
+    elif answer == text.PREVIEW:
+        try:
+            await answer_errors(run_preview)(ls, PreviewArgument(session=str(loaded.path)))
+        except JsonRpcException as error:
+            say(ls, error.message)
+    elif answer in (text.PRUNE, text.COMPACT):
+        await make_now(ls, loaded, None if answer == text.PRUNE else Request(), _make)
+
+
+def _nudge_text(loaded: Loaded, config: Config, places: Places, *, is_ours: bool) -> text.Nudge:
+    pruning = plan_writable_pruning(loaded) if is_ours else None
+    return text.nudge(loaded, pruning, flush_log_name(loaded, config, places), is_ours=is_ours)
+
+
+def _make(plan: Plan | Pruning, config: Config, places: Places) -> Made:
+    return compact(plan, config, places) if isinstance(plan, Plan) else prune(plan, config, places)
+
+
+async def _choose_claimed(
+    ls: UllageServer,
+    loaded: Loaded,
+    claim: Claim,
+    kind: MessageType,
+    message: str,
+    buttons: tuple[str, ...],
+) -> str | None:
+    """Give the answer to what was claimed to be said.
+
+    The claim is given back where the client knows no such messages, or is gone before an answer.
+
+    Raises:
+        WriteNotSupported: there is one, and nothing may be written any more.
+    """
+    try:
+        answer = await choose(ls, message, *buttons, kind=kind)
+    except (JsonRpcException, asyncio.CancelledError):
+        # On the loop: once the connection has ended, no thread is waited for.
+        if ls.may_write:
+            with suppress(StorageError):
+                give_back(loaded, claim, ls.places)
+        raise
+    if answer is not None:
+        ls.refuse_write()
+    return answer
+
+
 async def _warn(ls: UllageServer, loaded: Loaded, reason: str) -> None:
-    say(ls, types.MessageType.Warning, auto_text.warned(loaded, reason))
+    say(ls, text.warned(loaded, reason))
 
 
-def _warn_once(ls: UllageServer, loaded: Loaded, cause: str, text: str) -> None:
+def _warn_once(ls: UllageServer, loaded: Loaded, cause: str, message: str) -> None:
     """Warn of a session once for each cause, however often it comes again."""
     if (loaded.path, cause) not in ls.sessions.warned:
         ls.sessions.warned.add((loaded.path, cause))
-        say(ls, types.MessageType.Warning, text)
+        say(ls, message)
 
 
 def _age_s(loaded: Loaded) -> float:

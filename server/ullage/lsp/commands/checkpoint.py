@@ -3,21 +3,19 @@
 import asyncio
 
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.lsp.commands.outcome import changed, changing, meant
+from ullage.lsp.commands.confirm import show_changed
 from ullage.lsp.convert import session_ref, uri_of
+from ullage.lsp.follow import load_session
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 
 
-@changing
 async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome:
-    loaded = await meant(ls, argument.session)
+    loaded = await load_session(ls, argument.session)
     written = await asyncio.to_thread(
-        lambda: write_checkpoint(
-            loaded, ls.config.checkpoint, ls.places, trigger="manual", channel="lsp"
-        )
+        write_checkpoint, loaded, ls.config.checkpoint, ls.places, trigger="manual", channel="lsp"
     )
-    await changed(ls, loaded.path)
+    await show_changed(ls, loaded.path)
     checkpoint_id = written.checkpoint.meta.checkpoint_id
     message = (
         f"Checkpoint {checkpoint_id} written"

@@ -2,14 +2,17 @@
 
 import asyncio
 
-from ullage.app.change.compact import Plan, Request, compact
+from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
 from ullage.app.change.compact_report import made_text
 from ullage.app.change.make import Made
 from ullage.app.memory.report import flush_sentence
+from ullage.app.sessions.load import Loaded
+from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
-from ullage.lsp.commands.compaction_plan import planned_compaction
-from ullage.lsp.commands.outcome import ask, changed, changing, meant
+from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do, show_changed
+from ullage.lsp.commands.progress import with_model
 from ullage.lsp.convert import last_summary_uri, session_ref
+from ullage.lsp.follow import load_session
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 
@@ -17,19 +20,32 @@ BUTTON = "Compact"
 CANCELLED = "Compaction cancelled."
 
 
-@changing
 async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
-    loaded = await meant(ls, argument.session)
-    plan = await planned_compaction(ls, loaded, Request())
+    loaded = await load_session(ls, argument.session)
+    plan = await plan_with_progress(ls, loaded, Request())
     if plan is None:
-        return Outcome(outcome="cancelled", message=CANCELLED)
+        return cancelled(CANCELLED)
     if isinstance(plan, Unneeded):
-        return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
-    if not await ask(ls, _question(plan), BUTTON, "compact", loaded.path):
-        return Outcome(outcome="cancelled", message=CANCELLED)
+        return nothing_to_do(plan.reason)
+    if not await confirm(ls, _question(plan), BUTTON, "compact", loaded.path):
+        return cancelled(CANCELLED)
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
-    await changed(ls, loaded.path, made.loaded.path)
+    await show_changed(ls, loaded.path, made.loaded.path)
     return made_outcome(plan, made)
+
+
+async def plan_with_progress(
+    ls: UllageServer, loaded: Loaded, request: Request
+) -> Plan | Unneeded | None:
+    """Plan a compaction with its flush of memory; None where the user cancelled it."""
+
+    async def plan_with(model: ModelUse) -> Plan | Unneeded:
+        plan = await plan_compaction(loaded, request, ls.config, ls.places, model)
+        if isinstance(plan, Unneeded):
+            return plan
+        return await with_flush(plan, ls.config, ls.places, model)
+
+    return await with_model(ls, loaded, plan_with)
 
 
 def made_outcome(plan: Plan, made: Made) -> Outcome:

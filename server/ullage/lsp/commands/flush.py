@@ -5,9 +5,10 @@ import asyncio
 from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.memory.report import flushed_text, lines_text
-from ullage.lsp.commands.outcome import ask, changed, changing, meant, model_for
-from ullage.lsp.commands.progress import Reporter, with_progress
+from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do, show_changed
+from ullage.lsp.commands.progress import Reporter, model_for, with_progress
 from ullage.lsp.convert import session_ref, uri_of
+from ullage.lsp.follow import load_session
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 
@@ -15,28 +16,25 @@ BUTTON = "Write"
 CANCELLED = "Memory flush cancelled."
 
 
-@changing
 async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
-    loaded = await meant(ls, argument.session)
+    loaded = await load_session(ls, argument.session)
     refuse_read_only(loaded)
 
-    async def planned(report: Reporter) -> FlushPlan:
+    async def plan_with(report: Reporter) -> FlushPlan:
         model = await model_for(ls, loaded, report)
         key = session_key(loaded.session)
         return await plan_flush(loaded, ls.config, ls.places, model, key=key, epoch=None)
 
-    plan = await with_progress(ls, "Looking for what is worth remembering", planned)
+    plan = await with_progress(ls, "Looking for what is worth remembering", plan_with)
     if plan is None:
-        return Outcome(outcome="cancelled", message=CANCELLED)
+        return cancelled(CANCELLED)
     if not plan.text:
-        return Outcome(
-            outcome="nothing", message="Nothing to do: nothing is new since the last flush"
-        )
+        return nothing_to_do("nothing is new since the last flush")
     question = f"Write {lines_text(plan)} of memory to {plan.log_name}? Nothing there is changed."
-    if not await ask(ls, question, BUTTON, "memory flush", loaded.path):
-        return Outcome(outcome="cancelled", message=CANCELLED)
+    if not await confirm(ls, question, BUTTON, "memory flush", loaded.path):
+        return cancelled(CANCELLED)
     done = await asyncio.to_thread(make_flush, plan, ls.places)
-    await changed(ls, loaded.path)
+    await show_changed(ls, loaded.path)
     return Outcome(
         outcome="done" if done.log_path is not None else "nothing",
         message=flushed_text(plan, done).removeprefix("✓ "),

@@ -5,34 +5,30 @@ import asyncio
 from ullage.app.summary.pins import pin_entry, pin_text
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
-from ullage.lsp.commands.outcome import changed, changing, meant
+from ullage.lsp.commands.confirm import show_changed
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.diagnostics import check_proposals
+from ullage.lsp.follow import load_session
 from ullage.lsp.protocol import Outcome, PinArgument
 from ullage.lsp.state import UllageServer
 
 _SHOWN_CHARS = 60
 
 
-@changing
 async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
     text, entry = argument.text, argument.entry
     if (text is None) == (entry is None):
         raise PinRefused("name either a message or a text to pin")
-    loaded = await meant(ls, argument.session)
-    session = loaded.session
-    known = await asyncio.to_thread(
-        lambda: (
-            pin_text(session, text, ls.places)
-            if text is not None
-            else pin_entry(session, entry or "", ls.places)
-        )
-    )
-    await changed(ls, loaded.path)
+    loaded = await load_session(ls, argument.session)
+    if text is not None:
+        pinned = await asyncio.to_thread(pin_text, loaded.session, text, ls.places)
+    else:
+        pinned = await asyncio.to_thread(pin_entry, loaded.session, entry or "", ls.places)
+    await show_changed(ls, loaded.path)
     check_proposals(ls)
-    pinned = gist(known.pins[-1].text, _SHOWN_CHARS)
     return Outcome(
         outcome="done",
-        message=f"Pinned: every summary of this session will hold “{pinned}”",
+        message=f"Pinned: every summary of this session will hold"
+        f" “{gist(pinned.pins[-1].text, _SHOWN_CHARS)}”",
         session=session_ref(loaded),
     )

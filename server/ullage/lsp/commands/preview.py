@@ -19,13 +19,12 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp.commands.compact import made_outcome
-from ullage.lsp.commands.compaction_plan import with_model
-from ullage.lsp.commands.outcome import changed, changing, meant, model_for, tell
-from ullage.lsp.commands.progress import Reporter, with_progress
+from ullage.lsp.commands.confirm import cancelled, nothing_to_do, show_changed
+from ullage.lsp.commands.progress import Reporter, model_for, with_model, with_progress
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
-from ullage.lsp.error_edge import guarded, request
-from ullage.lsp.permission import refuse_write
+from ullage.lsp.follow import load_session
+from ullage.lsp.messages import tell
 from ullage.lsp.protocol import (
     ApplyArgument,
     Outcome,
@@ -35,40 +34,32 @@ from ullage.lsp.protocol import (
     RegenerateArgument,
     SessionRef,
 )
-from ullage.lsp.session import load_session
 from ullage.lsp.state import UllageServer
 
-CANCELLED = "Preview cancelled."
 
-
-@request(PreviewArgument)
-async def run_preview(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
+async def make_only(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
     """Make a preview for a client that shows its two files itself."""
-    return await _previewed(ls, argument)
+    return await _make(ls, argument.session, argument.layer, argument.focus)
 
 
-@guarded
-async def preview_and_show(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
+async def run_preview(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
     """Make a preview, and have a client show it that can show documents."""
-    result = await _previewed(ls, argument)
+    result = await make_only(ls, argument)
     await _show(ls, result)
     return result
 
 
-@guarded
 async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> PreviewResult:
     """Make a preview anew, in the same files; the focus stays if none is named."""
-    refuse_write(ls)
     before = await asyncio.to_thread(find_preview, argument.preview, ls.places)
-    focus = before.note.focus if argument.focus is None else argument.focus
-    loaded = await load_session(ls, before.path)
-    result = await _made(ls, str(loaded.path), before.note.layer, focus or None, is_anew=True)
+    note = before.note
+    focus = note.focus if argument.focus is None else argument.focus
+    result = await _make(ls, str(before.path), note.layer, focus or None, is_anew=True)
     check_proposals(ls)
     await _show(ls, result)
     return result
 
 
-@changing
 async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     """Make the compaction with the text that the user left above the marker."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
@@ -78,40 +69,33 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
             "the text in the editor is too long for a summary, nothing was applied: shorten it"
         )
 
-    async def planned(report: Reporter) -> Plan | Unneeded:
-        loaded = await load_session(ls, preview.path)
+    async def plan_with(report: Reporter) -> Plan | Unneeded:
+        loaded = await load_session(ls, str(preview.path))
         model = await model_for(ls, loaded, report)
         count = ls.worker.count_tokens
         return await plan_proposed(preview, text, ls.config, ls.places, model, count)
 
-    plan = await with_progress(ls, "Compacting", planned)
+    plan = await with_progress(ls, "Compacting", plan_with)
     if plan is None:
-        return Outcome(outcome="cancelled", message="Compaction cancelled; the preview is kept.")
+        return cancelled("Compaction cancelled; the preview is kept.")
     if isinstance(plan, Unneeded):
-        return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
+        return nothing_to_do(plan.reason)
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
     ls.documents.materials.forget(preview.proposed_path)
-    await changed(ls, preview.path, made.loaded.path)
+    await show_changed(ls, preview.path, made.loaded.path)
     return made_outcome(plan, made)
 
 
-@changing
 async def run_discard(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     """Remove a preview; the session is as it was."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
-    texts = ls.documents.texts
-    aside = await asyncio.to_thread(discard_preview, preview, ls.places, texts)
+    aside = await asyncio.to_thread(discard_preview, preview, ls.places, ls.documents.texts)
     ls.documents.materials.forget(preview.proposed_path)
     kept = "" if aside is None else f" The proposal that you edited is kept: {aside}"
     return Outcome(outcome="done", message=f"Preview discarded; the session is as it was.{kept}")
 
 
-async def _previewed(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
-    refuse_write(ls)
-    return await _made(ls, argument.session, argument.layer, argument.focus)
-
-
-async def _made(
+async def _make(
     ls: UllageServer,
     session: str | None,
     layer: Layer | None,
@@ -119,45 +103,39 @@ async def _made(
     *,
     is_anew: bool = False,
 ) -> PreviewResult:
-    loaded = await meant(ls, session)
+    loaded = await load_session(ls, session)
 
-    async def made(model: ModelUse) -> CompactionPreview | Unneeded:
+    async def make_with(model: ModelUse) -> CompactionPreview | Unneeded:
+        texts = ls.documents.texts
         return await make_preview(
-            loaded,
-            layer,
-            focus,
-            ls.config,
-            ls.places,
-            model,
-            ls.documents.texts,
-            is_anew=is_anew,
+            loaded, layer, focus, ls.config, ls.places, model, texts, is_anew=is_anew
         )
 
-    found = await with_model(ls, loaded, made)
-    if found is None:
-        return PreviewResult(preview=None, message=CANCELLED)
-    if isinstance(found, Unneeded):
-        return PreviewResult(preview=None, message=f"Nothing to do: {found.reason}")
-    return PreviewResult(preview=_preview(found), message=_remark(found))
+    preview = await with_model(ls, loaded, make_with)
+    if preview is None:
+        return PreviewResult(preview=None, message="Preview cancelled.")
+    if isinstance(preview, Unneeded):
+        return PreviewResult(preview=None, message=f"Nothing to do: {preview.reason}")
+    return PreviewResult(preview=_reference(preview), message=_remark(preview))
 
 
-def _remark(found: CompactionPreview) -> str:
+def _remark(preview: CompactionPreview) -> str:
     """Say what became of a proposal that the user edited."""
-    if found.is_edited:
+    if preview.is_edited:
         return "This is the proposal that you edited. To have another one, regenerate it."
-    if found.aside_path is not None:
-        return f"The proposal that you edited is kept beside this one: {found.aside_path}"
+    if preview.aside_path is not None:
+        return f"The proposal that you edited is kept beside this one: {preview.aside_path}"
     return ""
 
 
-def _preview(found: CompactionPreview) -> Preview:
-    note = found.note
+def _reference(preview: CompactionPreview) -> Preview:
+    note = preview.note
     return Preview(
-        preview=found.preview_id,
+        preview=preview.preview_id,
         session=SessionRef(agent=note.agent, sessionId=note.session_id, path=note.path),
-        beforePath=str(found.before_path),
-        proposedPath=str(found.proposed_path),
-        title=found.title,
+        beforePath=str(preview.before_path),
+        proposedPath=str(preview.proposed_path),
+        title=preview.title,
         tokensBefore=note.n_tokens_before,
         tokensAfter=note.n_tokens_after,
     )

@@ -6,10 +6,13 @@ from concurrent.futures import Future
 from typing import Final, TypeVar, cast
 from uuid import uuid4
 
+import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.lsp.error_edge import client_token
+from ullage.app.sessions.load import Loaded
+from ullage.app.summary.write import ModelUse, model_use
+from ullage.lsp.language_protocol import client_token
 from ullage.lsp.state import UllageServer
 from ullage.summary.request import Progress, Stage
 
@@ -41,23 +44,45 @@ class Reporter:
         self._ls.work_done_progress.report(self._token, value)
 
 
+async def with_model(
+    ls: UllageServer, loaded: Loaded, work: Callable[[ModelUse], Awaitable[T]]
+) -> T | None:
+    """Do what may ask the configured model for a summary; the progress names that model.
+
+    None where the user cancelled it.
+    """
+    model = await model_for(ls, loaded)
+    endpoint = model.endpoint
+    title = (
+        "Planning a compaction" if endpoint is None else f"Asking {endpoint.model} for a summary"
+    )
+    return await with_progress(
+        ls, title, lambda report: work(msgspec.structs.replace(model, report=report))
+    )
+
+
+async def model_for(
+    ls: UllageServer, loaded: Loaded, report: Callable[[Progress], None] | None = None
+) -> ModelUse:
+    """Give the configured model; the keyring is asked for its key in a thread."""
+    return await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places, report=report)
+
+
 async def with_progress(
-    ls: UllageServer,
-    title: str,
-    work: Callable[[Reporter], Awaitable[T]],
+    ls: UllageServer, title: str, work: Callable[[Reporter], Awaitable[T]]
 ) -> T | None:
     """Do some work under a progress of the client's own, or of ours where it shows such.
 
     None where its user cancelled it in the window. A request that is cancelled is so as usual.
     """
-    shown = await _shown_token(ls)
-    task = asyncio.ensure_future(work(Reporter(ls, shown)))
-    if shown is None:
+    token = await _shown_token(ls)
+    task = asyncio.ensure_future(work(Reporter(ls, token)))
+    if token is None:
         return await task
     loop = asyncio.get_running_loop()
-    ls.work_done_progress.begin(shown, types.WorkDoneProgressBegin(title=title, cancellable=True))
+    ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title=title, cancellable=True))
     tokens = cast("dict[str | int, Future[None]]", ls.work_done_progress.tokens)  # pyright: ignore[reportUnknownMemberType]: as below
-    cancelled = tokens[shown]
+    cancelled = tokens[token]
     cancelled.add_done_callback(lambda _: loop.call_soon_threadsafe(task.cancel))
     try:
         return await task
@@ -66,8 +91,8 @@ async def with_progress(
             return None
         raise
     finally:
-        tokens.pop(shown, None)
-        ls.work_done_progress.end(shown, types.WorkDoneProgressEnd())
+        tokens.pop(token, None)
+        ls.work_done_progress.end(token, types.WorkDoneProgressEnd())
 
 
 def _is_request_cancelled() -> bool:

@@ -5,32 +5,32 @@ import asyncio
 from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
 from ullage.core.gauge.gauge import short_tokens
 from ullage.errors import WriteNotSupported
-from ullage.lsp.commands.outcome import ask, changed, changing, meant
+from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do, show_changed
 from ullage.lsp.convert import session_ref
+from ullage.lsp.follow import load_session
 from ullage.lsp.protocol import Outcome, PruneArgument
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Prune"
 
 
-@changing
 async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
-    loaded = await meant(ls, argument.session)
+    loaded = await load_session(ls, argument.session)
     request = PruneRequest(
         chosen=None if argument.items is None else tuple(argument.items),
         is_everything=argument.isEverything,
     )
     plan = await asyncio.to_thread(plan_pruning, loaded, request)
     if isinstance(plan, Unpruned):
-        return Outcome(outcome="nothing", message=f"Nothing to do: {plan.reason}")
+        return nothing_to_do(plan.reason)
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
-    if not argument.isConfirmed and not await ask(
+    if not argument.isConfirmed and not await confirm(
         ls, _question(plan), BUTTON, "prune", loaded.path
     ):
-        return Outcome(outcome="cancelled", message="Pruning cancelled.")
+        return cancelled("Pruning cancelled.")
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
-    await changed(ls, loaded.path, made.loaded.path)
+    await show_changed(ls, loaded.path, made.loaded.path)
     before, after = short_tokens(plan.n_tokens_before), short_tokens(plan.n_tokens_after)
     where = " into a new session" if made.is_elsewhere else ""
     return Outcome(

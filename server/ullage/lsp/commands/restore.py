@@ -8,55 +8,54 @@ from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text
-from ullage.lsp.commands.outcome import ask, changed, changing, meant
+from ullage.lsp.commands.confirm import cancelled, confirm, show_changed
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.virtual_documents import show_text
-from ullage.lsp.error_edge import guarded
+from ullage.lsp.follow import load_session
 from ullage.lsp.protocol import Outcome, RestoreArgument
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Restore"
 
 
-@guarded
 async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
-    loaded = await meant(ls, argument.session)
-    found = await asyncio.to_thread(find_checkpoint, loaded.session, argument.checkpoint, ls.places)
+    loaded = await load_session(ls, argument.session)
+    saved = await asyncio.to_thread(find_checkpoint, loaded.session, argument.checkpoint, ls.places)
     if argument.into != "text":
-        return await _put(ls, loaded, found, argument.into)
+        ls.refuse_write()
+        return await _restore(ls, loaded, saved, argument.into)
     text = await asyncio.to_thread(
-        restore_text, found.checkpoint, ls.config.checkpoint, loaded.known_secrets
+        restore_text, saved.checkpoint, ls.config.checkpoint, loaded.known_secrets
     )
     document = VirtualUri(
-        name="Resume.md", session=str(loaded.path), checkpoint=found.checkpoint_id
+        name="Resume.md", session=str(loaded.path), checkpoint=saved.checkpoint_id
     )
     uri = write_virtual_uri(document)
     await show_text(ls, uri)
     return Outcome(
         outcome="done",
-        message=f"Checkpoint {found.checkpoint_id} as text, to be given to the agent",
+        message=f"Checkpoint {saved.checkpoint_id} as text, to be given to the agent",
         session=session_ref(loaded),
         text=text,
         uri=uri,
     )
 
 
-@changing
-async def _put(ls: UllageServer, loaded: Loaded, found: Found, into: Target) -> Outcome:
-    plan = await asyncio.to_thread(plan_restore, loaded, found.checkpoint, into, ls.config)
-    if not await ask(
+async def _restore(ls: UllageServer, loaded: Loaded, saved: Found, into: Target) -> Outcome:
+    plan = await asyncio.to_thread(plan_restore, loaded, saved.checkpoint, into, ls.config)
+    if not await confirm(
         ls,
         _question(plan),
         BUTTON,
-        f"checkpoint restore {found.checkpoint_id} --into {into}",
+        f"checkpoint restore {saved.checkpoint_id} --into {into}",
         loaded.path,
     ):
-        return Outcome(outcome="cancelled", message="Nothing was restored.")
+        return cancelled("Nothing was restored.")
     restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
-    await changed(ls, loaded.path, restored.loaded.path)
+    await show_changed(ls, loaded.path, restored.loaded.path)
     return Outcome(
         outcome="done",
-        message=f"Checkpoint {found.checkpoint_id} restored{_where(plan)}",
+        message=f"Checkpoint {saved.checkpoint_id} restored{_where(plan)}",
         session=session_ref(restored.loaded),
         # A session that was begun with it is simply deleted.
         canUndo=not isinstance(plan.change, NewPlan),

@@ -4,23 +4,22 @@ import asyncio
 
 from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
 from ullage.app.sessions.open import open_session
-from ullage.lsp.commands.outcome import ask, changed, changing
+from ullage.lsp.commands.confirm import cancelled, confirm, show_changed
 from ullage.lsp.convert import session_ref
+from ullage.lsp.follow import session_path
 from ullage.lsp.protocol import Outcome, SessionArgument
-from ullage.lsp.session import meant_path
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Undo"
 
 
-@changing
 async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
-    path = meant_path(ls, argument.session)
+    path = session_path(ls, argument.session)
     plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
-    if not await ask(ls, undo_question(plan), BUTTON, "undo", path):
-        return Outcome(outcome="cancelled", message="Nothing was undone.")
+    if not await confirm(ls, undo_question(plan), BUTTON, "undo", path):
+        return cancelled("Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
-    await changed(ls, path, undone.after.path)
+    await show_changed(ls, path, undone.after.path)
     return Outcome(
         outcome="done",
         message=undone_line(plan, undone),

@@ -6,13 +6,12 @@ from pathlib import Path
 from lsprotocol import types
 
 from ullage.core.documents.outline import find_row_at_line
-from ullage.lsp.convert import SOURCE, UTILIZATION_CODE, path_of
+from ullage.lsp.convert import SOURCE, path_of, range_of
+from ullage.lsp.documents.diagnostics import UTILIZATION_CODE
 from ullage.lsp.documents.edit import fix_action
-from ullage.lsp.documents.finding import range_of
-from ullage.lsp.documents.outline import outlined
-from ullage.lsp.documents.possible import possible_commands
+from ullage.lsp.documents.offered_commands import offered_commands
+from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.documents.proposal import proposal_actions
-from ullage.lsp.error_edge import guarded
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,
@@ -39,37 +38,36 @@ ALWAYS = (
 """What is offered anywhere in a transcript, with or without a finding."""
 
 
-@guarded
-async def code_actions(ls: UllageServer, params: types.CodeActionParams) -> list[types.CodeAction]:
+async def answer_code_actions(
+    ls: UllageServer, params: types.CodeActionParams
+) -> list[types.CodeAction]:
     path = path_of(params.text_document.uri)
     if path is None:
         return []
     only = params.context.only
-    found: list[types.CodeAction] = []
     async with ls.lock_of(path):
         # A transcript that was just opened may still be read.
         followed = ls.sessions.followed.get(path)
-    possible = (
-        frozenset[str]() if followed is None else await possible_commands(ls, followed.loaded)
-    )
+    offered = frozenset[str]() if followed is None else await offered_commands(ls, followed.loaded)
+    actions: list[types.CodeAction] = []
     if _is_wanted(types.CodeActionKind.QuickFix, only):
-        ours = [one for one in params.context.diagnostics if one.source == SOURCE]
-        for diagnostic in ours:
-            if diagnostic.code == UTILIZATION_CODE:
-                found += _relief(path, possible, diagnostic)
+        findings = [finding for finding in params.context.diagnostics if finding.source == SOURCE]
+        for finding in findings:
+            if finding.code == UTILIZATION_CODE:
+                actions += _relief(path, offered, finding)
             else:
-                found += _text_fixes(ls, path, diagnostic)
-        found += await proposal_actions(ls, path, ours)
-    if possible and _is_wanted(types.CodeActionKind.Refactor, only):
-        taken = {action.command.command for action in found if action.command is not None}
-        found += [
-            _action(title, command, path, types.CodeActionKind.Refactor)
+                actions += _text_fixes(ls, path, finding)
+        actions += await proposal_actions(ls, path, findings)
+    if offered and _is_wanted(types.CodeActionKind.Refactor, only):
+        taken = {action.command.command for action in actions if action.command is not None}
+        actions += [
+            _action(title, command, path)
             for title, command in ALWAYS
-            if command in possible and command not in taken
+            if command in offered and command not in taken
         ]
-        if PIN_COMMAND in possible:
-            found += await _pinning(ls, path, params)
-    return found
+        if PIN_COMMAND in offered:
+            actions += await _pinning(ls, path, params)
+    return actions
 
 
 async def _pinning(
@@ -78,30 +76,21 @@ async def _pinning(
     """Offer to pin what the user said in this line."""
     is_asked_for = params.context.trigger_kind == types.CodeActionTriggerKind.Invoked
     # Editors ask at every move of the cursor, many without saying so: nothing is read for that.
-    known = await outlined(ls, path) if is_asked_for else ls.documents.outlines.get(path)
-    row = None if known is None else find_row_at_line(known.outline, params.range.start.line)
+    outlines = ls.documents.outlines
+    outlined = await read_outline(ls, path) if is_asked_for else outlines.get(path)
+    row = None if outlined is None else find_row_at_line(outlined.outline, params.range.start.line)
     if row is None or row.kind != "user":
         return []
-    title = "Pin this message"
-    arguments = [{"session": str(path), "entry": row.entry_id}]
-    return [
-        types.CodeAction(
-            title=title,
-            kind=types.CodeActionKind.Refactor,
-            command=types.Command(title=title, command=PIN_COMMAND, arguments=arguments),
-        )
-    ]
+    return [_action("Pin this message", PIN_COMMAND, path, entry=row.entry_id)]
 
 
 def _relief(
-    path: Path, possible: frozenset[str], diagnostic: types.Diagnostic
+    path: Path, offered: frozenset[str], finding: types.Diagnostic
 ) -> list[types.CodeAction]:
     actions = [
-        _action(title, command, path, types.CodeActionKind.QuickFix, [diagnostic])
-        for title, command in RELIEF
-        if command in possible
+        _action(title, command, path, finding) for title, command in RELIEF if command in offered
     ]
-    if actions and COMPACT_COMMAND in possible:
+    if actions and COMPACT_COMMAND in offered:
         actions[0].is_preferred = True
     return actions
 
@@ -132,16 +121,21 @@ def _action(
     title: str,
     command: str,
     path: Path,
-    kind: types.CodeActionKind,
-    diagnostics: list[types.Diagnostic] | None = None,
+    finding: types.Diagnostic | None = None,
+    *,
+    entry: str | None = None,
 ) -> types.CodeAction:
+    """Offer a command; without a finding, as what may be done at any time."""
     argument = {"session": str(path)}
+    if entry is not None:
+        argument["entry"] = entry
     if command == RESTORE_COMMAND:
         argument["into"] = "session"
+    is_fix = finding is not None
     return types.CodeAction(
         title=title,
-        kind=kind,
-        diagnostics=diagnostics,
+        kind=types.CodeActionKind.QuickFix if is_fix else types.CodeActionKind.Refactor,
+        diagnostics=None if finding is None else [finding],
         command=types.Command(title=title, command=command, arguments=[argument]),
     )
 

@@ -3,8 +3,7 @@
 from lsprotocol import types
 
 from ullage.core.documents.finding import TextFix
-from ullage.lsp.convert import path_of
-from ullage.lsp.documents.finding import range_of
+from ullage.lsp.convert import path_of, range_of
 from ullage.lsp.state import UllageServer
 
 
@@ -17,31 +16,27 @@ def fix_action(
     *,
     is_preferred: bool = False,
 ) -> types.CodeAction:
-    """Offer a change; of the file as it was saved where nobody knows what was typed since."""
+    """Offer a change; of the file as it was saved where nobody knows what was typed since.
+
+    The version is that of the text that was checked: a client refuses the change for a later one.
+    It is known of clients that send what is typed.
+    """
     path = path_of(uri)
     is_known = path is not None and ls.documents.is_typing_known(path)
+    edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
+    if version is None or not _takes_versions(ls):
+        workspace_edit = types.WorkspaceEdit(changes={uri: [edit]})
+    else:
+        document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
+        workspace_edit = types.WorkspaceEdit(
+            document_changes=[types.TextDocumentEdit(text_document=document, edits=[edit])]
+        )
     return types.CodeAction(
         title=fix.title if is_known else f"{fix.title} (as saved)",
         kind=types.CodeActionKind.QuickFix,
         diagnostics=diagnostics,
         is_preferred=is_preferred and is_known,
-        edit=_workspace_edit(ls, uri, fix, version),
-    )
-
-
-def _workspace_edit(
-    ls: UllageServer, uri: str, fix: TextFix, version: int | None
-) -> types.WorkspaceEdit:
-    """Make a change for one version of a document: a client refuses it for a later one.
-
-    The version is known of clients that send what is typed.
-    """
-    edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
-    if version is None or not _takes_versions(ls):
-        return types.WorkspaceEdit(changes={uri: [edit]})
-    document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
-    return types.WorkspaceEdit(
-        document_changes=[types.TextDocumentEdit(text_document=document, edits=[edit])]
+        edit=workspace_edit,
     )
 
 

@@ -1,72 +1,51 @@
 """Inlay hints: what each visible entry of a transcript costs, or section of instructions."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
-from typing import TypeAlias
-
 from lsprotocol import types
 
-from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import Outlined
 from ullage.app.documents.outline_text import hint_text, hint_tooltip
 from ullage.core.documents.outline import list_rows_between
-from ullage.lsp.documents.by_kind import reader_at
-from ullage.lsp.documents.diagnostics import surroundings
-from ullage.lsp.documents.file_hints import FileHints, section_hints
-from ullage.lsp.documents.outline import outlined
-from ullage.lsp.error_edge import guarded
-from ullage.lsp.state import UllageServer
+from ullage.core.documents.text_sections import cut_text_sections
+from ullage.core.text.positions import Positions
+from ullage.lsp.convert import position_of
+from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_outline, of_text
 
 MAX_HINTS = 500
 """Editors ask for what is visible; of one that asks for more, the last lines count (chosen)."""
-ReadHints: TypeAlias = Callable[
-    [UllageServer, Path, types.InlayHintParams], Awaitable[list[types.InlayHint]]
-]
 
 
-@guarded
-async def inlay_hints(ls: UllageServer, params: types.InlayHintParams) -> list[types.InlayHint]:
-    found = reader_at(ls, params.text_document.uri, HINTS)
-    if found is None:
-        return []
-    read, path = found
-    return await read(ls, path, params)
-
-
-async def transcript_hints(
-    ls: UllageServer, path: Path, params: types.InlayHintParams
-) -> list[types.InlayHint]:
-    found = await outlined(ls, path)
-    return [] if found is None else await asyncio.to_thread(_hints, found, params.range)
-
-
-def _of_file(read: FileHints) -> ReadHints:
-    async def hints_of_file(
-        ls: UllageServer, path: Path, params: types.InlayHintParams
-    ) -> list[types.InlayHint]:
-        return await asyncio.to_thread(read, path, params.range, surroundings(ls))
-
-    return hints_of_file
-
-
-HINTS: Mapping[DocumentKind, ReadHints] = {
-    "transcript": transcript_hints,
-    "instructions": _of_file(section_hints),
-    "memory": _of_file(section_hints),
-}
-
-
-def _hints(found: Outlined, wanted: types.Range) -> list[types.InlayHint]:
-    rows = list_rows_between(found.outline, wanted.start.line, wanted.end.line)[-MAX_HINTS:]
+def transcript_hints(outlined: Outlined, params: types.InlayHintParams) -> list[types.InlayHint]:
+    first, last = params.range.start.line, params.range.end.line
     # They stand before the line: an entry is longer than any screen is wide.
     return [
         types.InlayHint(
             position=types.Position(line=row.line, character=0),
             label=text,
-            tooltip=hint_tooltip(found, row),
+            tooltip=hint_tooltip(outlined, row),
             padding_right=True,
         )
-        for row in rows
-        if (text := hint_text(found, row))
+        for row in list_rows_between(outlined.outline, first, last)[-MAX_HINTS:]
+        if (text := hint_text(outlined, row))
     ]
+
+
+def section_hints(file: SmallFile, params: types.InlayHintParams) -> list[types.InlayHint]:
+    """Give the tokens at the headings that are in sight."""
+    positions = Positions(file.text)
+    hints: list[types.InlayHint] = []
+    for section in cut_text_sections(file.text):
+        end = positions.position(section.heading_end)
+        if params.range.start.line <= end.line <= params.range.end.line:
+            label = f"~{section.n_tokens:,} tokens"
+            hints.append(types.InlayHint(position=position_of(end), label=label, padding_left=True))
+    return hints
+
+
+answer_hints = answer_by_kind(
+    {
+        "transcript": of_outline(transcript_hints, []),
+        "instructions": of_text(section_hints, []),
+        "memory": of_text(section_hints, []),
+    },
+    [],
+)

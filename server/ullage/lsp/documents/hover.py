@@ -1,13 +1,11 @@
 """Hovers: what a line costs and whether it is still in the context; what a key means."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
-from typing import TypeAlias
+import re
 
 from lsprotocol import types
 
-from ullage.app.documents.kind import DocumentKind
+from ullage.app.config.report import PlainValue, SettingReport, report_config
+from ullage.app.documents.instruction_size import sent_tokens
 from ullage.app.documents.outline import Outlined, answered_calls, placed_compactions
 from ullage.app.documents.outline_text import (
     KIND_NAMES,
@@ -18,84 +16,168 @@ from ullage.app.documents.outline_text import (
     total_text,
 )
 from ullage.app.gauge.status_text import ago
-from ullage.core.documents.outline import Row, find_row_at_line
+from ullage.core.config.key import Key
+from ullage.core.config.read import key_at
+from ullage.core.documents.outline import find_row_at_line
+from ullage.core.documents.text_sections import cut_text_sections, estimate_text
 from ullage.core.gauge.loss import measured_text, noted_loss
+from ullage.core.secrets.scan import list_known_secrets, mask
+from ullage.core.text.positions import Extent, Position, Positions
 from ullage.core.transcript.context import Compaction
-from ullage.lsp.documents.by_kind import reader_at
-from ullage.lsp.documents.diagnostics import surroundings
-from ullage.lsp.documents.file_hovers import (
-    FileHover,
-    checkpoint_hover,
-    config_hover,
-    section_hover,
-)
-from ullage.lsp.documents.outline import outlined
-from ullage.lsp.error_edge import guarded
-from ullage.lsp.markdown import escaped
-from ullage.lsp.state import UllageServer
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.lsp.convert import escape_markdown, range_of
+from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_outline, of_text
+from ullage.store.checkpoint.files import read_checkpoint
+from ullage.store.config.files import guess_place, parse_config
 
-ReadHover: TypeAlias = Callable[
-    [UllageServer, Path, types.HoverParams], Awaitable[types.Hover | None]
-]
-
-
-@guarded
-async def hover(ls: UllageServer, params: types.HoverParams) -> types.Hover | None:
-    found = reader_at(ls, params.text_document.uri, HOVERS)
-    if found is None:
-        return None
-    read, path = found
-    return await read(ls, path, params)
-
-
-async def transcript_hover(
-    ls: UllageServer, path: Path, params: types.HoverParams
-) -> types.Hover | None:
-    found = await outlined(ls, path)
-    row = None if found is None else find_row_at_line(found.outline, params.position.line)
-    if found is None or row is None:
-        return None
-    text = await asyncio.to_thread(_text, found, row)
-    return types.Hover(contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value=text))
-
-
-def _of_file(read: FileHover) -> ReadHover:
-    async def hover_of_file(
-        ls: UllageServer, path: Path, params: types.HoverParams
-    ) -> types.Hover | None:
-        return await asyncio.to_thread(read, path, params.position, surroundings(ls))
-
-    return hover_of_file
-
-
-HOVERS: Mapping[DocumentKind, ReadHover] = {
-    "transcript": transcript_hover,
-    "config": _of_file(config_hover),
-    "checkpoint": _of_file(checkpoint_hover),
-    "instructions": _of_file(section_hover),
-    "memory": _of_file(section_hover),
+SETTERS = {
+    "workspace": "any workspace",
+    "trusted": "trusted workspaces",
+    "user": "you, and no workspace",
 }
+MAX_TOPIC_CHARS = 200
+_CHECKPOINT_ID = re.compile(r"\bcp_\d{3,9}\b")
 
 
-def _text(found: Outlined, row: Row) -> str:
+def transcript_hover(outlined: Outlined, params: types.HoverParams) -> types.Hover | None:
+    row = find_row_at_line(outlined.outline, params.position.line)
+    if row is None:
+        return None
     when = "" if row.at_ms is None else f" · {ago(row.at_ms)}"
     parts = [f"**{KIND_NAMES[row.kind]}**{when}"]
     if row.title:
-        parts.append(escaped(row.title))
-    parts += [escaped(call) for call in row.calls or answered_calls(found, row)]
+        parts.append(escape_markdown(row.title))
+    parts += [escape_markdown(call) for call in row.calls or answered_calls(outlined, row)]
     if row.kind == "compaction":
-        placed = (one for one in placed_compactions(found) if one.row is row)
-        parts += [part for one in placed for part in _compaction(found, one.compaction)]
-    tokens, total = tokens_text(found, row), total_text(found, row)
-    parts.append("  \n".join(line for line in (tokens, total, presence_text(found, row)) if line))
-    return "\n\n".join(parts)
+        for placed in placed_compactions(outlined):
+            if placed.row is row:
+                parts += _compaction_parts(outlined, placed.compaction)
+    lines = (tokens_text(outlined, row), total_text(outlined, row), presence_text(outlined, row))
+    parts.append("  \n".join(line for line in lines if line))
+    return _hover(parts)
 
 
-def _compaction(found: Outlined, compaction: Compaction) -> list[str]:
+def _compaction_parts(outlined: Outlined, compaction: Compaction) -> list[str]:
     loss = noted_loss(compaction.details)
-    lines = summary_lines(found, compaction)
+    lines = summary_lines(outlined, compaction)
     return [
         change_text(compaction),
-        *([] if loss is None else [f"Audit: {escaped(measured_text(loss))}"]),
-        *(["\n".join(f"> {escaped(line)}  " for line in lines)] if lines else []),
+        *([] if loss is None else [f"Audit: {escape_markdown(measured_text(loss))}"]),
+        *(["\n".join(f"> {escape_markdown(line)}  " for line in lines)] if lines else []),
     ]
+
+
+def config_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None:
+    """Tell what a key means, its default, and what holds and why."""
+    content = file.text.encode("utf-8", "replace")
+    source = parse_config(guess_place(file.path), str(file.path), content)
+    positions = Positions(file.text)
+    here = key_at(source, _offset(positions, params))
+    if here is None:
+        return None
+    key, member = here
+    reports = report_config(file.around.config, file.around.places).settings
+    of_key = [report for report in reports if report.key == key.name]
+    general = [report for report in of_key if report.model is None]
+    extent = positions.extent(member.start, member.end)
+    return _hover(_key_parts(key, (general or of_key)[0]), extent)
+
+
+def _key_parts(key: Key, report: SettingReport) -> list[str]:
+    origins = ", ".join(
+        origin.name if origin.line is None else f"{origin.name}:{origin.line}"
+        for origin in report.origins
+    )
+    value = f"{_value(report.value)}, from {escape_markdown(origins)}"
+    return [
+        f"**{escape_markdown(key.name)}**",
+        f"{escape_markdown(key.meaning)}. Must be {escape_markdown(key.kind.wanted)}.",
+        f"Default: {_value(report.default)}"
+        f"  \nNow: {'the default' if report.is_default else value}",
+        f"Set by {SETTERS[key.scope]}{', per model' if key.is_per_model else ''}"
+        f" · variable `{key.variable}`",
+    ]
+
+
+def _value(value: PlainValue) -> str:
+    if value is None or value == []:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return escape_markdown(", ".join(value) if isinstance(value, list) else f"{value}")
+
+
+def checkpoint_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None:
+    """Tell of the checkpoint whose id is pointed at: when, why, how full, and about what."""
+    positions = Positions(file.text)
+    line_start = positions.line_start(params.position.line)
+    offset = _offset(positions, params) - line_start
+    for match in _CHECKPOINT_ID.finditer(positions.line_text(params.position.line)):
+        if match.start() <= offset <= match.end():
+            extent = positions.extent(line_start + match.start(), line_start + match.end())
+            return _hover(_checkpoint_parts(file, match[0]), extent)
+    return None
+
+
+def _checkpoint_parts(file: SmallFile, checkpoint_id: str) -> list[str]:
+    try:
+        checkpoint = read_checkpoint(file.path.with_name(f"{checkpoint_id}.yaml"))
+    except FileNotFoundError:
+        return [f"**{escape_markdown(checkpoint_id)}** is not there any more."]
+    except (CorruptCheckpoint, NewerCheckpoint) as error:
+        return [escape_markdown(f"{error}")]
+    meta, use = checkpoint.meta, checkpoint.meta.token_usage
+    head = (meta.checkpoint_id, meta.created_at, meta.trigger)
+    name, written, trigger = (escape_markdown(text) for text in head)
+    secrets = list_known_secrets(file.around.places.env)
+    topic = mask(checkpoint.working.topic, secrets)[:MAX_TOPIC_CHARS]
+    parts = [
+        f"**{name}** · {written} · {trigger}",
+        f"{use.input_tokens:,} of {use.context_window:,} tokens ·"
+        f" {meta.compaction_count} compactions · {len(checkpoint.decisions)} decisions ·"
+        f" {len(checkpoint.open_items)} open items",
+    ]
+    return [*parts, escape_markdown(topic)] if topic else parts
+
+
+def section_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None:
+    """Tell what the section under a heading costs in every request."""
+    positions = Positions(file.text)
+    offset = _offset(positions, params)
+    sections = cut_text_sections(file.text)
+    pointed = (section for section in sections if section.start <= offset <= section.heading_end)
+    section = next(pointed, None)
+    if section is None:
+        return None
+    n_all = max(estimate_text(file.text), 1)
+    share = min(section.n_tokens / n_all, 1.0)
+    text = (
+        f"About {section.n_tokens:,} tokens with all below it: {share:.0%} of this file,"
+        f" which has about {n_all:,}."
+    )
+    least, most = sent_tokens(file.path, file.text, file.around)
+    if least < n_all:
+        some = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        text += f" Only {some} of them are in a request: the rest is cut off."
+    return _hover([text], positions.extent(section.start, section.heading_end))
+
+
+def _offset(positions: Positions, params: types.HoverParams) -> int:
+    return positions.offset(Position(params.position.line, params.position.character))
+
+
+def _hover(parts: list[str], extent: Extent | None = None) -> types.Hover:
+    content = types.MarkupContent(kind=types.MarkupKind.Markdown, value="\n\n".join(parts))
+    return types.Hover(contents=content, range=None if extent is None else range_of(extent))
+
+
+answer_hover = answer_by_kind(
+    {
+        "transcript": of_outline(transcript_hover, None),
+        "config": of_text(config_hover, None),
+        "checkpoint": of_text(checkpoint_hover, None),
+        "instructions": of_text(section_hover, None),
+        "memory": of_text(section_hover, None),
+    },
+    None,
+)

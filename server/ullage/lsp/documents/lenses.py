@@ -1,137 +1,144 @@
 """Code lenses: how full a transcript is, what a compaction did, what a file costs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
 
-from lsprotocol import types
+from lsprotocol.types import CodeLens, CodeLensParams, Command
 
-from ullage.app.documents.kind import DocumentKind
-from ullage.app.documents.outline import Outlined, PlacedCompaction, placed_compactions
+from ullage.app.documents.instruction_size import sent_text, size_text
+from ullage.app.documents.instructions import is_index
+from ullage.app.documents.outline import PlacedCompaction, placed_compactions
 from ullage.app.documents.outline_text import change_text
 from ullage.app.sessions.load import Loaded
-from ullage.core.documents.virtual_uri import write_summary_uri
+from ullage.core.documents.text_sections import estimate_text
+from ullage.core.documents.virtual_uri import VirtualUri, write_summary_uri, write_virtual_uri
 from ullage.core.gauge.gauge import gauge_text
-from ullage.lsp.documents.by_kind import reader_at
-from ullage.lsp.documents.diagnostics import surroundings
-from ullage.lsp.documents.file_lenses import (
-    FileLenses,
-    checkpoint_lenses,
-    instruction_lenses,
-    memory_lenses,
-)
-from ullage.lsp.documents.outline import outlined
-from ullage.lsp.documents.possible import possible_commands
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.lsp.convert import line_range
+from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_text
+from ullage.lsp.documents.offered_commands import offered_commands
+from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.documents.proposal import preview_lenses
-from ullage.lsp.error_edge import guarded
-from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,
     PRUNE_COMMAND,
+    RESTORE_COMMAND,
     SHOW_COMMAND,
     UNDO_COMMAND,
 )
 from ullage.lsp.state import UllageServer
+from ullage.store.checkpoint.yaml_file import load
 
 HEAD = (
     ("Compact…", COMPACT_COMMAND),
     ("Prune…", PRUNE_COMMAND),
     ("Write Checkpoint", CHECKPOINT_COMMAND),
 )
-NO_COMMAND = ""
-"""A lens that only tells something; editors show its title as plain text."""
-ReadLenses: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.CodeLens]]]
+AS_TEXT = (("as text", "text"),)
+INTO_SESSIONS = (("into this session…", "session"), ("into a new one…", "new"))
 
 
-@guarded
-async def lenses(ls: UllageServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    found = reader_at(ls, params.text_document.uri, LENSES)
-    if found is None:
-        return []
-    read, path = found
-    return await read(ls, path)
-
-
-async def transcript_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
-    found = await outlined(ls, path)
+async def transcript_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> list[CodeLens]:
+    outlined = await read_outline(ls, path)
     followed = ls.sessions.followed.get(path)
     if followed is None:
         return []
-    possible = await possible_commands(ls, followed.loaded)
-    return await asyncio.to_thread(_lenses, followed.loaded, found, possible)
-
-
-async def _lenses_of_checkpoint(ls: UllageServer, path: Path) -> list[types.CodeLens]:
-    return await asyncio.to_thread(
-        checkpoint_lenses,
-        path,
-        surroundings(ls),
-        may_write=may_write(ls),
-        can_show=ls.can_show_text,
-    )
-
-
-def _of_file(read: FileLenses) -> ReadLenses:
-    async def lenses_of_file(ls: UllageServer, path: Path) -> list[types.CodeLens]:
-        return await asyncio.to_thread(read, path, surroundings(ls))
-
-    return lenses_of_file
-
-
-LENSES: Mapping[DocumentKind, ReadLenses] = {
-    "transcript": transcript_lenses,
-    "checkpoint": _lenses_of_checkpoint,
-    "instructions": _of_file(instruction_lenses),
-    "memory": _of_file(memory_lenses),
-    "preview": preview_lenses,
-}
-
-
-def _lenses(
-    loaded: Loaded, found: Outlined | None, possible: frozenset[str]
-) -> list[types.CodeLens]:
-    """Make the lenses; without an outline, as of a database, those of the first line alone."""
-    head = [_lens(0, *one) for one in _head(loaded, possible)]
-    if found is None:
-        return head
+    loaded = followed.loaded
+    offered = await offered_commands(ls, loaded)
+    head = [_lens(command) for command in _head(loaded, offered)]
+    # Without an outline, as of a database, there are those of the first line alone.
+    placed = () if outlined is None else await asyncio.to_thread(placed_compactions, outlined)
     return head + [
-        _lens(placed.row.line, *one)
-        for placed in placed_compactions(found)
-        for one in _of_compaction(loaded, placed, possible)
+        _lens(command, compaction.row.line)
+        for compaction in placed
+        for command in _of_compaction(loaded, compaction, offered)
     ]
 
 
-Command: TypeAlias = tuple[str, str, object]
-"""Title, command and its argument."""
-
-
-def _head(loaded: Loaded, possible: frozenset[str]) -> Iterator[Command]:
-    session = {"session": str(loaded.path)}
-    yield gauge_text(loaded.status.gauge), NO_COMMAND, None
+def _head(loaded: Loaded, offered: frozenset[str]) -> Iterator[Command]:
+    yield Command(gauge_text(loaded.status.gauge), "")
     for title, command in HEAD:
-        if command in possible:
-            yield title, command, session
+        if command in offered:
+            yield Command(title, command, arguments=[{"session": str(loaded.path)}])
 
 
 def _of_compaction(
-    loaded: Loaded, placed: PlacedCompaction, possible: frozenset[str]
+    loaded: Loaded, placed: PlacedCompaction, offered: frozenset[str]
 ) -> Iterator[Command]:
     compaction = placed.compaction
-    yield change_text(compaction), NO_COMMAND, None
-    if compaction.summary and SHOW_COMMAND in possible:
+    yield Command(change_text(compaction), "")
+    if compaction.summary and SHOW_COMMAND in offered:
         uri = write_summary_uri(str(loaded.path), compaction.entry_id)
-        yield "Show summary", SHOW_COMMAND, {"uri": uri}
+        yield Command("Show summary", SHOW_COMMAND, arguments=[{"uri": uri}])
     # A prune since then would be taken back first.
-    if UNDO_COMMAND in possible and placed.is_last and loaded.context.pruned is None:
-        yield "Undo", UNDO_COMMAND, {"session": str(loaded.path)}
+    if UNDO_COMMAND in offered and placed.is_last and loaded.context.pruned is None:
+        yield Command("Undo", UNDO_COMMAND, arguments=[{"session": str(loaded.path)}])
 
 
-def _lens(line: int, title: str, command: str, argument: object) -> types.CodeLens:
-    start = types.Position(line=line, character=0)
-    arguments = None if argument is None else [argument]
-    return types.CodeLens(
-        range=types.Range(start=start, end=start),
-        command=types.Command(title=title, command=command, arguments=arguments),
-    )
+async def checkpoint_lenses(ls: UllageServer, path: Path, params: CodeLensParams) -> list[CodeLens]:
+    can_show, may_write = ls.can_show_text, ls.may_write
+
+    def read(file: SmallFile, _: CodeLensParams) -> list[CodeLens]:
+        commands = _of_checkpoint(file, can_show=can_show, may_write=may_write)
+        return [_lens(command) for command in commands]
+
+    return await of_text(read, [])(ls, path, params)
+
+
+def _of_checkpoint(file: SmallFile, *, can_show: bool, may_write: bool) -> Iterator[Command]:
+    """Offer what the command line does with a checkpoint; nothing on one that cannot be read."""
+    try:
+        meta = load(file.text.encode("utf-8", "replace")).meta
+    except (CorruptCheckpoint, NewerCheckpoint):
+        return
+    session, checkpoint = meta.session_file, file.path.stem
+    # A runtime that keeps no file restores by itself.
+    if not session or not Path(session).exists():
+        return
+    ways = (*(AS_TEXT if can_show else ()), *(INTO_SESSIONS if may_write else ()))
+    for at, (title, into) in enumerate(ways):
+        argument = {"session": session, "checkpoint": checkpoint, "into": into}
+        yield Command(title if at else f"Restore {title}", RESTORE_COMMAND, arguments=[argument])
+    previous = meta.previous_checkpoint
+    if previous is not None and can_show:
+        changes = VirtualUri(
+            name="Checkpoint Changes", session=session, old=previous, new=checkpoint
+        )
+        uri = write_virtual_uri(changes)
+        yield Command(f"Compare with {previous}", SHOW_COMMAND, arguments=[{"uri": uri}])
+
+
+def instruction_lenses(file: SmallFile, _: CodeLensParams) -> list[CodeLens]:
+    if not file.text:
+        return []
+    size = size_text(file.path, file.text, file.around)
+    sent = sent_text(file.path, file.text, file.around)
+    return [_lens(Command(f"{size} · {sent} tokens in every request", ""))]
+
+
+def memory_lenses(file: SmallFile, params: CodeLensParams) -> list[CodeLens]:
+    """Say what memory costs: the index in every request, other notes when they are read."""
+    if is_index(file.path):
+        return instruction_lenses(file, params)
+    if not file.text:
+        return []
+    return [_lens(Command(f"~{estimate_text(file.text):,} tokens when it is read", ""))]
+
+
+def _lens(command: Command, line: int = 0) -> CodeLens:
+    """Make a lens; of a command without a name, editors show the title as plain text."""
+    return CodeLens(range=line_range(line), command=command)
+
+
+answer_lenses = answer_by_kind(
+    {
+        "transcript": transcript_lenses,
+        "checkpoint": checkpoint_lenses,
+        "instructions": of_text(instruction_lenses, []),
+        "memory": of_text(memory_lenses, []),
+        "preview": preview_lenses,
+    },
+    [],
+)

@@ -1,64 +1,88 @@
 """Document links: files that calls touched or instructions name, and checkpoints."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 from lsprotocol import types
 
-from ullage.app.documents.kind import DocumentKind
-from ullage.app.documents.outline import Outlined, transcript_targets
-from ullage.lsp.convert import uri_of
-from ullage.lsp.documents.by_kind import reader_at
-from ullage.lsp.documents.diagnostics import surroundings
-from ullage.lsp.documents.file_links import FileLinks, checkpoint_links, mention_links
-from ullage.lsp.documents.outline import outlined
-from ullage.lsp.error_edge import guarded
+from ullage.app.documents.checkpoint_check import key_extent
+from ullage.app.documents.outline import transcript_targets
+from ullage.core.documents.mentioned_paths import find_mentions
+from ullage.core.text.positions import Positions
+from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.lsp.convert import range_of, uri_of
+from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_text
+from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
-from ullage.store.files.places import Places
+from ullage.store.checkpoint.yaml_file import load
+from ullage.store.files.text_files import exists
 
-ReadLinks: TypeAlias = Callable[[UllageServer, Path], Awaitable[list[types.DocumentLink]]]
 
-
-@guarded
-async def links(ls: UllageServer, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
-    found = reader_at(ls, params.text_document.uri, LINKS)
-    if found is None:
+async def transcript_links(
+    ls: UllageServer, path: Path, _: types.DocumentLinkParams
+) -> list[types.DocumentLink]:
+    outlined = await read_outline(ls, path)
+    if outlined is None:
         return []
-    read, path = found
-    return await read(ls, path)
-
-
-async def transcript_links(ls: UllageServer, path: Path) -> list[types.DocumentLink]:
-    found = await outlined(ls, path)
-    return [] if found is None else await asyncio.to_thread(_links, found, ls.places)
-
-
-def _of_file(read: FileLinks) -> ReadLinks:
-    async def links_of_file(ls: UllageServer, path: Path) -> list[types.DocumentLink]:
-        return await asyncio.to_thread(read, path, surroundings(ls))
-
-    return links_of_file
-
-
-LINKS: Mapping[DocumentKind, ReadLinks] = {
-    "transcript": transcript_links,
-    "checkpoint": _of_file(checkpoint_links),
-    "instructions": _of_file(mention_links),
-    "memory": _of_file(mention_links),
-}
-
-
-def _links(found: Outlined, places: Places) -> list[types.DocumentLink]:
     return [
         types.DocumentLink(
             range=types.Range(
-                start=types.Position(line=one.line, character=one.column),
-                end=types.Position(line=one.line, character=one.end_column),
+                start=types.Position(line=target.line, character=target.column),
+                end=types.Position(line=target.line, character=target.end_column),
             ),
-            target=uri_of(one.path),
-            tooltip=one.tooltip,
+            target=uri_of(target.path),
+            tooltip=target.tooltip,
         )
-        for one in transcript_targets(found, places)
+        for target in await asyncio.to_thread(transcript_targets, outlined, ls.places)
     ]
+
+
+def checkpoint_links(file: SmallFile, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    """Link what a checkpoint follows: its session, and the checkpoint before."""
+    try:
+        meta = load(file.text.encode("utf-8", "replace")).meta
+    except (CorruptCheckpoint, NewerCheckpoint):
+        return []
+    targets = [("session_file", Path(meta.session_file), "Open the session")]
+    if meta.previous_checkpoint is not None:
+        previous = file.path.with_name(f"{Path(meta.previous_checkpoint).name}.yaml")
+        targets.append(("previous_checkpoint", previous, "Open the checkpoint before"))
+    positions = Positions(file.text)
+    return [
+        types.DocumentLink(
+            range=range_of(key_extent(("meta", key), file.text, positions)),
+            target=uri_of(target),
+            tooltip=tooltip,
+        )
+        for key, target, tooltip in targets
+        if target.is_absolute() and exists(target)
+    ]
+
+
+def mention_links(file: SmallFile, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    """Link the files of the workspace that a text names, from its folder or from one above."""
+    workspace, folders = file.around.workspace_of(file.path), [file.path.parent]
+    if workspace is not None:
+        folders += [
+            folder for folder in file.path.parent.parents if folder.is_relative_to(workspace)
+        ]
+    positions = Positions(file.text)
+    links: list[types.DocumentLink] = []
+    for mention in find_mentions(file.text):
+        targets = (folder / mention.path for folder in folders)
+        target = next((target for target in targets if exists(target)), None)
+        if target is not None and not mention.path.endswith("/"):
+            where = range_of(positions.extent(mention.start, mention.end))
+            links.append(types.DocumentLink(range=where, target=uri_of(target)))
+    return links
+
+
+answer_links = answer_by_kind(
+    {
+        "transcript": transcript_links,
+        "checkpoint": of_text(checkpoint_links, []),
+        "instructions": of_text(mention_links, []),
+        "memory": of_text(mention_links, []),
+    },
+    [],
+)

@@ -11,7 +11,7 @@ from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer
 
 
-async def outlined(ls: UllageServer, path: Path) -> Outlined | None:
+async def read_outline(ls: UllageServer, path: Path) -> Outlined | None:
     """Give the outline of a transcript as it is now; None where it cannot be read."""
     await refresh(ls, path)
     async with ls.outline_lock_of(path):
@@ -22,31 +22,31 @@ async def outlined(ls: UllageServer, path: Path) -> Outlined | None:
         if before is not None and before.loaded is followed.loaded:
             return before
         try:
-            found = await asyncio.to_thread(outline_of, followed.loaded, before)
+            outlined = await asyncio.to_thread(outline_of, followed.loaded, before)
         except UllageError:
-            found = None
-        _keep(ls, path, found)
-        return found
+            outlined = None
+        _keep(ls, path, outlined)
+        return outlined
+
+
+def _keep(ls: UllageServer, path: Path, outlined: Outlined | None) -> None:
+    """Keep an outline while its transcript is open, or is the one that the gauge shows."""
+    outlines, wanted = ls.documents.outlines, {*ls.documents.open_uris, ls.gauge_path()}
+    for unwanted in (path, *outlines.keys() - wanted):
+        outlines.pop(unwanted, None)
+    if outlined is not None and path in wanted:
+        outlines[path] = outlined
 
 
 async def entry_lines(ls: UllageServer, loaded: Loaded) -> Mapping[str, int]:
     """Give the lines, from 0, of the entries of a session; none where its file has no such."""
     if loaded.path not in ls.sessions.followed:
         return {}
-    found = await outlined(ls, loaded.path)
-    return {} if found is None else await asyncio.to_thread(lines_of, found)
+    outlined = await read_outline(ls, loaded.path)
+    return {} if outlined is None else await asyncio.to_thread(lines_of, outlined)
 
 
 def line_of(lines: Mapping[str, int], entry_id: str) -> int | None:
     """Find the line of an entry; what stands inside of one has a number behind the entry's id."""
-    found = lines.get(entry_id)
-    return lines.get(entry_id.partition(".")[0]) if found is None else found
-
-
-def _keep(ls: UllageServer, path: Path, found: Outlined | None) -> None:
-    """Keep an outline while its transcript is open, or is the one that the gauge shows."""
-    outlines, wanted = ls.documents.outlines, {*ls.documents.open_uris, ls.gauge_path()}
-    for known in (path, *outlines.keys() - wanted):
-        outlines.pop(known, None)
-    if found is not None and path in wanted:
-        outlines[path] = found
+    line = lines.get(entry_id)
+    return lines.get(entry_id.partition(".")[0]) if line is None else line

@@ -11,9 +11,8 @@ from ullage.app.change.preview import saved_text
 from ullage.app.documents.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.summary.preview_check import LOST_CODES, OUTDATED
 from ullage.core.text.positions import Positions
-from ullage.lsp.documents.diagnostics import surroundings
+from ullage.lsp.convert import line_range
 from ullage.lsp.documents.edit import fix_action
-from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import APPLY_COMMAND, DISCARD_COMMAND, REGENERATE_COMMAND
 from ullage.lsp.state import UllageServer
 
@@ -24,31 +23,31 @@ TOO_LONG: Final = "the text is too long for a summary"
 REGENERATE, DISCARD = "Regenerate…", "Discard"
 
 
-async def preview_lenses(ls: UllageServer, path: Path) -> list[types.CodeLens]:
+async def preview_lenses(
+    ls: UllageServer, path: Path, _: types.CodeLensParams
+) -> list[types.CodeLens]:
     """Say above a proposal what it saves and keeps, and offer what can be done with it."""
-    found = await checked_at(ls, path)
-    if found is None:
+    proposal = await asyncio.to_thread(checked_proposal, path, ls.surroundings())
+    if proposal is None:
         return []
+    commands = list(_offers(ls, proposal, path))
+    return [types.CodeLens(range=line_range(0), command=command) for command in commands]
+
+
+def _offers(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[types.Command]:
+    note, checked = proposal.preview.note, proposal.checked
     is_too_long = path in ls.documents.too_long
-    commands = [
-        *(_offers(ls, found, path) if may_write(ls) else ()),
-        types.Command(title=TOO_LONG if is_too_long else found.checked.state, command=""),
-    ]
-    memory = found.preview.note.memory
-    if memory is not None:
-        commands.append(types.Command(title=memory, command=""))
-    start = types.Position(0, 0)
-    return [types.CodeLens(range=types.Range(start, start), command=one) for one in commands]
-
-
-def _offers(ls: UllageServer, found: CheckedProposal, path: Path) -> Iterator[types.Command]:
-    note, argument = found.preview.note, {"preview": found.preview.preview_id}
-    apply = APPLY if ls.documents.is_typing_known(path) else APPLY_SAVED
-    saved = saved_text(note.n_tokens_before, note.n_tokens_after)
-    if found.checked.can_apply and path not in ls.documents.too_long:
-        yield types.Command(f"{apply} ({saved})", APPLY_COMMAND, arguments=[argument])
-    yield types.Command(REGENERATE, REGENERATE_COMMAND, arguments=[argument])
-    yield types.Command(DISCARD, DISCARD_COMMAND, arguments=[argument])
+    if ls.may_write:
+        arguments = [{"preview": proposal.preview.preview_id}]
+        apply = APPLY if ls.documents.is_typing_known(path) else APPLY_SAVED
+        saved = saved_text(note.n_tokens_before, note.n_tokens_after)
+        if checked.can_apply and not is_too_long:
+            yield types.Command(f"{apply} ({saved})", APPLY_COMMAND, arguments=arguments)
+        yield types.Command(REGENERATE, REGENERATE_COMMAND, arguments=arguments)
+        yield types.Command(DISCARD, DISCARD_COMMAND, arguments=arguments)
+    yield types.Command(TOO_LONG if is_too_long else checked.state, "")
+    if note.memory is not None:
+        yield types.Command(note.memory, "")
 
 
 async def proposal_actions(
@@ -56,46 +55,31 @@ async def proposal_actions(
 ) -> list[types.CodeAction]:
     """Offer what settles several findings of a proposal at once, or needs a command."""
     uri = ls.documents.open_uri(path)
-    if uri is None or all(one.code not in SETTLED for one in diagnostics):
+    if uri is None or all(diagnostic.code not in SETTLED for diagnostic in diagnostics):
         return []
+    # Of the text that is checked now, whatever is typed meanwhile.
     version = ls.documents.versions.get(path)
-    found = await checked_at(ls, path)
-    if found is None:
+    proposal = await asyncio.to_thread(checked_proposal, path, ls.surroundings())
+    if proposal is None:
         return []
-    insertions = list(_insertions(ls, found, uri, diagnostics, version))
-    return [*insertions, *_regenerations(found, diagnostics)] if may_write(ls) else insertions
+    actions: list[types.CodeAction] = []
+    checked = proposal.checked
+    lost = [diagnostic for diagnostic in diagnostics if diagnostic.code in LOST_CODES.values()]
+    if lost and checked.insert_all is not None:
+        fix = text_fix(checked.insert_all, Positions(checked.text))
+        actions.append(fix_action(ls, uri, fix, version, lost))
+    outdated = [diagnostic for diagnostic in diagnostics if diagnostic.code == OUTDATED]
+    if outdated and ls.may_write:
+        actions.append(_regeneration(proposal, outdated))
+    return actions
 
 
-async def checked_at(ls: UllageServer, path: Path) -> CheckedProposal | None:
-    return await asyncio.to_thread(checked_proposal, path, surroundings(ls))
-
-
-def _insertions(
-    ls: UllageServer,
-    found: CheckedProposal,
-    uri: str,
-    wanted: list[types.Diagnostic],
-    version: int | None,
-) -> Iterator[types.CodeAction]:
-    lost = [one for one in wanted if one.code in LOST_CODES.values()]
-    if lost and found.checked.insert_all is not None:
-        fix = text_fix(found.checked.insert_all, Positions(found.checked.text))
-        yield fix_action(ls, uri, fix, version, lost)
-
-
-def _regenerations(
-    found: CheckedProposal, wanted: list[types.Diagnostic]
-) -> Iterator[types.CodeAction]:
-    outdated = [one for one in wanted if one.code == OUTDATED]
-    if outdated:
-        yield types.CodeAction(
-            title="Regenerate the proposal",
-            kind=types.CodeActionKind.QuickFix,
-            diagnostics=outdated,
-            is_preferred=True,
-            command=types.Command(
-                title=REGENERATE,
-                command=REGENERATE_COMMAND,
-                arguments=[{"preview": found.preview.preview_id}],
-            ),
-        )
+def _regeneration(proposal: CheckedProposal, outdated: list[types.Diagnostic]) -> types.CodeAction:
+    arguments = [{"preview": proposal.preview.preview_id}]
+    return types.CodeAction(
+        title="Regenerate the proposal",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=outdated,
+        is_preferred=True,
+        command=types.Command(REGENERATE, REGENERATE_COMMAND, arguments=arguments),
+    )

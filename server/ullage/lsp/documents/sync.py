@@ -18,14 +18,16 @@ from ullage.app.documents.kind import (
     PREVIEW_FOLDER,
     PREVIEW_NAME,
     DocumentKind,
-    document_kind,
 )
 from ullage.lsp.convert import path_of
-from ullage.lsp.documents.diagnostics import check_dependents, check_soon, forget
-from ullage.lsp.error_edge import guarded, unattended
-from ullage.lsp.follow import publish, refresh
+from ullage.lsp.documents.diagnostics import (
+    check_dependents,
+    check_soon,
+    forget,
+    publish_transcript,
+)
+from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer
-from ullage.lsp.views.gauge import show_gauge
 from ullage.store.files.text_files import MAX_TEXT_BYTES
 
 TYPED_PATTERNS = (
@@ -37,7 +39,6 @@ TYPED_PATTERNS = (
     f"**/{PREVIEW_FOLDER}/**/{PREVIEW_NAME}",
 )
 """Of the documents whose typing is asked for; `document_kind` decides what each of them is."""
-REGISTRATION_ID = "ullage-typing"
 _FOLLOWED: tuple[DocumentKind | None, ...] = ("transcript", None)
 """A session's file may have any name; what is none is passed over when it is read."""
 
@@ -52,37 +53,40 @@ def ask_for_typing(ls: UllageServer) -> None:
         return
     # Set before the answer: a document that opens meanwhile must not lose its text.
     ls.documents.is_typing_sent = True
-    ls.begin(_register(ls))
+    ls.begin(_ask_for_typing, ls)
 
 
-@unattended
-async def _register(ls: UllageServer) -> None:
+async def _ask_for_typing(ls: UllageServer) -> None:
+    selector = [
+        types.TextDocumentFilterPattern(pattern=pattern, scheme="file")
+        for pattern in TYPED_PATTERNS
+    ]
     options = types.TextDocumentChangeRegistrationOptions(
-        sync_kind=types.TextDocumentSyncKind.Full,
-        document_selector=[
-            types.TextDocumentFilterPattern(pattern=pattern, scheme="file")
-            for pattern in TYPED_PATTERNS
-        ],
+        sync_kind=types.TextDocumentSyncKind.Full, document_selector=selector
     )
-    registration = types.Registration(
-        id=REGISTRATION_ID, method=types.TEXT_DOCUMENT_DID_CHANGE, register_options=options
-    )
-    try:
-        await ls.client_register_capability_async(types.RegistrationParams([registration]))
-    except JsonRpcException:
+    if not await register(ls, "ullage-typing", types.TEXT_DOCUMENT_DID_CHANGE, options):
         ls.documents.is_typing_sent = False
         ls.documents.texts.clear()
         ls.documents.versions.clear()
         ls.documents.too_long.clear()
-        log.info("the client does not send what is typed: findings follow what is saved")
 
 
-@guarded
+async def register(ls: UllageServer, name: str, method: str, options: object) -> bool:
+    """Ask the client for notifications; tell whether it sends them."""
+    registration = types.Registration(id=name, method=method, register_options=options)
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+    except JsonRpcException:
+        log.info("the client does not register %s: findings follow what is saved", method)
+        return False
+    return True
+
+
 async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
     if path is None:
         return
-    kind = document_kind(path, ls.places, ls.workspace_folders())
+    kind = ls.kind_of(path)
     if kind not in _FOLLOWED:
         ls.documents.small_uris[path] = params.text_document.uri
         # A long text is taken out of its message (lsp/large_message.py): the disk has it.
@@ -97,15 +101,14 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
         # It is not meant by anyone before it was read as a session.
         ls.sessions.refused.setdefault(path, None)
     if path in ls.sessions.followed:
-        publish(ls, path)
+        publish_transcript(ls, path)
     await refresh(ls, path)
 
 
-@guarded
 async def did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams) -> None:
     """Take the whole text of a small document; a part of one cannot come, as we ask for all."""
     path = path_of(params.text_document.uri)
-    kind = None if path is None else document_kind(path, ls.places, ls.workspace_folders())
+    kind = None if path is None else ls.kind_of(path)
     if path is None or kind in _FOLLOWED or not params.content_changes:
         return
     last = params.content_changes[-1]
@@ -117,18 +120,16 @@ async def did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams
         check_dependents(ls, path)
 
 
-@guarded
 async def did_save(ls: UllageServer, params: types.DidSaveTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
     if path is None:
         return
-    kind = document_kind(path, ls.places, ls.workspace_folders())
+    kind = ls.kind_of(path)
     if kind not in _FOLLOWED:
         check_soon(ls, path, kind, delay_s=0.0)
     check_dependents(ls, path)
 
 
-@guarded
 async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
     if path is None:
@@ -147,7 +148,7 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     if path not in ls.followed_paths():
         ls.sessions.followed.pop(path, None)
         ls.sessions.refused.pop(path, None)
-    show_gauge(ls)
+    ls.show_gauge()
 
 
 def _keep_text(ls: UllageServer, path: Path, text: str, version: int) -> None:

@@ -1,59 +1,83 @@
 """The gauge: published at once, and again when what fills the window was worked out."""
 
 import asyncio
+from datetime import datetime
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
 from ullage.app.gauge.inspect import Filling, fill
+from ullage.app.gauge.status_text import (
+    ago,
+    status_text,
+    total_text,
+    trigger_text,
+    used_text,
+    window_text,
+)
 from ullage.app.sessions.load import Loaded
-from ullage.lsp.convert import NO_GAUGE, gauge_params
-from ullage.lsp.error_edge import unattended
-from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams
+from ullage.core.gauge.breakdown import Share
+from ullage.core.gauge.gauge import gauge_text, tells_usage
+from ullage.core.gauge.status import Status, last_compaction_ms
+from ullage.formats.registry import agent_info
+from ullage.lsp.convert import LEVELS, escape_markdown, session_ref, title_of
+from ullage.lsp.error_edge import log_faults
+from ullage.lsp.follow import load_session
+from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams, SessionArgument, StatusResult
 from ullage.lsp.state import UllageServer
 from ullage.store.files.places import Places
 
 PAUSE_S = 1.0
 """An agent writes many lines a second; nobody reads shares that change more often (chosen)."""
+MAX_SHARES = 6
+"""In the hover; smaller ones are in the view of the window."""
+NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
 
 
-def show_gauge(ls: UllageServer) -> None:
+async def run_status(ls: UllageServer, argument: SessionArgument) -> StatusResult:
+    return StatusResult(text=status_text(await load_session(ls, argument.session)))
+
+
+async def publish_gauges(ls: UllageServer) -> None:
+    """Publish the gauge whenever it is old, until the server ends."""
+    while True:
+        await ls.sessions.is_gauge_old.wait()
+        ls.sessions.is_gauge_old.clear()
+        await log_faults(_publish)(ls)
+
+
+async def _publish(ls: UllageServer) -> None:
     """Publish the gauge with the shares that are known; new ones follow within a second or so."""
-    sessions = ls.sessions
-    sessions.shown, sessions.is_gauge_old = ls.gauge_path(), True
-    if sessions.showing is None or sessions.showing.done():
-        sessions.showing = ls.begin(_show(ls))
+    loaded = _shown(ls)
+    if loaded is None:
+        ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
+        return
+    params = await asyncio.to_thread(
+        _params, loaded, ls.sessions.filled, ls.places, is_restricted=ls.editor.is_restricted
+    )
+    if _shown(ls) is not loaded:
+        # What is sent last is the newest: this one is published after whoever changed it.
+        return
+    ls.protocol.notify(GAUGE_NOTIFICATION, params)
+    if _is_new(ls, loaded) and (ls.sessions.filling is None or ls.sessions.filling.done()):
+        ls.sessions.filling = ls.begin(_fill, ls)
 
 
-@unattended
-async def _show(ls: UllageServer) -> None:
-    """Publish, again where something changed meanwhile; what is sent last is the newest."""
-    while ls.sessions.is_gauge_old:
-        ls.sessions.is_gauge_old = False
-        loaded = _shown(ls)
-        if loaded is None:
-            ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
-            continue
-        params = await asyncio.to_thread(
-            _params,
-            loaded,
-            ls.sessions.filled,
-            ls.places,
-            is_restricted=ls.editor.is_restricted,
-        )
-        if _shown(ls) is not loaded:
-            continue
-        ls.protocol.notify(GAUGE_NOTIFICATION, params)
-        if _is_new(ls, loaded) and (ls.sessions.filling is None or ls.sessions.filling.done()):
-            ls.sessions.filling = ls.begin(_fill(ls))
-
-
-@unattended
 async def _fill(ls: UllageServer) -> None:
     """Work out what fills the window, until that is known of the session as it is."""
     while (loaded := _shown(ls)) is not None and _is_new(ls, loaded):
         ls.sessions.filled = (loaded, await asyncio.to_thread(fill, loaded))
-        show_gauge(ls)
+        ls.show_gauge()
         await asyncio.sleep(PAUSE_S)
+
+
+def _shown(ls: UllageServer) -> Loaded | None:
+    path = ls.sessions.shown
+    followed = None if path is None else ls.sessions.followed.get(path)
+    return None if followed is None else followed.loaded
+
+
+def _is_new(ls: UllageServer, loaded: Loaded) -> bool:
+    return ls.sessions.filled is None or ls.sessions.filled[0] is not loaded
 
 
 def _params(
@@ -74,11 +98,105 @@ def _params(
     )
 
 
-def _shown(ls: UllageServer) -> Loaded | None:
-    path = ls.sessions.shown
-    followed = None if path is None else ls.sessions.followed.get(path)
-    return None if followed is None else followed.loaded
+def gauge_params(
+    loaded: Loaded,
+    filling: Filling | None = None,
+    *,
+    is_automatic: bool = False,
+    is_restricted: bool = False,
+) -> GaugeParams:
+    status = loaded.status
+    return GaugeParams(
+        session=session_ref(loaded),
+        text=gauge_text(status.gauge),
+        tooltip=gauge_tooltip(
+            loaded, filling, is_automatic=is_automatic, is_restricted=is_restricted
+        ),
+        level=LEVELS[status.band],
+        label=_label(status),
+        title=title_of(loaded),
+        canWrite=can_change(loaded),
+        canNote=not (is_restricted or loaded.policy.is_read_only),
+        isAutomatic=is_automatic,
+    )
 
 
-def _is_new(ls: UllageServer, loaded: Loaded) -> bool:
-    return ls.sessions.filled is None or ls.sessions.filled[0] is not loaded
+def _label(status: Status) -> str:
+    gauge = status.gauge
+    if gauge.used_tokens is None:
+        return "Context use unknown"
+    return (
+        f"Context {gauge.utilization or 0:.0%} used,"
+        f" {gauge.used_tokens:,} of {gauge.window.n_tokens:,} tokens, {status.band}"
+    )
+
+
+def gauge_tooltip(
+    loaded: Loaded,
+    filling: Filling | None,
+    *,
+    is_automatic: bool,
+    is_restricted: bool = False,
+) -> str:
+    """Write the hover: who uses the window, by how much, for what, and what comes next.
+
+    Every text that comes from a session is escaped. `filling` is what was worked out last: of
+    the same session, or None before the first time.
+    """
+    status, header = loaded.status, loaded.session.header
+    model = loaded.context.model or "model not named yet"
+    agent = agent_info(header.known_agent).name
+    used = escape_markdown(used_text(status.gauge) + _as_of(loaded))
+    rows = [
+        f"**{agent}** · {escape_markdown(model)} · {escape_markdown(header.session_id[:8])}",
+        f"{total_text(status.gauge)} tokens  \n{used}",
+        f"Window: {escape_markdown(window_text(status.gauge.window))}",
+    ]
+    if filling is not None and filling.shares:
+        rows.append(_shares(filling.shares))
+    rows.append(f"Next: {trigger_text(status)}{_forecast(filling)}")
+    n_compactions = status.degradation.n_compactions
+    if n_compactions:
+        last = ago(last_compaction_ms(loaded.context))
+        rows.append(f"Compactions: {n_compactions}, last {last} · risk {status.degradation.risk}")
+    automatic = _automatic(loaded, is_on=is_automatic, is_restricted=is_restricted)
+    rows.append(f"Automatic compaction: {automatic}")
+    return "\n\n".join(rows)
+
+
+def _as_of(loaded: Loaded) -> str:
+    """Say when what the gauge shows was written, by the clock: a hover is not written anew."""
+    items = loaded.context.items
+    if loaded.status.gauge.used_source == "reported":
+        items = tuple(item for item in items if tells_usage(item))
+    at_ms = items[-1].at_ms if items else None
+    if at_ms is None:
+        return ""
+    return f", as of {datetime.fromtimestamp(at_ms / 1000).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _shares(shares: tuple[Share, ...]) -> str:
+    lines = [
+        f"| {escape_markdown(share.category.capitalize())} | {share.n_tokens:,}"
+        f" | {share.ratio:.1%} |"
+        for share in shares[:MAX_SHARES]
+    ]
+    return "\n".join(("| In the window | Tokens | Share |", "|:--|--:|--:|", *lines))
+
+
+def _forecast(filling: Filling | None) -> str:
+    forecast = None if filling is None else filling.forecast
+    if forecast is None:
+        return ""
+    low, high = forecast.turns_low, forecast.turns_high
+    if low == high:
+        return f", about {low} turn{'s' if low > 1 else ''} away"
+    return f", some {low} to {high} turns away"
+
+
+def _automatic(loaded: Loaded, *, is_on: bool, is_restricted: bool) -> str:
+    if not is_on:
+        return "off"
+    if is_restricted:
+        return "off in Restricted Mode"
+    return "on, asks first" if loaded.policy.notifies_before_auto else "on"

@@ -3,36 +3,30 @@
 import asyncio
 
 from ullage.app.documents.memory_files import MemoryFile, memory_files
-from ullage.lsp.documents.diagnostics import surroundings
-from ullage.lsp.error_edge import request
-from ullage.lsp.permission import may_write
 from ullage.lsp.protocol import MemoryResult, MemoryRow, SessionArgument
-from ullage.lsp.session import session_path
 from ullage.lsp.state import UllageServer
 
 _KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"}
 
 
-@request(SessionArgument)
 async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResult:
-    folders = ls.workspace_folders()
-    found = await asyncio.to_thread(memory_files, surroundings(ls))
-    is_single = len(folders) <= 1
-    path = session_path(ls, argument.session)
+    is_single = len(ls.workspace_folders()) <= 1
+    files = await asyncio.to_thread(memory_files, ls.surroundings())
+    has_session = bool(argument.session or ls.gauge_path())
     return MemoryResult(
-        rows=[_row(one, is_single=is_single) for one in found],
-        canFlush=path is not None and may_write(ls),
+        rows=[_row(file, is_single=is_single) for file in files],
+        canFlush=has_session and ls.may_write,
     )
 
 
-def _row(one: MemoryFile, *, is_single: bool) -> MemoryRow:
-    relative = one.path.relative_to(one.workspace)
-    title = str(relative) if is_single else str(one.workspace.name / relative)
-    size = f"{one.length}, {one.sent} tokens"
+def _row(file: MemoryFile, *, is_single: bool) -> MemoryRow:
+    relative = file.path.relative_to(file.workspace)
+    title = str(relative) if is_single else str(file.workspace.name / relative)
+    size = f"{file.length}, {file.sent} tokens"
     return MemoryRow(
-        path=str(one.path),
-        kind=one.kind,
+        path=str(file.path),
+        kind=file.kind,
         title=title,
         detail=size,
-        label=f"{_KINDS[one.kind]} {title}, {size}",
+        label=f"{_KINDS[file.kind]} {title}, {size}",
     )

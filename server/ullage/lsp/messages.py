@@ -1,0 +1,39 @@
+"""Messages in the client's window: in words alone, or with buttons."""
+
+from lsprotocol.types import (
+    MessageActionItem,
+    MessageType,
+    ShowMessageParams,
+    ShowMessageRequestParams,
+)
+from pygls.exceptions import JsonRpcMethodNotFound
+
+from ullage.lsp.state import UllageServer
+
+
+def say(ls: UllageServer, text: str, kind: MessageType = MessageType.Warning) -> None:
+    ls.window_show_message(ShowMessageParams(type=kind, message=text))
+
+
+def tell(ls: UllageServer, message: str) -> None:
+    """Tell the user what became of a command, unless the client does so by itself."""
+    if not ls.editor.shows_outcomes:
+        say(ls, message, MessageType.Info)
+
+
+async def choose(
+    ls: UllageServer, text: str, *buttons: str, kind: MessageType = MessageType.Info
+) -> str | None:
+    """Show a message, and wait, maybe for hours, for the button that is chosen.
+
+    Raises:
+        JsonRpcException: the client shows no such messages.
+    """
+    actions = [MessageActionItem(title=title) for title in buttons]
+    params = ShowMessageRequestParams(type=kind, message=text, actions=actions)
+    try:
+        answer = await ls.window_show_message_request_async(params)
+    except JsonRpcMethodNotFound:
+        ls.sessions.can_ask = False
+        raise
+    return None if answer is None else answer.title

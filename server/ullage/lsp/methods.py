@@ -1,0 +1,108 @@
+"""The requests and commands of our own: what each takes and answers, and how it is answered."""
+
+import functools
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, cast, get_type_hints
+
+import attrs
+import msgspec
+from pygls.exceptions import JsonRpcInvalidParams
+
+from ullage.lsp.error_edge import answer_errors
+from ullage.lsp.language_protocol import client_token
+from ullage.lsp.messages import tell
+from ullage.lsp.protocol import Outcome
+from ullage.lsp.state import UllageServer
+
+A = TypeVar("A", bound=attrs.AttrsInstance)
+R = TypeVar("R", bound=attrs.AttrsInstance)
+Handler: TypeAlias = Callable[..., Awaitable[object]]
+Run: TypeAlias = Callable[[UllageServer, A], Awaitable[R]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A request or a command; its documents and the extension's mirror are held to it."""
+
+    name: str
+    argument: type[attrs.AttrsInstance]
+    result: type[attrs.AttrsInstance]
+    handler: Handler
+
+
+def command(name: str, run: Run[A, R], *, writes: bool = True) -> Method:
+    """Declare a command; one that writes is refused where nothing may be written.
+
+    What became of it is told to the user where the client does not do that by itself.
+    """
+    argument, result = _types(run)
+
+    @functools.wraps(run)
+    async def handler(ls: UllageServer, argument: A) -> R:
+        if writes:
+            ls.refuse_write()
+        answer = await run(ls, argument)
+        if isinstance(answer, Outcome) and answer.text is None:
+            resume = "" if answer.resume is None else f". Go on with: {answer.resume}"
+            tell(ls, f"{answer.message}{resume}")
+        return answer
+
+    return Method(name, argument, result, answer_errors(handler))
+
+
+def request(name: str, run: Run[A, R], *, writes: bool = False) -> Method:
+    """Declare a request, whose parameters become one typed argument."""
+    argument, result = _types(run)
+
+    @functools.wraps(run)
+    async def handler(ls: UllageServer, params: object) -> R:
+        if writes:
+            ls.refuse_write()
+        with _progress_token(params) as rest:
+            return await run(ls, _read_argument(rest, argument))
+
+    return Method(name, argument, result, answer_errors(handler))
+
+
+def _types(run: Run[A, R]) -> tuple[type[A], type[R]]:
+    """Give what a handler takes and answers, as its signature has it."""
+    hints = cast("dict[str, object]", get_type_hints(run))
+    return cast("type[A]", hints["argument"]), cast("type[R]", hints["return"])
+
+
+@contextmanager
+def _progress_token(params: object) -> Generator[object]:
+    """Keep the token of a request's progress for who answers it, and give the rest."""
+    if not isinstance(params, dict):
+        yield params
+        return
+    rest = dict(cast("dict[str, object]", params))
+    given = rest.pop("workDoneToken", None)
+    token = client_token.set(given if isinstance(given, str | int) else None)
+    try:
+        yield rest
+    finally:
+        client_token.reset(token)
+
+
+def _read_argument(params: object, argument: type[A]) -> A:
+    """Read the parameters of a request; none at all stand for the defaults.
+
+    Raises:
+        JsonRpcInvalidParams: they are not of the type, in one line.
+    """
+    given = cast(object, {}) if params is None else params
+    if isinstance(given, dict):
+        known = set(attrs.fields_dict(argument))
+        unknown = cast("dict[str, object]", given).keys() - known
+        if unknown:
+            raise JsonRpcInvalidParams(
+                f"wrong parameters: unknown {min(unknown)[:40]!r}; known are"
+                f" {', '.join(sorted(known))}"
+            )
+    try:
+        return msgspec.convert(given, argument)
+    except msgspec.ValidationError as error:
+        raise JsonRpcInvalidParams(f"wrong parameters: {error}") from None
