@@ -26,8 +26,7 @@ async def refresh_session(ls: UllageServer, change: SessionChange) -> None:
     """Have asked for again what shows a session that was read anew."""
     if change.after is None:
         return
-    workspace = ls.client_capabilities.workspace
-    if workspace is not None and workspace.text_document_content is not None:
+    if ls.client_workspace.text_document_content is not None:
         for uri, path in ls.documents.shown.items():
             if path == change.path:
                 ls.workspace_text_document_content_refresh(TextDocumentContentRefreshParams(uri))
@@ -61,9 +60,7 @@ def refresh_views(ls: UllageServer) -> None:
 async def _refresh_views(ls: UllageServer) -> None:
     while ls.documents.are_views_old:
         ls.documents.are_views_old = False
-        workspace = ls.client_capabilities.workspace
-        lens = None if workspace is None else workspace.code_lens
-        hint = None if workspace is None else workspace.inlay_hint
+        lens, hint = ls.client_workspace.code_lens, ls.client_workspace.inlay_hint
         with contextlib.suppress(JsonRpcException, TimeoutError):
             if lens is not None and lens.refresh_support:
                 await asyncio.wait_for(ls.workspace_code_lens_refresh_async(None), ANSWER_S)

@@ -87,7 +87,7 @@ async def discover(ls: UllageServer) -> None:
 
 async def refresh(ls: UllageServer, path: Path) -> None:
     """Load a transcript if it changed; what cannot be read now shows nothing."""
-    async with ls.lock_of(path):
+    async with ls.read_locks[path]:
         stamp = await asyncio.to_thread(stamp_of, path)
         try:
             change = await _read(ls, path)

@@ -1,8 +1,7 @@
 """The requests and commands of our own: what each takes and answers, and how it is answered."""
 
 import functools
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, cast, get_type_hints
 
@@ -60,8 +59,17 @@ def request(name: str, run: Run[A, R], *, writes: bool = False) -> Method:
     async def handler(ls: UllageServer, params: object) -> R:
         if writes:
             ls.refuse_write()
-        with _progress_token(params) as rest:
-            return await run(ls, _read_argument(rest, argument))
+        # None at all stand for the defaults.
+        given: object = cast(object, {}) if params is None else params
+        token: object = None
+        if isinstance(given, dict):
+            given = dict(cast("dict[str, object]", given))
+            token = given.pop("workDoneToken", None)
+        reset = client_token.set(token if isinstance(token, str | int) else None)
+        try:
+            return await run(ls, _read_argument(given, argument))
+        finally:
+            client_token.reset(reset)
 
     return Method(name, argument, result, answer_errors(handler))
 
@@ -72,28 +80,12 @@ def _types(run: Run[A, R]) -> tuple[type[A], type[R]]:
     return cast("type[A]", hints["argument"]), cast("type[R]", hints["return"])
 
 
-@contextmanager
-def _progress_token(params: object) -> Generator[object]:
-    """Keep the token of a request's progress for who answers it, and give the rest."""
-    if not isinstance(params, dict):
-        yield params
-        return
-    rest = dict(cast("dict[str, object]", params))
-    given = rest.pop("workDoneToken", None)
-    token = client_token.set(given if isinstance(given, str | int) else None)
-    try:
-        yield rest
-    finally:
-        client_token.reset(token)
-
-
-def _read_argument(params: object, argument: type[A]) -> A:
-    """Read the parameters of a request; none at all stand for the defaults.
+def _read_argument(given: object, argument: type[A]) -> A:
+    """Read the parameters of a request.
 
     Raises:
         JsonRpcInvalidParams: they are not of the type, in one line.
     """
-    given = cast(object, {}) if params is None else params
     if isinstance(given, dict):
         known = set(attrs.fields_dict(argument))
         unknown = cast("dict[str, object]", given).keys() - known

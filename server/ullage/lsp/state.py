@@ -1,12 +1,17 @@
 """What the server knows: the folders of the workspace and the transcripts that it follows."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeAlias
 
-from lsprotocol.types import TextDocumentSyncKind
+from lsprotocol.types import (
+    TextDocumentSyncKind,
+    WindowClientCapabilities,
+    WorkspaceClientCapabilities,
+)
 from pygls.lsp.server import LanguageServer
 
 from ullage.app.change.preview_check import KeptMaterials
@@ -179,9 +184,11 @@ class UllageServer(LanguageServer):
         """What is done by itself, or waits for its user's answer."""
         self.is_shut_down = False
         """Whether the client said goodbye; without that, the end is a failure."""
-        self._locks: dict[Path, asyncio.Lock] = {}
-        self._outline_locks: dict[Path, asyncio.Lock] = {}
-        self._check_locks: dict[Path, asyncio.Lock] = {}
+        self.read_locks = defaultdict[Path, asyncio.Lock](asyncio.Lock)
+        """A transcript is read by one task at a time."""
+        self.outline_locks = defaultdict[Path, asyncio.Lock](asyncio.Lock)
+        """Others than for reading: while an outline is made, the gauge goes on."""
+        self.check_locks = defaultdict[Path, asyncio.Lock](asyncio.Lock)
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """Say nothing: refusals are answers, and faults are logged where they happen."""
@@ -221,16 +228,20 @@ class UllageServer(LanguageServer):
         return None
 
     @property
+    def client_workspace(self) -> WorkspaceClientCapabilities:
+        return self.client_capabilities.workspace or WorkspaceClientCapabilities()
+
+    @property
+    def client_window(self) -> WindowClientCapabilities:
+        return self.client_capabilities.window or WindowClientCapabilities()
+
+    @property
     def pulls_diagnostics(self) -> bool:
         """Whether the client asks for diagnostics, so that none are pushed.
 
         One that cannot be asked to do so again would not see what changes by itself.
         """
-        document, workspace = (
-            self.client_capabilities.text_document,
-            self.client_capabilities.workspace,
-        )
-        again = None if workspace is None else workspace.diagnostics
+        document, again = self.client_capabilities.text_document, self.client_workspace.diagnostics
         return (
             document is not None
             and document.diagnostic is not None
@@ -241,36 +252,18 @@ class UllageServer(LanguageServer):
     @property
     def shows_documents(self) -> bool:
         """Whether the client opens a document when it is asked to."""
-        window = self.client_capabilities.window
-        shown = None if window is None else window.show_document
+        shown = self.client_window.show_document
         return shown is not None and shown.support
 
     @property
     def shows_virtual_documents(self) -> bool:
         """Whether the client shows documents of our scheme when it is asked to."""
-        workspace = self.client_capabilities.workspace
-        return (
-            self.shows_documents
-            and workspace is not None
-            and workspace.text_document_content is not None
-        )
+        return self.shows_documents and self.client_workspace.text_document_content is not None
 
     @property
     def can_show_text(self) -> bool:
         """Whether a document of our scheme that a command gives is seen by the user."""
         return self.editor.shows_outcomes or self.shows_virtual_documents
-
-    def lock_of(self, path: Path) -> asyncio.Lock:
-        """Give the lock of a transcript, so that it is read by one task at a time."""
-        return self._locks.setdefault(path, asyncio.Lock())
-
-    def outline_lock_of(self, path: Path) -> asyncio.Lock:
-        """Give the lock of an outline: while it is read, the gauge of its transcript goes on."""
-        return self._outline_locks.setdefault(path, asyncio.Lock())
-
-    def check_lock_of(self, path: Path) -> asyncio.Lock:
-        """Give the lock of a transcript's examination."""
-        return self._check_locks.setdefault(path, asyncio.Lock())
 
     def workspace_folders(self) -> tuple[Path, ...]:
         """List the folders that the client names, else the one that stands for them."""

@@ -30,10 +30,9 @@ from ullage.app.change.nudge import (
     snooze_session,
 )
 from ullage.app.change.prune import Pruning, prune
-from ullage.app.memory.flush import flush_log_name
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import is_running
-from ullage.app.summary.write import ModelUse, has_model, model_use
+from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.settings import READ_ONLY, Config
 from ullage.core.gauge.policy import Layer
@@ -180,10 +179,9 @@ async def _ask_first(
 ) -> None:
     """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
     loaded = plan.loaded
-    question = await asyncio.to_thread(_question, plan, action, ls.config, ls.places)
-    buttons = (question.button, text.NOT_NOW, text.SNOOZE)
-    answer = await _choose_claimed(ls, loaded, claim, MessageType.Info, question.message, buttons)
-    if answer == question.button:
+    question = await asyncio.to_thread(text.question, plan, action, ls.config, ls.places)
+    answer = await _choose_claimed(ls, loaded, claim, question, MessageType.Info)
+    if answer == question.buttons[0]:
         is_prune = isinstance(plan, Pruning)
         request = None if is_prune else Request(layer=plan.selection.layer, trigger="auto")
         await make_now(ls, loaded, request, make_due)
@@ -193,21 +191,16 @@ async def _ask_first(
         await asyncio.to_thread(snooze_session, loaded, ls.places)
 
 
-def _question(plan: Plan | Pruning, action: Ask, config: Config, places: Places) -> text.Question:
-    log_name = flush_log_name(plan.loaded, config, places)
-    return text.question(
-        plan, log_name, action, has_model=has_model(config.model, plan.loaded, places)
-    )
-
-
 async def _nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: bool) -> None:
     """Tell of a band that the context came into, and do what the user then chooses."""
-    nudge = await asyncio.to_thread(_nudge_text, loaded, ls.config, ls.places, is_ours=is_ours)
+    pruning = await asyncio.to_thread(plan_writable_pruning, loaded) if is_ours else None
+    nudge = await asyncio.to_thread(
+        text.nudge, loaded, pruning, ls.config, ls.places, is_ours=is_ours
+    )
     if not ls.sessions.can_ask:
         say(ls, nudge.message)
         return
-    warning = MessageType.Warning
-    answer = await _choose_claimed(ls, loaded, claim, warning, nudge.message, nudge.buttons)
+    answer = await _choose_claimed(ls, loaded, claim, nudge, MessageType.Warning)
     if answer == text.SNOOZE:
         await asyncio.to_thread(snooze_session, loaded, ls.places)
     elif answer == text.PREVIEW:
@@ -219,22 +212,12 @@ async def _nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: boo
         await make_now(ls, loaded, None if answer == text.PRUNE else Request(), _make)
 
 
-def _nudge_text(loaded: Loaded, config: Config, places: Places, *, is_ours: bool) -> text.Nudge:
-    pruning = plan_writable_pruning(loaded) if is_ours else None
-    return text.nudge(loaded, pruning, flush_log_name(loaded, config, places), is_ours=is_ours)
-
-
 def _make(plan: Plan | Pruning, config: Config, places: Places) -> Made:
     return compact(plan, config, places) if isinstance(plan, Plan) else prune(plan, config, places)
 
 
 async def _choose_claimed(
-    ls: UllageServer,
-    loaded: Loaded,
-    claim: Claim,
-    kind: MessageType,
-    message: str,
-    buttons: tuple[str, ...],
+    ls: UllageServer, loaded: Loaded, claim: Claim, question: text.Question, kind: MessageType
 ) -> str | None:
     """Give the answer to what was claimed to be said.
 
@@ -244,7 +227,7 @@ async def _choose_claimed(
         WriteNotSupported: there is one, and nothing may be written any more.
     """
     try:
-        answer = await choose(ls, message, *buttons, kind=kind)
+        answer = await choose(ls, question.message, *question.buttons, kind=kind)
     except (JsonRpcException, asyncio.CancelledError):
         # On the loop: once the connection has ended, no thread is waited for.
         if ls.may_write:

@@ -6,7 +6,7 @@ from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.memory.report import flushed_text, lines_text
 from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do, show_changed
-from ullage.lsp.commands.progress import Reporter, model_for, with_progress
+from ullage.lsp.commands.progress import Report, model_for, with_progress
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session
 from ullage.lsp.protocol import Outcome, SessionArgument
@@ -20,7 +20,7 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
     refuse_read_only(loaded)
 
-    async def plan_with(report: Reporter) -> FlushPlan:
+    async def plan_with(report: Report) -> FlushPlan:
         model = await model_for(ls, loaded, report)
         key = session_key(loaded.session)
         return await plan_flush(loaded, ls.config, ls.places, model, key=key, epoch=None)

@@ -20,7 +20,7 @@ from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp.commands.compact import made_outcome
 from ullage.lsp.commands.confirm import cancelled, nothing_to_do, show_changed
-from ullage.lsp.commands.progress import Reporter, model_for, with_model, with_progress
+from ullage.lsp.commands.progress import Report, model_for, with_model, with_progress
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session
@@ -69,7 +69,7 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
             "the text in the editor is too long for a summary, nothing was applied: shorten it"
         )
 
-    async def plan_with(report: Reporter) -> Plan | Unneeded:
+    async def plan_with(report: Report) -> Plan | Unneeded:
         loaded = await load_session(ls, str(preview.path))
         model = await model_for(ls, loaded, report)
         count = ls.worker.count_tokens

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import Final, TypeVar, cast
+from functools import partial
+from typing import Final, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import msgspec
@@ -17,31 +18,14 @@ from ullage.lsp.state import UllageServer
 from ullage.summary.request import Progress, Stage
 
 T = TypeVar("T")
+Report: TypeAlias = Callable[[Progress], None]
+"""Tells the client how far a model is; silent where nobody shows it."""
 
 STAGES: Final[dict[Stage, str]] = {
     "part": "Summarizing",
     "merge": "Merging",
     "memory": "Writing memory",
 }
-
-
-class Reporter:
-    """Tells the client how far a model is; silent where nobody shows it."""
-
-    def __init__(self, ls: UllageServer, token: str | int | None) -> None:
-        self._ls = ls
-        self._token = token
-
-    def __call__(self, progress: Progress) -> None:
-        if self._token is None:
-            return
-        n, n_total = progress.n_done + 1, max(1, progress.n_total)
-        value = types.WorkDoneProgressReport(
-            cancellable=True,
-            message=f"{STAGES[progress.stage]}: call {n} of {n_total}",
-            percentage=min(100, 100 * progress.n_done // n_total),
-        )
-        self._ls.work_done_progress.report(self._token, value)
 
 
 async def with_model(
@@ -61,22 +45,20 @@ async def with_model(
     )
 
 
-async def model_for(
-    ls: UllageServer, loaded: Loaded, report: Callable[[Progress], None] | None = None
-) -> ModelUse:
+async def model_for(ls: UllageServer, loaded: Loaded, report: Report | None = None) -> ModelUse:
     """Give the configured model; the keyring is asked for its key in a thread."""
     return await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places, report=report)
 
 
 async def with_progress(
-    ls: UllageServer, title: str, work: Callable[[Reporter], Awaitable[T]]
+    ls: UllageServer, title: str, work: Callable[[Report], Awaitable[T]]
 ) -> T | None:
     """Do some work under a progress of the client's own, or of ours where it shows such.
 
     None where its user cancelled it in the window. A request that is cancelled is so as usual.
     """
     token = await _shown_token(ls)
-    task = asyncio.ensure_future(work(Reporter(ls, token)))
+    task = asyncio.ensure_future(work(partial(_report, ls, token)))
     if token is None:
         return await task
     loop = asyncio.get_running_loop()
@@ -95,6 +77,18 @@ async def with_progress(
         ls.work_done_progress.end(token, types.WorkDoneProgressEnd())
 
 
+def _report(ls: UllageServer, token: str | int | None, progress: Progress) -> None:
+    if token is None:
+        return
+    n, n_total = progress.n_done + 1, max(1, progress.n_total)
+    value = types.WorkDoneProgressReport(
+        cancellable=True,
+        message=f"{STAGES[progress.stage]}: call {n} of {n_total}",
+        percentage=min(100, 100 * progress.n_done // n_total),
+    )
+    ls.work_done_progress.report(token, value)
+
+
 def _is_request_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
@@ -105,8 +99,7 @@ async def _shown_token(ls: UllageServer) -> str | int | None:
     given = client_token.get()
     if given is not None:
         return given
-    window = ls.client_capabilities.window
-    if window is None or not window.work_done_progress:
+    if not ls.client_window.work_done_progress:
         return None
     made = uuid4().hex
     try:

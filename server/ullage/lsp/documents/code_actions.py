@@ -45,7 +45,7 @@ async def answer_code_actions(
     if path is None:
         return []
     only = params.context.only
-    async with ls.lock_of(path):
+    async with ls.read_locks[path]:
         # A transcript that was just opened may still be read.
         followed = ls.sessions.followed.get(path)
     offered = frozenset[str]() if followed is None else await offered_commands(ls, followed.loaded)

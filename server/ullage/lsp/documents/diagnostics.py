@@ -160,7 +160,7 @@ async def _check(ls: UllageServer, path: Path, kind: DocumentKind) -> tuple[Docu
         check = CHECKS.get(kind)
         return () if check is None else await asyncio.to_thread(run_check, check, path, around)
     # One after the other: a client may pull again and again while a large one is examined.
-    async with ls.check_lock_of(path):
+    async with ls.check_locks[path]:
         before = ls.documents.checked.get(path)
         checked = await asyncio.to_thread(check_transcript, path, around, before)
         if checked is not None and path in ls.documents.open_uris:

@@ -41,6 +41,5 @@ def fix_action(
 
 
 def _takes_versions(ls: UllageServer) -> bool:
-    workspace = ls.client_capabilities.workspace
-    edits = None if workspace is None else workspace.workspace_edit
+    edits = ls.client_workspace.workspace_edit
     return edits is not None and edits.document_changes is True

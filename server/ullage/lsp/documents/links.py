@@ -27,8 +27,8 @@ async def transcript_links(
     return [
         types.DocumentLink(
             range=types.Range(
-                start=types.Position(line=target.line, character=target.column),
-                end=types.Position(line=target.line, character=target.end_column),
+                types.Position(target.line, target.column),
+                types.Position(target.line, target.end_column),
             ),
             target=uri_of(target.path),
             tooltip=target.tooltip,

@@ -14,7 +14,7 @@ from ullage.lsp.state import UllageServer
 async def read_outline(ls: UllageServer, path: Path) -> Outlined | None:
     """Give the outline of a transcript as it is now; None where it cannot be read."""
     await refresh(ls, path)
-    async with ls.outline_lock_of(path):
+    async with ls.outline_locks[path]:
         followed, before = ls.sessions.followed.get(path), ls.documents.outlines.get(path)
         if followed is None:
             ls.documents.outlines.pop(path, None)

@@ -72,8 +72,7 @@ def _call(row: Row, title: str) -> types.DocumentSymbol:
 def _range(first: Row, last: Row) -> types.Range:
     # A line has at most as many columns as bytes; an editor takes what is beyond for its end.
     return types.Range(
-        start=types.Position(line=first.line, character=0),
-        end=types.Position(line=last.last_line, character=last.size_bytes),
+        types.Position(first.line, 0), types.Position(last.last_line, last.size_bytes)
     )
 
 

@@ -25,8 +25,7 @@ _LISTS: dict[DocumentKind, ListName] = {
 
 def ask_for_changes(ls: UllageServer) -> None:
     """Ask the client to tell of changes of small files, if it lets itself be asked."""
-    workspace = ls.client_capabilities.workspace
-    watching = None if workspace is None else workspace.did_change_watched_files
+    watching = ls.client_workspace.did_change_watched_files
     if watching is None or not watching.dynamic_registration:
         return
     patterns: list[types.Pattern | types.RelativePattern] = list(TYPED_PATTERNS)
