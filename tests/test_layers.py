@@ -4,7 +4,11 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping, Set
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import grimp
 
 from running import WAIT_S
 from ullage.formats.registry import AGENTS
@@ -39,6 +43,28 @@ def test_every_agent_is_a_package_of_its_own_that_the_contract_holds() -> None:
     contracts = project["tool"]["importlinter"]["contracts"]
     (contract,) = (one for one in contracts if one["type"] == "independence")
     assert contract["modules"] == ["ullage.formats.agents.*"]
+
+
+def test_no_two_modules_lead_to_each_other() -> None:
+    """Imports inside functions count: what they hide is a circle all the same."""
+    graph = grimp.build_graph("ullage", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    circle = find_circle(imports)
+    assert circle is None, " → ".join(circle)
+
+
+def test_a_circle_of_modules_is_found() -> None:
+    assert find_circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
+    assert find_circle({"a": {"b"}, "b": {"c"}, "c": {"d", "b"}, "d": set()}) == ["b", "c", "b"]
+
+
+def find_circle(imports: Mapping[str, Set[str]]) -> list[str] | None:
+    """Give the modules of a circle in their order, the first again at the end."""
+    try:
+        tuple(TopologicalSorter(imports).static_order())
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return None
 
 
 def test_every_package_says_what_it_is() -> None:
