@@ -14,6 +14,7 @@ from pathlib import Path
 from summaries.quality_sessions import sessions
 
 from ullage.core.checkpoint.build import build
+from ullage.core.checkpoint.checkpoint import Meta, measure_use
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header
@@ -95,20 +96,19 @@ def checkpoint_text(items: Iterable[ContextItem]) -> str:
         size_bytes=0,
         problems=(),
     )
-    checkpoint = build(
-        context,
+    meta = Meta(
         checkpoint_id="cp_001",
         session_key="a:b",
         session_file="s.jsonl",
         created_at="2026-01-01T00:00:00Z",
         trigger="manual",
-        n_input_tokens=1,
-        n_window_tokens=2,
+        compaction_count=0,
+        token_usage=measure_use(1, 2),
         previous_checkpoint=None,
         channel="cli",
         agent_id="a",
-        is_split_turn=False,
     )
+    checkpoint = build(context, meta)
     return render_for_agent(checkpoint, budget_tokens=736, count=estimate_tokens)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ullage.core.checkpoint.checkpoint import Meta, measure_use
 from ullage.core.transcript.context import Category, Context, ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.core.transcript.message import Block, Message, Role, Text, ToolCall, ToolResult
@@ -69,3 +70,20 @@ def context_of(items: Iterable[ContextItem], header: Header | None = None) -> Co
         size_bytes=0,
         problems=(),
     )
+
+
+def meta(checkpoint_id: str = "cp_001", **more: object) -> Meta:
+    """Say where a checkpoint comes from."""
+    of = Meta(
+        checkpoint_id=checkpoint_id,
+        session_key="openclaw:s1",
+        session_file="/work/shop/s1.jsonl",
+        created_at="2026-02-03T10:00:00Z",
+        trigger="manual",
+        compaction_count=0,
+        token_usage=measure_use(100, 1000),
+        previous_checkpoint=None,
+        channel="cli",
+        agent_id="openclaw",
+    )
+    return msgspec.structs.replace(of, **more)

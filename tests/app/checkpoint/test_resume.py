@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 from quality_sessions import sessions
 
-from factories import assistant, context_of, user
+from factories import assistant, context_of, meta, user
 from fixtures_session import coding_session
 from ullage.app.checkpoint.resume import resume
 from ullage.core.checkpoint.build import build
@@ -23,17 +23,7 @@ def write(key: str, places: Places, *items: ContextItem) -> str:
     folder = checkpoint_folder(key, places)
     checkpoint = build(
         context_of(items),
-        checkpoint_id=next_id(folder),
-        session_key=key,
-        session_file="s.jsonl",
-        created_at="2026-02-03T10:00:00Z",
-        trigger="compaction",
-        n_input_tokens=1,
-        n_window_tokens=2,
-        previous_checkpoint=None,
-        channel="cli",
-        agent_id="claude-code",
-        is_split_turn=False,
+        meta(next_id(folder), session_key=key),
     )
     save(checkpoint, folder, n_kept=5)
     return checkpoint.meta.checkpoint_id

@@ -1,16 +1,14 @@
 """Checkpoints are built from the context alone, and give an agent its state back."""
 
-import msgspec
 import pytest
 
-from factories import assistant, context_of, summary, tool_result, user
+from factories import assistant, context_of, meta, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from ullage.core.checkpoint.build import build
-from ullage.core.checkpoint.checkpoint import Checkpoint, Status
+from ullage.core.checkpoint.checkpoint import Checkpoint, Status, measure_use
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.index import CompactionRef
 
 CREATED_AT = "2026-02-24T15:30:00Z"
 
@@ -22,25 +20,20 @@ def count(text: str) -> int:
 def built(
     *items: ContextItem, is_split_turn: bool = False, n_compactions: int = 0, n_input: int = 162_000
 ) -> Checkpoint:
-    context = msgspec.structs.replace(
-        context_of(items),
-        compactions=tuple(
-            CompactionRef(entry_id=f"k{n}", previous_id=None, at_ms=None, offset=0, size_bytes=0)
-            for n in range(n_compactions)
-        ),
-    )
     return build(
-        context,
-        checkpoint_id="cp_003",
-        session_key="telegram:user123",
-        session_file="sessions/telegram-user123.jsonl",
-        created_at=CREATED_AT,
-        trigger="auto-80pct",
-        n_input_tokens=n_input,
-        n_window_tokens=200_000,
-        previous_checkpoint="cp_002",
-        channel="telegram",
-        agent_id="default",
+        context_of(items),
+        meta(
+            "cp_003",
+            session_key="telegram:user123",
+            session_file="sessions/telegram-user123.jsonl",
+            created_at=CREATED_AT,
+            trigger="auto-80pct",
+            compaction_count=n_compactions,
+            token_usage=measure_use(n_input, 200_000),
+            previous_checkpoint="cp_002",
+            channel="telegram",
+            agent_id="default",
+        ),
         is_split_turn=is_split_turn,
     )
 

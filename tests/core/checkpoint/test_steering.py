@@ -2,7 +2,7 @@
 
 import pytest
 
-from factories import assistant, context_of, user
+from factories import assistant, context_of, meta, user
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.text import steering_text
@@ -12,17 +12,7 @@ def checkpoint(*said: str, pins: tuple[str, ...] = ()) -> Checkpoint:
     items = [item for text in said for item in (user(text), assistant("Yes."))]
     return build(
         context_of(items),
-        checkpoint_id="cp_001",
-        session_key="k",
-        session_file="f",
-        created_at="2026-01-01T00:00:00Z",
-        trigger="compaction",
-        n_input_tokens=1,
-        n_window_tokens=2,
-        previous_checkpoint=None,
-        channel="cli",
-        agent_id="a",
-        is_split_turn=False,
+        meta(),
         pins=pins,
     )
 

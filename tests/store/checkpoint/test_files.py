@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from factories import assistant, context_of, user
+from factories import assistant, context_of, meta, user
 from running import WAIT_S
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint
@@ -33,17 +33,7 @@ from ullage.store.files.places import Places
 def checkpoint(checkpoint_id: str, text: str = "Fix the parser.") -> Checkpoint:
     return build(
         context_of([user(text), assistant("I fixed it.")]),
-        checkpoint_id=checkpoint_id,
-        session_key="openclaw:s1",
-        session_file="/work/shop/s1.jsonl",
-        created_at="2026-02-03T10:00:00Z",
-        trigger="manual",
-        n_input_tokens=100,
-        n_window_tokens=1000,
-        previous_checkpoint=None,
-        channel="cli",
-        agent_id="openclaw",
-        is_split_turn=False,
+        meta(checkpoint_id),
     )
 
 

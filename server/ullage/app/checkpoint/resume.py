@@ -3,8 +3,7 @@
 import msgspec
 
 from ullage.app.sessions.secrets import secrets_in
-from ullage.core.checkpoint.checkpoint import Checkpoint, Meta
-from ullage.core.checkpoint.clean import cleaned
+from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.tokens import estimate_tokens
@@ -57,7 +56,7 @@ def restore_text(
     An earlier Ullage may have written it, which knew fewer secrets. No tokenizer is loaded.
     """
     return render_for_agent(
-        cleaned(checkpoint, known_secrets),
+        clean(checkpoint, known_secrets),
         budget_tokens=int(settings.injection_tokens * AIM),
         count=estimate_tokens,
         max_chars=max_chars,

@@ -1,5 +1,6 @@
 """Write a checkpoint of a session: its working state, before anything is forgotten."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -12,9 +13,8 @@ from ullage.app.checkpoint.fact_cache import kept_facts
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import open_calls
-from ullage.core.checkpoint.build import build
-from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.checkpoint.clean import cleaned
+from ullage.core.checkpoint.build import Past, build
+from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean, measure_use
 from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_near
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
@@ -74,29 +74,25 @@ def write_checkpoint(
         StateBusy: another process writes the session's state, for a second already.
         StateUnwritable: the state folder does not take it.
     """
+    build_next = partial(
+        _build, loaded, places, trigger=trigger, channel=channel, is_split_turn=is_split_turn
+    )
     key = session_key(loaded.session)
     written: Written | None = None
     try:
-        # Nothing is captured meanwhile: what is older than the pointer counts as bundled.
-        with held_working_state(key, places) as state:
-            written = _written(
-                loaded,
-                state,
-                settings,
-                places,
-                trigger,
-                channel=channel,
-                is_split_turn=is_split_turn,
+        # Nothing is captured meanwhile: what is older than the pointer counts as held.
+        with suppress(_Unchanged), held_working_state(key, places) as state:
+            written = _write_next(
+                build_next, state, checkpoint_folder(key, places), settings, trigger
             )
             if not written.is_new:
-                raise _NotBundled
-    except _NotBundled:
-        pass
+                raise _Unchanged
     except StorageError as error:
         if written is None:
             raise
         problem = f"what was captured is in this checkpoint, and could not be reset ({error})"
-        return msgspec.structs.replace(written, problem=_joined(written.problem, problem))
+        problems = (*((written.problem,) if written.problem else ()), problem)
+        return msgspec.structs.replace(written, problem="; ".join(problems))
     if written is None:
         raise AssertionError("a lock swallows no error")
     return written
@@ -116,35 +112,22 @@ def is_due(loaded: Loaded, last_tokens: int | None, settings: CheckpointSettings
     return last_tokens is None or abs(used - last_tokens) >= growth
 
 
-class _NotBundled(Exception):
+class _Unchanged(Exception):
     """Leaves what was captured as it is."""
 
 
-def _written(
-    loaded: Loaded,
+def _write_next(
+    build_next: Callable[[str, Latest, WorkingState], Checkpoint],
     state: WorkingState,
+    folder: Path,
     settings: CheckpointSettings,
-    places: Places,
     trigger: Trigger,
-    *,
-    channel: Channel,
-    is_split_turn: bool,
 ) -> Written:
-    folder = checkpoint_folder(session_key(loaded.session), places)
     for _ in range(MAX_TRIES):
         # Before the latest is read: who writes one in between takes the number as well.
         checkpoint_id = next_id(folder)
         latest = read_latest(folder)
-        checkpoint = _built(
-            loaded,
-            checkpoint_id,
-            latest,
-            state,
-            places,
-            trigger=trigger,
-            channel=channel,
-            is_split_turn=is_split_turn,
-        )
+        checkpoint = build_next(checkpoint_id, latest, state)
         known = latest.checkpoint
         if known is not None and _says_the_same(known, checkpoint, settings, trigger):
             path = folder / f"{known.meta.checkpoint_id}.yaml"
@@ -156,10 +139,6 @@ def _written(
             continue
         return Written(checkpoint=checkpoint, path=path, is_new=True, problem=latest.problem)
     raise StateUnwritable(f"cannot write {folder}: every name is taken. Move its files away")
-
-
-def _joined(*problems: str | None) -> str | None:
-    return "; ".join(problem for problem in problems if problem) or None
 
 
 def build_checkpoint(
@@ -176,7 +155,7 @@ def build_checkpoint(
         checkpoint_id = next_id(folder)
     with suppress(StorageError):
         state = read_working_state(key, places)
-    return _built(loaded, checkpoint_id, read_latest(folder), state, places, trigger=trigger)
+    return _build(loaded, places, checkpoint_id, read_latest(folder), state, trigger=trigger)
 
 
 def _says_the_same(
@@ -197,36 +176,37 @@ def _says_the_same(
             return has_same_figures(latest, new) and has_same_state(latest, new)
 
 
-def _built(
+def _build(
     loaded: Loaded,
+    places: Places,
     checkpoint_id: str,
     latest: Latest,
     state: WorkingState,
-    places: Places,
     *,
     trigger: str,
     channel: Channel = "cli",
     is_split_turn: bool = False,
 ) -> Checkpoint:
-    key = session_key(loaded.session)
+    key, context, gauge = session_key(loaded.session), loaded.context, loaded.status.gauge
     previous = latest.checkpoint
-    gauge = loaded.status.gauge
-    checkpoint = build(
-        loaded.context,
+    meta = Meta(
         checkpoint_id=checkpoint_id,
         session_key=key,
         session_file=str(loaded.path),
         created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         trigger=trigger,
-        n_input_tokens=gauge.used_tokens or 0,
-        n_window_tokens=gauge.window.n_tokens,
+        compaction_count=len(context.compactions),
+        token_usage=measure_use(gauge.used_tokens or 0, gauge.window.n_tokens),
         previous_checkpoint=previous.meta.checkpoint_id if previous else None,
         channel=channel,
         agent_id=loaded.session.header.agent or loaded.session.runtime,
-        is_split_turn=is_split_turn or bool(open_calls(loaded.context.items)),
+    )
+    checkpoint = build(
+        context,
+        meta,
+        past=Past(previous=previous, state=state),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
-        previous=previous,
-        state=state,
+        is_split_turn=is_split_turn or bool(open_calls(context.items)),
         collect_facts=partial(kept_facts(key).collect, known_secrets=loaded.known_secrets),
     )
-    return cleaned(checkpoint, loaded.known_secrets)
+    return clean(checkpoint, loaded.known_secrets)

@@ -1,135 +1,150 @@
-"""A checkpoint built from what the context shows, and from what it does not show any more."""
+"""A checkpoint built from what the context shows, and from what it does not show any more.
 
-from collections.abc import Callable, Iterable, Sequence
+The latter comes from the checkpoint before, and from what was captured since.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import dropwhile, groupby
+
+import msgspec
 
 from ullage.core.checkpoint.checkpoint import (
     Checkpoint,
-    Decision,
     LastToolCall,
     Meta,
+    Resources,
     Status,
-    TokenUsage,
     Working,
 )
-from ullage.core.checkpoint.merge_previous import (
-    Settled,
-    as_earlier,
-    begins_in_summary,
-    first_visible_ms,
-    hidden_decisions,
-    hidden_errors,
-    hidden_words,
-    is_same,
-    left_open,
-    merged_resources,
-    rfc3339,
-    still_settled,
-    told_ms,
-    united,
-    with_ids,
+from ullage.core.checkpoint.decisions import (
+    as_previous_summary,
+    find_hidden_decisions,
+    list_decisions,
 )
-from ullage.core.checkpoint.working_state import WorkingState
+from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingState
+from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.previous_summary import PreviousSummary
-from ullage.core.facts.thread import TOPIC_CHARS, cut_text, find_thread
+from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, cut_text, find_thread
 from ullage.core.text.prose import gist
+from ullage.core.text.sentences import Sentence, find_open_points
 from ullage.core.text.wording import DEAD_ENDS, has_marker, read_wording
 from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.injected import RESTORE_OPENING
+from ullage.core.transcript.message import plain_text
 
 _MAX_POINTS = 20
 """Open items and learnings each; chosen."""
+_MAX_ERRORS = 5
+"""Failed calls out of sight that are listed; chosen."""
+_FAILING = "failing: "
+
+
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known besides the context."""
+
+    previous: Checkpoint | None = None
+    state: WorkingState = WorkingState()
+    """What was captured since."""
+
+
+NO_PAST = Past()
 
 
 def build(
     context: Context,
+    meta: Meta,
     *,
-    checkpoint_id: str,
-    session_key: str,
-    session_file: str,
-    created_at: str,
-    trigger: str,
-    n_input_tokens: int,
-    n_window_tokens: int,
-    previous_checkpoint: str | None,
-    channel: str,
-    agent_id: str,
-    is_split_turn: bool,
+    past: Past = NO_PAST,
     pins: tuple[str, ...] = (),
-    previous: Checkpoint | None = None,
-    state: WorkingState | None = None,
+    is_split_turn: bool = False,
     collect_facts: Callable[[Sequence[ContextItem], PreviousSummary | None], Facts] = collect_facts,
 ) -> Checkpoint:
     """Build a checkpoint without a model.
 
-    `created_at` is RFC 3339. What `previous` and `state` hold is taken over where the context
-    does not show it any more. `collect_facts` collects the facts of the messages.
+    What the past holds is taken over where the context does not show it any more.
+    `collect_facts` collects the facts of the messages.
     """
-    state = WorkingState() if state is None else state
-    first_ms = first_visible_ms(context.items)
-    hidden = hidden_decisions(previous, state, first_ms)
-    facts = collect_facts(context.items, as_earlier(hidden))
+    items, previous = context.items, past.previous
+    first_ms = _first_shown_ms(items)
+    hidden = find_hidden_decisions(previous, past.state, first_ms)
+    facts = collect_facts(items, as_previous_summary(hidden))
     said = facts.said
-    if begins_in_summary(context.items):
-        said = (*hidden_words(previous, state, facts, first_ms), *said)
-    working = _working(
-        context.items,
-        facts,
-        state.thread.topic or (previous.working.topic if previous else ""),
-        is_split_turn=is_split_turn,
-    )
-    left = left_open(previous, facts, is_idle=working.status == "waiting_for_user")
-    share = n_input_tokens / n_window_tokens if n_window_tokens > 0 else 0.0
-    dead_ends = (*hidden_errors(state, first_ms), *_lasting(facts, are_dead_ends=True))
+    if _begins_in_summary(items):
+        said = (*_find_hidden_messages(past, facts, first_ms), *said)
+    working = _describe_work(items, facts, past, is_split_turn=is_split_turn)
+    errors = _find_hidden_errors(past.state, first_ms)
     return Checkpoint(
-        meta=Meta(
-            checkpoint_id=checkpoint_id,
-            session_key=session_key,
-            session_file=session_file,
-            created_at=created_at,
-            trigger=trigger,
-            compaction_count=len(context.compactions),
-            token_usage=TokenUsage(
-                input_tokens=n_input_tokens,
-                context_window=n_window_tokens,
-                utilization=round(share, 4),
-            ),
-            previous_checkpoint=previous_checkpoint,
-            channel=channel,
-            agent_id=agent_id,
-        ),
+        meta=meta,
         working=working,
-        decisions=_decisions(facts, hidden, previous, created_at, told_ms(context.items)),
-        resources=merged_resources(facts, previous, state),
+        decisions=list_decisions(
+            facts,
+            hidden,
+            previous,
+            created_at=meta.created_at,
+            summarized_ms=_last_summarized_ms(items),
+        ),
+        resources=_merge_resources(facts, past),
         thread=find_thread(said),
-        open_items=_open_items(facts, left),
-        learnings=united(
-            previous.learnings if previous else (),
-            _lasting(facts, are_dead_ends=False),
-            _MAX_POINTS,
+        open_items=_list_open_items(facts, previous, working.status),
+        learnings=_join(
+            previous.learnings if previous else (), _find_lasting(facts, are_dead_ends=False)
         ),
         pins=pins,
-        dead_ends=united(previous.dead_ends if previous else (), dead_ends, _MAX_POINTS),
+        dead_ends=_join(
+            previous.dead_ends if previous else (),
+            (*errors, *_find_lasting(facts, are_dead_ends=True)),
+        ),
         trust_anchors=previous.trust_anchors if previous else (),
     )
 
 
-def _working(
-    items: Sequence[ContextItem], facts: Facts, earlier_topic: str, *, is_split_turn: bool
+def _first_shown_ms(items: Sequence[ContextItem]) -> int | None:
+    """Give the time from which on a context shows everything; None where it has no times."""
+    return next((item.at_ms for item in items if item.category != "summary" and item.at_ms), None)
+
+
+def _last_summarized_ms(items: Sequence[ContextItem]) -> int | None:
+    """Give the latest time of what the first summary tells; None where there are no times.
+
+    Agents keep messages that are older than their summary of what was before these: what it
+    tells is no later than the message that follows.
+    """
+    rest = dropwhile(lambda item: item.category != "summary", items)
+    summary = next(rest, None)
+    shown = next((item.at_ms for item in rest if item.category != "summary"), None)
+    times = [at_ms for at_ms in (summary and summary.at_ms, shown) if at_ms]
+    return min(times, default=None)
+
+
+def _begins_in_summary(items: Sequence[ContextItem]) -> bool:
+    """Whether a context stands for more than it shows: a summary or a checkpoint comes first."""
+    for item in items:
+        is_injected = item.category == "injected"
+        is_restored = is_injected and plain_text(item.message).startswith(RESTORE_OPENING)
+        if item.category == "summary" or is_restored:
+            return True
+        if not is_injected and item.category != "system":
+            break
+    return False
+
+
+def _describe_work(
+    items: Sequence[ContextItem], facts: Facts, past: Past, *, is_split_turn: bool
 ) -> Working:
-    last_user = next((turn for turn in reversed(facts.turns) if turn.prose), None)
-    last_call = None
-    if is_split_turn and facts.last_call is not None:
-        last_call = LastToolCall(name=facts.last_call[0], params_summary=facts.last_call[1])
+    asked = next((turn.prose for turn in reversed(facts.turns) if turn.prose), "")
+    before = past.state.thread.topic or (past.previous.working.topic if past.previous else "")
+    call = facts.last_call if is_split_turn else None
     return Working(
-        topic=cut_text(last_user.prose if last_user else earlier_topic, TOPIC_CHARS),
-        status=_status(items, facts),
+        topic=cut_text(asked or before, TOPIC_CHARS),
+        status=_judge_status(items, facts),
         interrupted=is_split_turn,
-        last_tool_call=last_call,
-        next_action=_next_action(facts),
+        last_tool_call=LastToolCall(name=call[0], params_summary=call[1]) if call else None,
+        next_action=_find_next_action(facts),
     )
 
 
-def _status(items: Sequence[ContextItem], facts: Facts) -> Status:
+def _judge_status(items: Sequence[ContextItem], facts: Facts) -> Status:
     """Judge by the tail: open calls, results and questions are work; an answer awaits the user."""
     spoken = [item for item in items[-20:] if item.category not in ("system", "injected")]
     if not spoken or spoken[-1].category == "summary":
@@ -139,7 +154,7 @@ def _status(items: Sequence[ContextItem], facts: Facts) -> Status:
     return "waiting_for_user"
 
 
-def _next_action(facts: Facts) -> str:
+def _find_next_action(facts: Facts) -> str:
     """Name the next thing to do: the open request, else a planned step, else an open point."""
     for turn in reversed(facts.turns):
         if turn.ask and not turn.is_answered:
@@ -148,55 +163,122 @@ def _next_action(facts: Facts) -> str:
     return gist((steps or list(facts.open_points[-1:]) or [""])[0], 300)
 
 
-def _decisions(
-    facts: Facts,
-    hidden: Sequence[Settled],
-    previous: Checkpoint | None,
-    created_at: str,
-    told_at_ms: int | None,
-) -> tuple[Decision, ...]:
-    """Give rules and choices together: the schema has one list for what was settled."""
-    told_at = created_at if told_at_ms is None else rfc3339(told_at_ms)
-    earlier, carried = (facts.carried[0], facts.carried[1:]) if hidden else (None, facts.carried)
-    settled = list(still_settled(hidden, earlier)) if earlier else []
-    for one in carried:
-        settled += [
-            Settled(what=line, when=told_at, is_rule=name == "Constraints")
-            for name in ("Constraints", "Decisions")
-            for line in one.lines.get(name, ())
-            if not any(is_same(line, known.what) for known in settled)
-        ]
-    rules = [(rule.n_item, facts.times[rule.n_item], rule.text, True) for rule in facts.rules]
-    chosen = [(one.n_item, one.at_ms, one.text, False) for one in facts.choices]
-    # A reply that is a rule stands here with its question; once is enough.
-    rules = [one for one in rules if not any(text.startswith(one[2]) for _, _, text, _ in chosen)]
-    known = {one.what for one in settled}
-    settled += [
-        Settled(what=text, when=created_at if at_ms is None else rfc3339(at_ms), is_rule=is_rule)
-        for _, at_ms, text, is_rule in sorted([*rules, *chosen], key=lambda one: one[0])
-        if text not in known
+def _merge_resources(facts: Facts, past: Past) -> Resources:
+    """Unite files and tools of all sources, those used last at the end."""
+    before = past.previous.resources if past.previous else None
+    captured = past.state.resources
+    summarized = [line for summary in facts.carried for line in summary.lines.get("Files", ())]
+    touched = [
+        *((path, False) for path in (before.files_read if before else ())),
+        *((path, True) for path in (before.files_modified if before else ())),
+        *((line[5:], False) for line in summarized if line.startswith("read ")),
+        *((line[9:], True) for line in summarized if line.startswith("modified ")),
+        *((path, False) for path in captured.files_read),
+        *((path, True) for path in captured.files_modified),
+        *((touch.path, touch.is_modified) for touch in facts.files),
     ]
-    return with_ids(settled, previous)
+    files: dict[str, bool] = {}
+    for path, is_modified in touched:
+        files[path] = files.pop(path, False) or is_modified
+    read = [path for path, is_modified in files.items() if not is_modified]
+    modified = [path for path, is_modified in files.items() if is_modified]
+    tools = _join(before.tools_used if before else (), captured.tools_used, MAX_TOOLS)
+    return Resources(
+        files_read=tuple(read[-MAX_FILES:]),
+        files_modified=tuple(modified[-MAX_FILES:]),
+        tools_used=_join(tools, facts.tools, MAX_TOOLS),
+    )
 
 
-def _open_items(facts: Facts, left: Iterable[str]) -> tuple[str, ...]:
+def _find_hidden_messages(
+    past: Past, facts: Facts, first_ms: int | None
+) -> Iterator[SpokenMessage]:
+    """Give what was said before a context that begins in a summary, in short, oldest first."""
+    before = past.previous.thread.key_exchanges if past.previous else ()
+    since = [
+        exchange
+        for exchange in past.state.thread.exchanges
+        if first_ms is None or exchange.at_ms < first_ms
+    ]
+    told = [SpokenMessage(is_user=one.role == "user", text=one.gist) for one in (*before, *since)]
+    hidden = [message for message in told if message.text and not _is_shown(message, facts)]
+    # A user says "yes" more than once; what two sources tell stands side by side.
+    return (message for message, _ in groupby(hidden))
+
+
+def _is_shown(message: SpokenMessage, facts: Facts) -> bool:
+    head = message.text.rstrip("…")
+    return any(
+        said.is_user is message.is_user and said.text.startswith(head) for said in facts.said
+    )
+
+
+def _list_open_items(facts: Facts, previous: Checkpoint | None, status: Status) -> tuple[str, ...]:
     asked = [gist(turn.ask, 300) for turn in facts.turns if turn.ask and not turn.is_answered]
     steps = [gist(step, 200) for step, is_done in facts.plan if not is_done]
     failing = [
-        gist(f"failing: {run.command} → {run.outcome}", 300)
+        gist(f"{_FAILING}{run.command} → {run.outcome}", 300)
         for run in facts.runs
         if run.is_failed and run.is_check and not run.is_passed_later
     ]
     points = [gist(point, 300) for point in facts.open_points]
+    before = _find_still_open(previous, facts, status) if previous else ()
     # The newest points are the likeliest to be open still.
-    found = dict.fromkeys([*asked, *steps, *failing, *reversed(points), *left])
-    return tuple(found)[:_MAX_POINTS]
+    return tuple(dict.fromkeys([*asked, *steps, *failing, *reversed(points), *before]))[
+        :_MAX_POINTS
+    ]
 
 
-def _lasting(facts: Facts, *, are_dead_ends: bool) -> tuple[str, ...]:
-    found = [
+def _find_still_open(previous: Checkpoint, facts: Facts, status: Status) -> Iterator[str]:
+    """Give the open items of before that the context neither shows nor reports as done."""
+    shown = [" ".join(message.text.split()) for message in facts.said]
+    planned = {gist(step, 200) for step, _ in facts.plan}
+    ran = {run.key for run in facts.runs}
+    # The agent answered and waits: what it was to do next is done.
+    answered = previous.working.next_action if status == "waiting_for_user" else None
+    hidden = [
+        Sentence(
+            text=item,
+            kind="open",
+            n_item=-1,
+            is_user=False,
+            is_bulk=False,
+            wording=read_wording(item),
+        )
+        for item in previous.open_items
+        if item not in planned
+        and not any(item.rstrip("…") in text for text in shown)
+        and item != answered
+        and _command_key(item) not in ran
+    ]
+    done = [sentence for sentence in facts.sentences if sentence.kind == "done"]
+    changed = {touch.path: touch.n_item for touch in facts.files if touch.is_modified}
+    return (sentence.text for sentence in find_open_points([*hidden, *done], changed))
+
+
+def _command_key(item: str) -> str | None:
+    """Name the command of an open item that tells of a failure, as runs are named."""
+    command = item.removeprefix(_FAILING).split(" → ", 1)[0]
+    return run_key(command, is_check=True) if item.startswith(_FAILING) else None
+
+
+def _find_hidden_errors(state: WorkingState, first_ms: int | None) -> list[str]:
+    """List the newest failures that were captured before the context begins."""
+    errors = state.thread.errors
+    hidden = [f"failed: {one.text}" for one in errors if first_ms is None or one.at_ms < first_ms]
+    return hidden[-_MAX_ERRORS:]
+
+
+def _find_lasting(facts: Facts, *, are_dead_ends: bool) -> list[str]:
+    lasting = [
         gist(text, 300)
         for text in facts.findings
         if has_marker(read_wording(text), DEAD_ENDS) == are_dead_ends
     ]
-    return tuple(found[-_MAX_POINTS:])
+    return lasting[-_MAX_POINTS:]
+
+
+def _join(before: Iterable[str], now: Iterable[str], n_max: int = _MAX_POINTS) -> tuple[str, ...]:
+    """Join two lists, those that are there again at their new place, and keep the last."""
+    again = dict.fromkeys(now)
+    return tuple([*(item for item in before if item not in again), *again][-n_max:])

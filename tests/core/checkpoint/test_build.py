@@ -4,9 +4,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factories import assistant, numbered, summary, tool_result, user
+from factories import assistant, meta, numbered, summary, tool_result, user
 from factories import context_of as context_numbered
-from ullage.core.checkpoint.build import build
+from ullage.core.checkpoint.build import Past, build
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.working_state import (
     CapturedDecision,
@@ -38,19 +38,8 @@ def built(
 ) -> Checkpoint:
     return build(
         context,
-        checkpoint_id="cp_002",
-        session_key="openclaw:s1",
-        session_file="s1.jsonl",
-        created_at="2026-02-03T10:00:00Z",
-        trigger="compaction",
-        n_input_tokens=1,
-        n_window_tokens=2,
-        previous_checkpoint=None,
-        channel="cli",
-        agent_id="openclaw",
-        is_split_turn=False,
-        previous=previous,
-        state=state,
+        meta("cp_002"),
+        past=Past(previous=previous, state=state or WorkingState()),
     )
 
 
