@@ -10,7 +10,7 @@ from ullage.app.sessions.find import database_folders, session_folders
 from ullage.app.sessions.follow import FollowedSession, stamp_of, start, update
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
-from ullage.app.workspace import look
+from ullage.app.sessions.seen import look
 from ullage.errors import NotATranscript, SessionNotFound, UllageError
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.config import look_at_config

@@ -14,16 +14,15 @@ from lsprotocol.types import (
 )
 from pygls.lsp.server import LanguageServer
 
-from ullage.app.change.preview_check import KeptMaterials
-from ullage.app.documents.check import Surroundings
+from ullage.app.change.check_material import KeptMaterials
+from ullage.app.documents.check import CheckedTranscript, Surroundings
 from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.outline import Outlined
-from ullage.app.documents.transcript_check import CheckedTranscript
 from ullage.app.gauge.history import Past
 from ullage.app.gauge.inspect import Filling
 from ullage.app.sessions.follow import FollowedSession
 from ullage.app.sessions.load import Loaded
-from ullage.app.workspace import Brief, Seen, to_follow, to_show
+from ullage.app.sessions.seen import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
 from ullage.errors import WriteNotSupported

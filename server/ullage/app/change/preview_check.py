@@ -1,18 +1,15 @@
 """Check what the user makes of a proposal: facts that would be lost, and what is invented."""
 
-from pathlib import Path
-from threading import Lock
-
 import msgspec
 
+from ullage.app.change.check_material import CheckMaterial
 from ullage.app.change.preview import CompactionPreview, is_outdated
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_for
-from ullage.app.sessions.session import Session
 from ullage.app.summary.pins import carried_pins
 from ullage.core.config.settings import Config
-from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.facts import collect_facts
 from ullage.core.secrets.masking import mask_items
 from ullage.core.summary.audit import audit
 from ullage.core.summary.preview_check import (
@@ -25,49 +22,7 @@ from ullage.core.summary.preview_check import (
     insert_all,
 )
 from ullage.core.summary.preview_text import read_proposal
-from ullage.core.transcript.context import ContextItem
 from ullage.store.files.places import Places
-
-MAX_KEPT = 2
-"""Proposals whose messages are in memory: a user edits one at a time (chosen)."""
-
-
-class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
-    """What a proposal is checked against; read once, as a user types many letters."""
-
-    items: tuple[ContextItem, ...]
-    """What would be replaced, without secrets."""
-    facts: Facts
-    session: Session
-    kept: tuple[ContextItem, ...]
-    """What would stay: a pinned message among it needs no copy."""
-    budget_tokens: int
-
-
-class KeptMaterials:
-    """What the open proposals are checked against; callable from any thread."""
-
-    def __init__(self) -> None:
-        self._kept: dict[Path, tuple[CompactionPreview, CheckMaterial | None]] = {}
-        self._lock = Lock()
-
-    def of(self, preview: CompactionPreview, places: Places) -> CheckMaterial | None:
-        """Give what a preview is checked against, read again where it is another one now."""
-        path = preview.proposed_path
-        with self._lock:
-            known = self._kept.get(path)
-            if known is None or known[0] != preview:
-                known = self._kept[path] = preview, read_material(preview, places)
-                for old in tuple(self._kept)[:-MAX_KEPT]:
-                    self.forget(old)
-        return known[1]
-
-    def forget(self, proposed_path: Path) -> None:
-        """Free the messages of a proposal that is closed, applied or discarded.
-
-        It does not wait for one that is read just now: that goes when others take its place.
-        """
-        self._kept.pop(proposed_path, None)
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,11 +6,12 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.app.change.preview_check import KeptMaterials
+from ullage.app.change.check_material import KeptMaterials
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
 from ullage.store.files.places import Places
 from ullage.store.files.text_files import read_text_file
+from ullage.store.transcript.reader import Fingerprint
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +34,13 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         """Give the innermost folder of the workspace that a file is in."""
         around = [folder for folder in self.workspaces if path.is_relative_to(folder)]
         return max(around, key=lambda folder: len(folder.parts), default=None)
+
+
+class CheckedTranscript(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found in a transcript, and the file as it was before that."""
+
+    fingerprint: Fingerprint
+    findings: tuple[DocumentFinding, ...]
 
 
 Check: TypeAlias = Callable[[Path, str, Surroundings], Iterable[DocumentFinding]]

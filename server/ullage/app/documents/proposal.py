@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.change.preview import CompactionPreview, preview_of_file
-from ullage.app.change.preview_check import Checked, check_preview
+from ullage.app.change.preview_check import Checked, check_preview, read_material
 from ullage.app.documents.check import Surroundings
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.summary.preview_check import Change
@@ -26,7 +26,9 @@ def checked_proposal(path: Path, around: Surroundings) -> CheckedProposal | None
     try:
         preview = preview_of_file(path, places)
         text = read_proposed(path) if text is None else text
-        material = around.materials.of(preview, places)
+        material = around.materials.of(
+            preview.proposed_path, preview, lambda: read_material(preview, places)
+        )
         checked = check_preview(preview, material, text, config, places)
     except UllageError:
         return None

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
-from ullage.app.documents.check import Surroundings
+from ullage.app.documents.check import CheckedTranscript, Surroundings
 from ullage.app.transfer.doctor import check_lines
 from ullage.core.documents.diagnostic_codes import BY_CODE
 from ullage.core.documents.finding import DocumentFinding
@@ -20,13 +18,6 @@ MAX_FOLLOWED_BYTES = 4 * 1024 * 1024
 """Up to here it is examined again when it grows, which takes 0.1 s; a larger one once (chosen)."""
 MAX_FINDINGS = 500
 MARKED_CHARS = 120
-
-
-class CheckedTranscript(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found in a transcript, and the file as it was before that."""
-
-    fingerprint: Fingerprint
-    findings: tuple[DocumentFinding, ...]
 
 
 def check_transcript(

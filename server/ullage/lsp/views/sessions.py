@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ullage.app.gauge.status_text import ago, session_title
-from ullage.app.workspace import Brief, Family, brief, measure_all
+from ullage.app.sessions.seen import Brief
+from ullage.app.workspace import Family, brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
 from ullage.lsp.convert import LEVELS
 from ullage.lsp.follow import discover

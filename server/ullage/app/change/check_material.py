@@ -1,0 +1,53 @@
+"""What the proposals that are open are checked against, kept from one check to the next."""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from ullage.app.sessions.session import Session
+from ullage.core.facts.facts import Facts
+from ullage.core.transcript.context import ContextItem
+
+MAX_KEPT = 2
+"""Proposals whose messages are in memory: a user edits one at a time (chosen)."""
+
+
+class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proposal is checked against; read once, as a user types many letters."""
+
+    items: tuple[ContextItem, ...]
+    """What would be replaced, without secrets."""
+    facts: Facts
+    session: Session
+    kept: tuple[ContextItem, ...]
+    """What would stay: a pinned message among it needs no copy."""
+    budget_tokens: int
+
+
+class KeptMaterials:
+    """The material of each open proposal, by its path; callable from any thread."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Path, tuple[object, CheckMaterial | None]] = {}
+        self._lock = Lock()
+
+    def of(
+        self, proposed_path: Path, preview: object, read: Callable[[], CheckMaterial | None]
+    ) -> CheckMaterial | None:
+        """Give what a preview is checked against, read again where it is another one now."""
+        with self._lock:
+            known = self._kept.get(proposed_path)
+            if known is None or known[0] != preview:
+                known = self._kept[proposed_path] = preview, read()
+                for old in tuple(self._kept)[:-MAX_KEPT]:
+                    self.forget(old)
+        return known[1]
+
+    def forget(self, proposed_path: Path) -> None:
+        """Free the messages of a proposal that is closed, applied or discarded.
+
+        It does not wait for one that is read just now: that goes when others take its place.
+        """
+        self._kept.pop(proposed_path, None)
