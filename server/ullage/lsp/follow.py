@@ -104,6 +104,13 @@ async def refresh(ls: UllageServer, path: Path) -> None:
             await _react(ls, change)
 
 
+async def show_changed(ls: UllageServer, *paths: Path) -> None:
+    """Show what a change of some sessions led to."""
+    for path in dict.fromkeys(paths):
+        await refresh(ls, path)
+    refresh_lists(ls, "sessions", "checkpoints", "memory")
+
+
 async def _read(ls: UllageServer, path: Path) -> SessionChange:
     """Give a session as it was known and as it is: again where other things are configured now."""
     while True:

@@ -1,8 +1,9 @@
-"""Messages in the client's window: in words alone, or with buttons."""
+"""What is shown in the client's window: messages, questions, documents."""
 
 from lsprotocol.types import (
     MessageActionItem,
     MessageType,
+    ShowDocumentParams,
     ShowMessageParams,
     ShowMessageRequestParams,
 )
@@ -37,3 +38,9 @@ async def choose(
         ls.sessions.can_ask = False
         raise
     return None if answer is None else answer.title
+
+
+async def show_virtual_document(ls: UllageServer, uri: str) -> None:
+    """Have a client open a document of our scheme that does not do so by itself, if it can."""
+    if ls.shows_virtual_documents and not ls.editor.shows_outcomes:
+        await ls.window_show_document_async(ShowDocumentParams(uri=uri))

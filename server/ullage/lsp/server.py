@@ -8,6 +8,12 @@ from typing import BinaryIO, ParamSpec, cast
 
 from lsprotocol import types
 
+from ullage.app.documents.check import Check
+from ullage.app.documents.checkpoint_check import check_checkpoint_file
+from ullage.app.documents.config_check import check_config_file
+from ullage.app.documents.instructions import check_instructions, check_memory
+from ullage.app.documents.kind import DocumentKind
+from ullage.app.documents.proposal import check_proposal
 from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
@@ -97,11 +103,18 @@ REACTIONS = Reactions(
     to_config=(recheck_all, refresh_views, lambda ls: refresh_lists(ls, "sessions")),
 )
 """What an appended line leads to, in this order: a checkpoint takes what was captured before it."""
+CHECKS: dict[DocumentKind, Check] = {
+    "instructions": check_instructions,
+    "memory": check_memory,
+    "config": check_config_file,
+    "checkpoint": check_checkpoint_file,
+    "preview": check_proposal,
+}
 
 
 def make_server(places: Places) -> UllageServer:
     """Make a server with every feature registered."""
-    server = UllageServer("ullage", version("ullage"), places, REACTIONS)
+    server = UllageServer("ullage", version("ullage"), places, REACTIONS, CHECKS)
     for method, handler, options in FEATURES:
         _register(server, method, handler, options)
     for method in REQUESTS:

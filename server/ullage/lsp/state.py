@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeAlias
@@ -15,7 +15,7 @@ from lsprotocol.types import (
 from pygls.lsp.server import LanguageServer
 
 from ullage.app.change.check_material import KeptMaterials
-from ullage.app.documents.check import CheckedTranscript, Surroundings
+from ullage.app.documents.check import Check, CheckedTranscript, Surroundings
 from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.outline import Outlined
 from ullage.app.gauge.history import Past
@@ -153,7 +153,12 @@ class UllageServer(LanguageServer):
     """The server and its state, which changes on the event loop only."""
 
     def __init__(
-        self, name: str, version: str, places: Places, reactions: Reactions | None = None
+        self,
+        name: str,
+        version: str,
+        places: Places,
+        reactions: Reactions | None = None,
+        checks: Mapping[DocumentKind, Check] | None = None,
     ) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]: pygls leaves *args untyped
             name,
@@ -164,6 +169,8 @@ class UllageServer(LanguageServer):
         )
         self.places = places
         self.reactions = reactions or Reactions()
+        self.checks = checks or {}
+        """What is looked for in each kind of small document."""
         self.editor = Editor()
         self.documents = Documents()
         self.sessions = Sessions()

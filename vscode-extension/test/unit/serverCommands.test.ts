@@ -50,7 +50,7 @@ test("without an argument the shown session and the active preview are meant", (
 });
 
 test("all that the server offers in a document is known here, and the rest is the server's", () => {
-  const source = ["code_actions", "lenses", "proposal"]
+  const source = ["code_actions", "lenses"]
     .map((name) => readFileSync(`../server/ullage/lsp/documents/${name}.py`, "utf8"))
     .join("\n");
   const constants = Object.entries(protocol).filter(([name]) => name.endsWith("_COMMAND"));

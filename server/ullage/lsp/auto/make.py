@@ -94,4 +94,5 @@ async def _take_back(ls: UllageServer, made: Made) -> None:
     ls.refuse_write()
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     refresh_lists(ls, "sessions", "checkpoints")
-    say(ls, f"{undone_line(plan, undone)}.{text.way_on(undone)}", MessageType.Info)
+    way_on = text.tell_way_on(undone.resume_command, is_elsewhere=undone.is_elsewhere)
+    say(ls, f"{undone_line(plan, undone)}.{way_on}", MessageType.Info)

@@ -6,7 +6,6 @@ from ullage.app.change.compact import Plan
 from ullage.app.change.compact_report import gain_text, made_notes
 from ullage.app.change.make import Made
 from ullage.app.change.prune import Pruning
-from ullage.app.change.undo import Undone
 from ullage.app.memory.flush import flush_log_name
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
@@ -71,12 +70,13 @@ def done(plan: Plan | Pruning, made: Made) -> str:
     checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
     notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
     gain = " · ".join((gain_text(plan), *notes))
-    return f"{verb} {title_of(plan.loaded)}: {gain}.{checkpoint}{way_on(made)}"
+    way_on = tell_way_on(made.resume_command, is_elsewhere=made.is_elsewhere)
+    return f"{verb} {title_of(plan.loaded)}: {gain}.{checkpoint}{way_on}"
 
 
-def way_on(changed: Made | Undone) -> str:
+def tell_way_on(resume_command: str, *, is_elsewhere: bool) -> str:
     """Tell the command that goes on with a session whose file is another one now."""
-    return f" Go on with: {changed.resume_command}" if changed.is_elsewhere else ""
+    return f" Go on with: {resume_command}" if is_elsewhere else ""
 
 
 def compacted_since(loaded: Loaded) -> str:

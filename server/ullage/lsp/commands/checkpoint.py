@@ -3,9 +3,8 @@
 import asyncio
 
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.lsp.commands.confirm import show_changed
 from ullage.lsp.convert import session_ref, uri_of
-from ullage.lsp.follow import load_session
+from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 

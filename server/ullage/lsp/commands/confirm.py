@@ -1,4 +1,4 @@
-"""What every command that changes something has: a question before, and what is shown after."""
+"""The question before a command changes something, and what it answers where nothing changed."""
 
 import shlex
 from pathlib import Path
@@ -6,8 +6,6 @@ from pathlib import Path
 from pygls.exceptions import JsonRpcException
 
 from ullage.errors import WriteNotSupported
-from ullage.lsp.client_refresh import refresh_lists
-from ullage.lsp.follow import refresh
 from ullage.lsp.messages import choose
 from ullage.lsp.protocol import Outcome
 from ullage.lsp.state import UllageServer
@@ -30,13 +28,6 @@ async def confirm(ls: UllageServer, question: str, button: str, command: str, pa
         # The question may have stood for hours.
         ls.refuse_write()
     return is_yes
-
-
-async def show_changed(ls: UllageServer, *paths: Path) -> None:
-    """Show what a change led to."""
-    for path in dict.fromkeys(paths):
-        await refresh(ls, path)
-    refresh_lists(ls, "sessions", "checkpoints", "memory")
 
 
 def cancelled(message: str) -> Outcome:

@@ -5,10 +5,10 @@ import asyncio
 from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.memory.report import flushed_text, lines_text
-from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do, show_changed
+from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do
 from ullage.lsp.commands.progress import Report, model_for, with_progress
 from ullage.lsp.convert import session_ref, uri_of
-from ullage.lsp.follow import load_session
+from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 

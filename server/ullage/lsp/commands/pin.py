@@ -5,10 +5,9 @@ import asyncio
 from ullage.app.summary.pins import pin_entry, pin_text
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
-from ullage.lsp.commands.confirm import show_changed
 from ullage.lsp.convert import session_ref
 from ullage.lsp.documents.diagnostics import check_proposals
-from ullage.lsp.follow import load_session
+from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, PinArgument
 from ullage.lsp.state import UllageServer
 

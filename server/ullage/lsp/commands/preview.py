@@ -19,11 +19,11 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp.commands.compact import made_outcome
-from ullage.lsp.commands.confirm import cancelled, nothing_to_do, show_changed
+from ullage.lsp.commands.confirm import cancelled, nothing_to_do
 from ullage.lsp.commands.progress import Report, model_for, with_model, with_progress
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
-from ullage.lsp.follow import load_session
+from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import tell
 from ullage.lsp.protocol import (
     ApplyArgument,

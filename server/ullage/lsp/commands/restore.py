@@ -8,10 +8,10 @@ from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text
-from ullage.lsp.commands.confirm import cancelled, confirm, show_changed
+from ullage.lsp.commands.confirm import cancelled, confirm
 from ullage.lsp.convert import session_ref
-from ullage.lsp.documents.virtual_documents import show_text
-from ullage.lsp.follow import load_session
+from ullage.lsp.follow import load_session, show_changed
+from ullage.lsp.messages import show_virtual_document
 from ullage.lsp.protocol import Outcome, RestoreArgument
 from ullage.lsp.state import UllageServer
 
@@ -31,7 +31,7 @@ async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
         name="Resume.md", session=str(loaded.path), checkpoint=saved.checkpoint_id
     )
     uri = write_virtual_uri(document)
-    await show_text(ls, uri)
+    await show_virtual_document(ls, uri)
     return Outcome(
         outcome="done",
         message=f"Checkpoint {saved.checkpoint_id} as text, to be given to the agent",

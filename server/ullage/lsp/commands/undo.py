@@ -4,9 +4,9 @@ import asyncio
 
 from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
 from ullage.app.sessions.open import open_session
-from ullage.lsp.commands.confirm import cancelled, confirm, show_changed
+from ullage.lsp.commands.confirm import cancelled, confirm
 from ullage.lsp.convert import session_ref
-from ullage.lsp.follow import session_path
+from ullage.lsp.follow import session_path, show_changed
 from ullage.lsp.protocol import Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 

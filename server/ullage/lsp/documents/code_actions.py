@@ -1,23 +1,27 @@
 """Code actions: what can be done about a finding, and about the transcript that is open."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
 from lsprotocol import types
 
+from ullage.app.documents.proposal import CheckedProposal, checked_proposal, text_fix
+from ullage.core.documents.finding import TextFix
 from ullage.core.documents.outline import find_row_at_line
+from ullage.core.summary.preview_check import LOST_CODES, OUTDATED
+from ullage.core.text.positions import Positions
 from ullage.lsp.convert import SOURCE, path_of, range_of
 from ullage.lsp.documents.diagnostics import UTILIZATION_CODE
-from ullage.lsp.documents.edit import fix_action
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
-from ullage.lsp.documents.proposal import proposal_actions
 from ullage.lsp.protocol import (
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,
     PIN_COMMAND,
     PREVIEW_COMMAND,
     PRUNE_COMMAND,
+    REGENERATE_COMMAND,
     RESTORE_COMMAND,
     UNDO_COMMAND,
 )
@@ -36,6 +40,8 @@ ALWAYS = (
     ("Restore the latest checkpoint…", RESTORE_COMMAND),
 )
 """What is offered anywhere in a transcript, with or without a finding."""
+SETTLED_CODES = frozenset((*LOST_CODES.values(), OUTDATED))
+"""Of findings in a proposal, those that an action for all of them settles."""
 
 
 async def answer_code_actions(
@@ -57,7 +63,7 @@ async def answer_code_actions(
                 actions += _relief(path, offered, finding)
             else:
                 actions += _text_fixes(ls, path, finding)
-        actions += await proposal_actions(ls, path, findings)
+        actions += await _proposal_actions(ls, path, findings)
     if offered and _is_wanted(types.CodeActionKind.Refactor, only):
         taken = {action.command.command for action in actions if action.command is not None}
         actions += [
@@ -112,9 +118,82 @@ def _text_fixes(
     ]
     is_only, version = len(fixes) == 1, ls.documents.versions.get(path)
     return [
-        fix_action(ls, uri, fix, version, [diagnostic], is_preferred=is_only and fix.is_sure)
+        _fix_action(ls, uri, fix, version, [diagnostic], is_preferred=is_only and fix.is_sure)
         for fix in fixes
     ]
+
+
+async def _proposal_actions(
+    ls: UllageServer, path: Path, diagnostics: list[types.Diagnostic]
+) -> list[types.CodeAction]:
+    """Offer what settles several findings of a proposal at once, or needs a command."""
+    uri = ls.documents.open_uri(path)
+    if uri is None or all(diagnostic.code not in SETTLED_CODES for diagnostic in diagnostics):
+        return []
+    # Of the text that is checked now, whatever is typed meanwhile.
+    version = ls.documents.versions.get(path)
+    proposal = await asyncio.to_thread(checked_proposal, path, ls.surroundings())
+    if proposal is None:
+        return []
+    actions: list[types.CodeAction] = []
+    checked = proposal.checked
+    lost = [diagnostic for diagnostic in diagnostics if diagnostic.code in LOST_CODES.values()]
+    if lost and checked.insert_all is not None:
+        fix = text_fix(checked.insert_all, Positions(checked.text))
+        actions.append(_fix_action(ls, uri, fix, version, lost))
+    outdated = [diagnostic for diagnostic in diagnostics if diagnostic.code == OUTDATED]
+    if outdated and ls.may_write:
+        actions.append(_regeneration(proposal, outdated))
+    return actions
+
+
+def _regeneration(proposal: CheckedProposal, outdated: list[types.Diagnostic]) -> types.CodeAction:
+    arguments = [{"preview": proposal.preview.preview_id}]
+    return types.CodeAction(
+        title="Regenerate the proposal",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=outdated,
+        is_preferred=True,
+        command=types.Command("Regenerate…", REGENERATE_COMMAND, arguments=arguments),
+    )
+
+
+def _fix_action(
+    ls: UllageServer,
+    uri: str,
+    fix: TextFix,
+    version: int | None,
+    diagnostics: list[types.Diagnostic],
+    *,
+    is_preferred: bool = False,
+) -> types.CodeAction:
+    """Offer a change; of the file as it was saved where nobody knows what was typed since.
+
+    The version is that of the text that was checked: a client refuses the change for a later one.
+    It is known of clients that send what is typed.
+    """
+    path = path_of(uri)
+    is_known = path is not None and ls.documents.is_typing_known(path)
+    edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
+    if version is None or not _takes_versions(ls):
+        workspace_edit = types.WorkspaceEdit(changes={uri: [edit]})
+    else:
+        document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
+        workspace_edit = types.WorkspaceEdit(
+            document_changes=[types.TextDocumentEdit(text_document=document, edits=[edit])]
+        )
+    return types.CodeAction(
+        title=fix.title if is_known else f"{fix.title} (as saved)",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=diagnostics,
+        is_preferred=is_preferred and is_known,
+        edit=workspace_edit,
+    )
+
+
+def _takes_versions(ls: UllageServer) -> bool:
+    edits = ls.client_workspace.workspace_edit
+    return edits is not None and edits.document_changes is True
 
 
 def _action(

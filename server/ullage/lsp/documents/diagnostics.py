@@ -10,12 +10,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.app.documents.check import Check, run_check
-from ullage.app.documents.checkpoint_check import check_checkpoint_file
-from ullage.app.documents.config_check import check_config_file
-from ullage.app.documents.instructions import check_instructions, check_memory
+from ullage.app.documents.check import run_check
 from ullage.app.documents.kind import DocumentKind
-from ullage.app.documents.proposal import check_proposal
 from ullage.app.documents.transcript_check import check_transcript
 from ullage.app.gauge.status_text import total_text
 from ullage.app.sessions.load import Loaded
@@ -25,13 +21,6 @@ from ullage.lsp.client_refresh import refresh_diagnostics, refresh_views
 from ullage.lsp.convert import SOURCE, diagnostic_of, line_range, path_of
 from ullage.lsp.state import SessionChange, UllageServer
 
-CHECKS: dict[DocumentKind, Check] = {
-    "instructions": check_instructions,
-    "memory": check_memory,
-    "config": check_config_file,
-    "checkpoint": check_checkpoint_file,
-    "preview": check_proposal,
-}
 TYPING_DELAY_S = 0.3
 """How long nobody must have typed before a document is checked (chosen)."""
 DEPENDENTS: tuple[DocumentKind, ...] = ("instructions", "memory", "checkpoint")
@@ -157,7 +146,7 @@ async def _check_later(ls: UllageServer, path: Path, kind: DocumentKind, delay_s
 async def _check(ls: UllageServer, path: Path, kind: DocumentKind) -> tuple[DocumentFinding, ...]:
     around = ls.surroundings()
     if kind != "transcript":
-        check = CHECKS.get(kind)
+        check = ls.checks.get(kind)
         return () if check is None else await asyncio.to_thread(run_check, check, path, around)
     # One after the other: a client may pull again and again while a large one is examined.
     async with ls.check_locks[path]:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from lsprotocol.types import CodeLens, CodeLensParams, Command
 
+from ullage.app.change.preview import saved_text
 from ullage.app.documents.instruction_size import sent_text, size_text
 from ullage.app.documents.instructions import is_index
 from ullage.app.documents.outline import PlacedCompaction, placed_compactions
 from ullage.app.documents.outline_text import change_text
+from ullage.app.documents.proposal import CheckedProposal, checked_proposal
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.text_sections import estimate_text
 from ullage.core.documents.virtual_uri import VirtualUri, write_summary_uri, write_virtual_uri
@@ -19,11 +21,13 @@ from ullage.lsp.convert import line_range
 from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_text
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
-from ullage.lsp.documents.proposal import preview_lenses
 from ullage.lsp.protocol import (
+    APPLY_COMMAND,
     CHECKPOINT_COMMAND,
     COMPACT_COMMAND,
+    DISCARD_COMMAND,
     PRUNE_COMMAND,
+    REGENERATE_COMMAND,
     RESTORE_COMMAND,
     SHOW_COMMAND,
     UNDO_COMMAND,
@@ -125,6 +129,31 @@ def memory_lenses(file: SmallFile, params: CodeLensParams) -> list[CodeLens]:
     if not file.text:
         return []
     return [_lens(Command(f"~{estimate_text(file.text):,} tokens when it is read", ""))]
+
+
+async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> list[CodeLens]:
+    """Say above a proposal what it saves and keeps, and offer what can be done with it."""
+    proposal = await asyncio.to_thread(checked_proposal, path, ls.surroundings())
+    if proposal is None:
+        return []
+    return [_lens(command) for command in _of_proposal(ls, proposal, path)]
+
+
+def _of_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
+    note, checked = proposal.preview.note, proposal.checked
+    is_too_long = path in ls.documents.too_long
+    if ls.may_write:
+        arguments = [{"preview": proposal.preview.preview_id}]
+        # Where the client does not send what is typed, the file is what is applied.
+        apply = "Apply" if ls.documents.is_typing_known(path) else "Apply as saved"
+        saved = saved_text(note.n_tokens_before, note.n_tokens_after)
+        if checked.can_apply and not is_too_long:
+            yield Command(f"{apply} ({saved})", APPLY_COMMAND, arguments=arguments)
+        yield Command("Regenerate…", REGENERATE_COMMAND, arguments=arguments)
+        yield Command("Discard", DISCARD_COMMAND, arguments=arguments)
+    yield Command("the text is too long for a summary" if is_too_long else checked.state, "")
+    if note.memory is not None:
+        yield Command(note.memory, "")
 
 
 def _lens(command: Command, line: int = 0) -> CodeLens:

@@ -11,6 +11,7 @@ from ullage.app.sessions.open import open_session
 from ullage.core.documents.virtual_uri import parse_virtual_uri
 from ullage.errors import SessionNotFound, UnknownItem
 from ullage.lsp.follow import NO_SESSION
+from ullage.lsp.messages import show_virtual_document
 from ullage.lsp.protocol import Outcome, ShowArgument
 from ullage.lsp.state import UllageServer
 
@@ -34,14 +35,8 @@ async def text_document_content(
 async def run_show(ls: UllageServer, argument: ShowArgument) -> Outcome:
     """Give the text of such a document; a client that can opens it by itself."""
     text, _ = await _read(ls, argument.uri)
-    await show_text(ls, argument.uri)
+    await show_virtual_document(ls, argument.uri)
     return Outcome(outcome="done", message="", text=text, uri=argument.uri)
-
-
-async def show_text(ls: UllageServer, uri: str) -> None:
-    """Have a client open such a document that does not do so by itself, if it can."""
-    if ls.shows_virtual_documents and not ls.editor.shows_outcomes:
-        await ls.window_show_document_async(types.ShowDocumentParams(uri=uri))
 
 
 async def _read(ls: UllageServer, uri: str) -> tuple[str, Path | None]:
