@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 
 from pi_files import PiFile, conversation
-from running import Place
+from running import WAIT_S, Place
 from ullage.lsp.config import reload_config
 from ullage.lsp.follow import follow, refresh
 from ullage.lsp.server import REACTIONS, shut_down
@@ -44,6 +44,16 @@ async def test_a_document_whose_name_no_file_can_have_ends_nothing(
     await editor.gauge(lambda gauge: gauge.text == "75%")
 
 
+class Client:
+    """Notes that it was told something."""
+
+    def __init__(self) -> None:
+        self.was_told = asyncio.Event()
+
+    def write(self, data: bytes) -> None:
+        self.was_told.set()
+
+
 class BrokenWorker:
     """Stands for any fault of ours that one session brings out: the one that has to be counted."""
 
@@ -67,19 +77,20 @@ async def test_a_fault_with_one_session_does_not_stop_the_following_of_another(
     server = initialized(place, BrokenWorker())
     counted = PiFile()
     counted.user("question")
-    paths = [
-        place.write("counted.jsonl", counted.data),
-        place.write("reported.jsonl", conversation(2, usage=84_000).data),
-    ]
+    reported = place.write("reported.jsonl", conversation(2, usage=84_000).data)
+    # The one that was opened last is read first.
+    paths = (reported, place.write("counted.jsonl", counted.data))
     server.documents.open_uris = {path: path.as_uri() for path in paths}
+    client = Client()
+    server.protocol.set_writer(client)
     following = asyncio.create_task(follow(server))
-    for _ in range(1000):
-        await asyncio.sleep(0.01)
-        if len(server.sessions.followed) + len(server.sessions.refused) == len(paths):
-            break
+    async with asyncio.timeout(WAIT_S):
+        while reported not in server.sessions.followed:
+            await client.was_told.wait()
+            client.was_told.clear()
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
-    assert set(server.sessions.followed) == {paths[1]}
+    assert set(server.sessions.followed) == {reported}
     assert "fault in refresh" in caplog.text
 
 
@@ -92,7 +103,7 @@ class SlowWorker:
 
     def count_tokens(self, *_: object) -> int:
         self.is_reading.set()
-        assert self.may_go_on.wait(10)
+        assert self.may_go_on.wait(WAIT_S)
         return 1
 
 
@@ -103,7 +114,7 @@ async def test_what_is_configured_while_a_session_is_read_counts_for_it(place: P
     pi.user("question")
     path = place.write("s.jsonl", pi.data)
     reading = asyncio.create_task(refresh(server, path))
-    assert await asyncio.to_thread(worker.is_reading.wait, 10)
+    assert await asyncio.to_thread(worker.is_reading.wait, WAIT_S)
     server.editor.settings = {"contextWindow": 1_000_000}
     await reload_config(server)
     worker.may_go_on.set()
