@@ -37,6 +37,14 @@ from ullage.formats.reading import Reading
 Env: TypeAlias = Mapping[str, str]
 
 
+def _none(*_: object) -> None:
+    """Stand for what an agent does not have, or what cannot be done with it."""
+
+
+def _nothing(*_: object) -> tuple[()]:
+    return ()
+
+
 class Home(msgspec.Struct, frozen=True, kw_only=True):
     """A folder of an agent's own."""
 
@@ -75,16 +83,6 @@ class InstructionLoader(msgspec.Struct, frozen=True, kw_only=True):
     """Whether `@docs/rules.md` stands for all that is in that file."""
 
 
-def _cannot_undo_restore(lines: Lines, context: Context, edit: UndoEdit) -> None:
-    """Give up: the session with the text is a file of its own, and the old one is as it was."""
-    del lines, context, edit
-
-
-def _cannot_undo_prune(lines: Lines, originals: Sequence[LineChange]) -> None:
-    """Give up: a pruned session is a file of its own, and the old one is as it was."""
-    del lines, originals
-
-
 class Editor(msgspec.Struct, frozen=True, kw_only=True):
     """What works edits of a context into an agent's files."""
 
@@ -102,38 +100,21 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
     `WriteNotSupported`."""
     undo_compaction: Callable[[Lines, Context, Compaction, UndoEdit], FileChange]
     """Makes the context from before the last compaction current again; may raise `Refused`."""
-    undo_restore: Callable[[Lines, Context, UndoEdit], FileChange | None] = _cannot_undo_restore
-    """Takes out the text of a checkpoint, if that was the last change; None where it was not."""
-    undo_prune: Callable[[Lines, Sequence[LineChange]], FileChange | None] = _cannot_undo_prune
+    undo_restore: Callable[[Lines, Context, UndoEdit], FileChange | None] = _none
+    """Takes out the text of a checkpoint, if that was the last change; None where it was not, or
+    where the session with the text is a file of its own."""
+    undo_prune: Callable[[Lines, Sequence[LineChange]], FileChange | None] = _none
     """Puts back the original lines of a prune, given the changes that it made; None where they
-    are not in the file any more. What was written since stays."""
+    are not in the file any more, or where the pruned session is a file of its own. What was written
+    since stays."""
 
 
 def _list_natives(context: Context) -> list[JsonObject]:
     return [item.native for item in context.items]
 
 
-def _keep_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
-    del replacements
+def _keep_message(native: JsonObject, _: Sequence[Replacement]) -> JsonObject:
     return native
-
-
-def _read_anew(reading: Reading, lines: Sequence[Line], size_bytes: int) -> None:
-    del reading, lines, size_bytes
-
-
-def _no_compaction(lines: Lines, ref: CompactionRef) -> None:
-    del lines, ref
-
-
-def _no_subagents(path: Path) -> tuple[Path, ...]:
-    del path
-    return ()
-
-
-def _no_places(env: Env, home: Path) -> tuple[()]:
-    del env, home
-    return ()
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,11 +137,11 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     databases alone."""
     has_nested_folders: bool = False
     """Whether transcripts lie in folders below those."""
-    subagent_folders: Callable[[Path], tuple[Path, ...]] = _no_subagents
+    subagent_folders: Callable[[Path], tuple[Path, ...]] = _nothing
     """Gives the folders that may hold the transcripts of a session's subagents."""
-    live_folders: Callable[[Env, Path], tuple[Path, ...]] = _no_places
+    live_folders: Callable[[Env, Path], tuple[Path, ...]] = _nothing
     """Gives the folders where the agent notes the sessions that it has open, one file each."""
-    database_patterns: Callable[[Env, Path], tuple[tuple[Path, str], ...]] = _no_places
+    database_patterns: Callable[[Env, Path], tuple[tuple[Path, str], ...]] = _nothing
     """Gives folders and what a database of sessions in each is called."""
 
     read_header: Callable[[Lines], Header | None]
@@ -169,10 +150,10 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Reads all lines; None for those that are blank or no entry."""
     read_context: Callable[[Lines, Header, Index], Reading]
     """Reads backwards until the context and its compactions are known."""
-    extend: Callable[[Reading, Sequence[Line], int], Reading | None] = _read_anew
+    extend: Callable[[Reading, Sequence[Line], int], Reading | None] = _none
     """Adds whole lines that were appended since, given the length of the transcript now; None
     where only a new reading can tell."""
-    read_compaction: Callable[[Lines, CompactionRef], Compaction | None] = _no_compaction
+    read_compaction: Callable[[Lines, CompactionRef], Compaction | None] = _none
     """Reads a compaction from the place that an index points to."""
     messages: Callable[[Context], list[JsonObject]] = _list_natives
     """Lists the messages that would be sent, in the agent's own shape."""

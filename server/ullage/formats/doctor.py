@@ -30,34 +30,15 @@ _BEGINNING = re.compile(
 )
 
 
-def _is_any(value: object) -> bool:
-    del value
+def _none(*_: object) -> None:
+    """Stand for what records do not have or need."""
+
+
+def _always(*_: object) -> bool:
     return True
 
 
-def _make_no_header(session_id: str, cwd: str, timestamp: str) -> None:
-    del session_id, cwd, timestamp
-
-
-def _no_node(native: JsonObject) -> None:
-    """Give nothing: the order of the lines is all there is."""
-    del native
-
-
-def _make_no_result(call: JsonObject, call_id: str, name: str, entry_id: str) -> None:
-    del call, call_id, name, entry_id
-
-
-def _keep_no_result(native: JsonObject, call_id: str, result_id: str) -> None:
-    del native, call_id, result_id
-
-
-def _drop_no_result(native: JsonObject, call_id: str) -> None:
-    del native, call_id
-
-
-def _is_another_answer(native: JsonObject, child: JsonObject) -> bool:
-    del native, child
+def _never(*_: object) -> bool:
     return False
 
 
@@ -66,7 +47,7 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
 
     sessions: str
     """Those that these rules hold for, in words."""
-    covers: Callable[[Header], bool] = _is_any
+    covers: Callable[[Header], bool] = _always
     """Whether they hold for a session of the agent."""
     is_named_by_file: bool = False
     """Whether the agent knows a session by the name of its file."""
@@ -82,28 +63,29 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
     is_record: Callable[[JsonObject], bool]
     """Whether an object, wherever it stands, can be a record or a header."""
     is_header: Callable[[JsonObject], bool]
-    make_header: Callable[[str, str, str], JsonObject | None] = _make_no_header
+    make_header: Callable[[str, str, str], JsonObject | None] = _none
     """Makes a header of a session's id, its folder and a time in place of one that is lost; None
     where the format has none."""
     session_id_field: Callable[[JsonObject], tuple[str, ...]]
     """Gives the path of keys to the session's id in a record that must tell a new one."""
     find_fault: Callable[[JsonObject], str | None]
     """Names a field whose type makes a record useless."""
-    node: Callable[[JsonObject], Node | None] = _no_node
-    """Gives a record's place in the tree; None for what is no part of it."""
+    node: Callable[[JsonObject], Node | None] = _none
+    """Gives a record's place in the tree; None for what is no part of it, and where the order of
+    the lines is all there is."""
     fresh_id: Callable[[str], str] = str
     """Makes an id of hexadecimal digits, in the shape of the agent's own."""
-    is_answer_sent: Callable[[ContextItem], bool] = _is_any
-    make_result: Callable[[JsonObject, str, str, str], JsonObject | None] = _make_no_result
+    is_answer_sent: Callable[[ContextItem], bool] = _always
+    make_result: Callable[[JsonObject, str, str, str], JsonObject | None] = _none
     """Makes the record that answers a call without a result, of the call's record, its id, the
     tool's name and the record's own id."""
     is_compaction: Callable[[JsonObject], bool]
-    keep_result: Callable[[JsonObject, str, str], JsonObject | None] = _keep_no_result
+    keep_result: Callable[[JsonObject, str, str], JsonObject | None] = _none
     """Lets a compaction that keeps a call's record by name keep its result's too; None for what
     is no compaction that keeps it."""
-    drop_result: Callable[[JsonObject, str], JsonObject | None] = _drop_no_result
+    drop_result: Callable[[JsonObject, str], JsonObject | None] = _none
     """Takes an orphaned result out of a record; None where nothing else is in it."""
-    follows_same_answer: Callable[[JsonObject, JsonObject], bool] = _is_another_answer
+    follows_same_answer: Callable[[JsonObject, JsonObject], bool] = _never
     """Whether a record goes on with the answer of the one before it."""
 
 

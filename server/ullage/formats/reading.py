@@ -1,6 +1,7 @@
 """Readings of a transcript: made on a walk through its lines, and made longer as it grows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import msgspec
@@ -8,10 +9,11 @@ import msgspec
 from ullage.core.transcript.context import Category, Context, ContextItem
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
-from ullage.core.transcript.message import JsonObject, Message, ToolCall
-from ullage.formats.json_line import iso_ms, ms_of
+from ullage.core.transcript.message import JsonObject, Message, ToolCall, Usage
+from ullage.formats.json_line import int_of, iso_ms, ms_of
 
 StubT = TypeVar("StubT")
+StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +154,52 @@ def make_item(
         at_ms=ms_of(entry.native),
         is_after_boundary=is_after_boundary,
     )
+
+
+def make_entry(
+    line: Line, native: JsonObject, *, entry_id: str | None, kind: str, parent_id: str | None = None
+) -> Entry:
+    """Make the entry that a line is."""
+    return Entry(
+        entry_id=entry_id or "",
+        parent_id=parent_id,
+        kind=kind,
+        offset=line.offset,
+        size_bytes=len(line.raw),
+        native=native,
+    )
+
+
+def make_usage(
+    n_input: int, n_output: int, n_cache_read: int, n_cache_write: int, n_total: int | None = None
+) -> Usage | None:
+    """Make the usage of these counts, whose sum is the total unless it is given; None for zeros."""
+    if n_total is None:
+        n_total = n_input + n_output + n_cache_read + n_cache_write
+    if n_total <= 0:
+        return None
+    return Usage(
+        n_input=n_input,
+        n_output=n_output,
+        n_cache_read=n_cache_read,
+        n_cache_write=n_cache_write,
+        n_total=n_total,
+    )
+
+
+def counts_in(told: JsonObject, keys: Iterable[str]) -> Iterator[int]:
+    """Read numbers of tokens; 0 where none stands."""
+    return (int_of(told, key) or 0 for key in keys)
+
+
+def read_stub_fields(native: JsonObject, shape: type[StructT]) -> StructT:
+    """Make a stub of an object that its decoder refuses, without the fields of another type."""
+    fields: JsonObject = {}
+    for key, value in native.items():
+        with suppress(msgspec.ValidationError):
+            msgspec.convert({key: value}, shape)
+            fields[key] = value
+    return msgspec.convert(fields, shape)
 
 
 def calls_in(message: Message) -> dict[str, str]:

@@ -26,19 +26,8 @@ from ullage.formats.reading import index_again
 _NAMESPACE = UUID("0b6b4fd5-2f0c-5f6a-9a59-5d7c4b1d4a0e")
 """Of all ids that Ullage gives in sessions of Claude Code; drawn once."""
 _SETTINGS = frozenset(
-    (
-        "agent-color",
-        "agent-name",
-        "agent-setting",
-        "ai-title",
-        "custom-title",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "relocated",
-        "tag",
-        "worktree-state",
-    )
+    "agent-color agent-name agent-setting ai-title custom-title mode permission-mode pr-link"
+    " relocated tag worktree-state".split()
 )
 """Records beside the thread of which the last holds for the session (docs/design/agents.md,
 "Claude Code: records")."""

@@ -9,15 +9,7 @@ from ullage.formats.json_line import object_of, objects_of, text_of, texts_of
 
 NO_RESULT = "[no result was recorded]"
 _ENVELOPE = (
-    "isSidechain",
-    "agentId",
-    "timestamp",
-    "userType",
-    "entrypoint",
-    "cwd",
-    "sessionId",
-    "version",
-    "gitBranch",
+    "isSidechain agentId timestamp userType entrypoint cwd sessionId version gitBranch".split()
 )
 
 

@@ -21,12 +21,19 @@ from ullage.core.transcript.message import (
     plain_text,
 )
 from ullage.formats.in_memory import InMemory
-from ullage.formats.json_line import as_object, compact_json, int_of, object_of, objects_of, text_of
+from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 from ullage.formats.placeholders import prune_content
+from ullage.formats.reading import counts_in, make_usage
 
 SYNTHETIC_MODEL = "<synthetic>"
 """Model of the answers that Claude Code writes itself, such as errors of the API."""
 
+_USAGE_KEYS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
 _ATTACHMENT_CATEGORIES: dict[str, Category] = {
     "skill_listing": "skills",
     "invoked_skills": "skills",
@@ -162,26 +169,7 @@ def _usage_of(native: JsonObject) -> Usage | None:
     if usage is None:
         return None
     iterations = objects_of(usage, "iterations")
-    usage = iterations[-1] if iterations else usage
-    n_input, n_output, n_read, n_write = (
-        int_of(usage, key) or 0
-        for key in (
-            "input_tokens",
-            "output_tokens",
-            "cache_read_input_tokens",
-            "cache_creation_input_tokens",
-        )
-    )
-    n_total = n_input + n_output + n_read + n_write
-    if n_total <= 0:
-        return None
-    return Usage(
-        n_input=n_input,
-        n_output=n_output,
-        n_cache_read=n_read,
-        n_cache_write=n_write,
-        n_total=n_total,
-    )
+    return make_usage(*counts_in(iterations[-1] if iterations else usage, _USAGE_KEYS))
 
 
 def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:

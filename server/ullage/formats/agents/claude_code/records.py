@@ -16,6 +16,7 @@ from ullage.formats.json_line import (
     texts_of,
 )
 from ullage.formats.notes import FROM_SESSION, prune_figures, to_prune_record
+from ullage.formats.reading import make_entry, read_stub_fields
 
 MAX_HEADER_LINES = 50
 """The first lines may be notes without a session's marks (4 seen; the rest is margin)."""
@@ -78,14 +79,7 @@ def read_stub(line: Line) -> Stub | Problem | None:
         native = read_object(line)
         if not isinstance(native, dict):
             return native
-        return Stub(
-            type=text_of(native, "type") or "",
-            subtype=text_of(native, "subtype"),
-            uuid=text_of(native, "uuid"),
-            parent_uuid=text_of(native, "parentUuid"),
-            is_sidechain=native.get("isSidechain") is True,
-            timestamp=text_of(native, "timestamp"),
-        )
+        return read_stub_fields(native, Stub)
 
 
 def read_entry(line: Line) -> Entry | Problem | None:
@@ -95,13 +89,12 @@ def read_entry(line: Line) -> Entry | Problem | None:
     native = read_object(line)
     if not isinstance(native, dict):
         return native
-    return Entry(
-        entry_id=text_of(native, "uuid") or "",
-        parent_id=text_of(native, "parentUuid"),
+    return make_entry(
+        line,
+        native,
+        entry_id=text_of(native, "uuid"),
         kind=text_of(native, "type") or "",
-        offset=line.offset,
-        size_bytes=len(line.raw),
-        native=native,
+        parent_id=text_of(native, "parentUuid"),
     )
 
 

@@ -18,7 +18,7 @@ from ullage.formats.agents.codex.records import (
 )
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of
 from ullage.formats.notes import own_note, to_prune_record
-from ullage.formats.reading import calls_in, make_item
+from ullage.formats.reading import calls_in, counts_in, make_item, make_usage
 
 _LARGE_KEYS = frozenset(
     ("message", "replacement_history", "replacement_history_metadata", "retained_context")
@@ -192,7 +192,7 @@ def last_usage(context: Context) -> Usage | None:
     boundary = context.boundary
     if found is not None or boundary is None or boundary.n_tokens_after is None:
         return found
-    return _estimate(boundary.n_tokens_after)
+    return make_usage(0, 0, 0, 0, boundary.n_tokens_after)
 
 
 def _stands_in(entry_id: str, boundary_id: str) -> bool:
@@ -222,22 +222,10 @@ def _item_of_boundary(
     )
 
 
-def _estimate(n_total: int) -> Usage:
-    return Usage(n_input=0, n_output=0, n_cache_read=0, n_cache_write=0, n_total=n_total)
-
-
 def _usage(payload: JsonObject) -> Usage | None:
     """Read `last_token_usage`, whose input includes what came from the cache or went to it."""
     told = object_of(object_of(payload, "info") or {}, "last_token_usage") or {}
-    n_input, n_output, n_read, n_write = (max(0, int_of(told, key) or 0) for key in _FIGURES)
+    n_input, n_output, n_read, n_write = (max(0, n) for n in counts_in(told, _FIGURES))
     n_total = int_of(told, "total_tokens")
     n_total = n_input + n_output if n_total is None else n_total
-    if n_total <= 0:
-        return None
-    return Usage(
-        n_input=max(0, n_input - n_read - n_write),
-        n_output=n_output,
-        n_cache_read=n_read,
-        n_cache_write=n_write,
-        n_total=n_total,
-    )
+    return make_usage(max(0, n_input - n_read - n_write), n_output, n_read, n_write, n_total)

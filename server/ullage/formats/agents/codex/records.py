@@ -15,6 +15,7 @@ from ullage.formats.json_line import (
     text_of,
 )
 from ullage.formats.notes import own_note
+from ullage.formats.reading import make_entry, read_stub_fields
 
 
 class PayloadStub(msgspec.Struct, kw_only=True):
@@ -65,12 +66,7 @@ def read_stub(line: Line) -> Stub | Problem | None:
     native = read_object(line)
     if not isinstance(native, dict):
         return native
-    payload = object_of(native, "payload")
-    return Stub(
-        type=text_of(native, "type") or "",
-        timestamp=text_of(native, "timestamp"),
-        payload=None if payload is None else PayloadStub(type=text_of(payload, "type")),
-    )
+    return read_stub_fields(native, Stub)
 
 
 def read_entry(line: Line) -> Entry | Problem | None:
@@ -82,14 +78,7 @@ def read_entry(line: Line) -> Entry | Problem | None:
 
 
 def to_entry(line: Line, kind: str, native: JsonObject) -> Entry:
-    return Entry(
-        entry_id=entry_id_of(line),
-        parent_id=None,
-        kind=kind,
-        offset=line.offset,
-        size_bytes=len(line.raw),
-        native=native,
-    )
+    return make_entry(line, native, entry_id=entry_id_of(line), kind=kind)
 
 
 def entry_id_of(line: Line) -> str:

@@ -13,8 +13,14 @@ from ullage.core.transcript.entries import Entry, Header, Line, Lines
 from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index, chain
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
-from ullage.formats.agents.gemini.history import Snapshot, read_history, snapshot_at
-from ullage.formats.agents.gemini.items import is_user, items_of, items_of_record
+from ullage.formats.agents.gemini.history import (
+    Snapshot,
+    is_user,
+    items_of,
+    items_of_record,
+    read_history,
+    read_snapshot,
+)
 from ullage.formats.agents.gemini.messages import answered_ids, listed, parts_of, prune_message
 from ullage.formats.agents.gemini.records import (
     is_document,
@@ -53,7 +59,7 @@ def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
 
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
-    snapshot = snapshot_at(lines, ref)
+    snapshot = read_snapshot(lines, ref)
     return None if snapshot is None else _to_compaction(snapshot)
 
 

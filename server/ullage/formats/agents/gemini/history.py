@@ -1,19 +1,28 @@
-"""The live part of a chat, read from the end of the file.
+"""The live part of a chat, read from the end of the file, and what of it is sent.
 
 A line whose `$set` holds `messages` replaces the whole history: only what follows it is live.
 The agent writes one when a session starts, is resumed or is compressed. A compression brings a
 new message with a `<state_snapshot>`; where an older one is written again, it keeps its id.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import msgspec
 
+from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
-from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.gemini.messages import text_in
+from ullage.core.transcript.message import JsonObject, Message, Role, ToolResult, Usage
+from ullage.formats.agents.gemini.messages import (
+    answered_ids,
+    call_parts,
+    parts_of,
+    result_parts,
+    text_in,
+    to_block,
+)
 from ullage.formats.agents.gemini.records import (
     Stub,
     changes_of,
@@ -22,14 +31,15 @@ from ullage.formats.agents.gemini.records import (
     read_entry,
     read_stub,
 )
-from ullage.formats.json_line import ms_of, objects_of, text_of
-from ullage.formats.reading import Walk
+from ullage.formats.json_line import ms_of, object_of, objects_of, text_of
+from ullage.formats.reading import Walk, counts_in, make_usage
 
 MAX_LINES_ABOVE = 200
 """How far above the live part the model is looked for: some turns (chosen)."""
 SNAPSHOT = "<state_snapshot>"
 _ACKNOWLEDGEMENT = "Got it. Thanks for the additional context!"
 """What the agent lets the model answer to a snapshot (0.61.0)."""
+_HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,30 +68,63 @@ def read_history(lines: Lines, known: Index) -> History:
     return _Climb(lines, known).history()
 
 
-def snapshot_of(native: JsonObject) -> Snapshot | None:
-    """Find the snapshot in the history that a line brings; the model acknowledges it."""
-    records = objects_of(changes_of(native), "messages")
-    no_message: JsonObject = {}
-    for record, following in pairwise((*records, no_message)):
-        message_id, text = text_of(record, "id"), text_in(record)
-        if not message_id or record.get("type") != "user" or SNAPSHOT not in text:
-            continue
-        if text.lstrip().startswith(SNAPSHOT) or text_in(following).startswith(_ACKNOWLEDGEMENT):
-            return Snapshot(
-                message_id=message_id,
-                text=text,
-                at_ms=ms_of(record),
-                kept_ids=frozenset(text_of(record, "id") or "" for record in records),
-            )
-    return None
-
-
-def snapshot_at(lines: Lines, ref: CompactionRef) -> Snapshot | None:
+def read_snapshot(lines: Lines, ref: CompactionRef) -> Snapshot | None:
     """Read a compression from the place that an index points to."""
     line = next(lines_downwards(lines) if ref.offset == 0 else lines.forward(ref.offset), None)
     entry = None if line is None else read_entry(line)
-    found = snapshot_of(entry.native) if isinstance(entry, Entry) else None
+    found = _find_snapshot(entry.native) if isinstance(entry, Entry) else None
     return found if found is not None and found.message_id == ref.entry_id else None
+
+
+def items_of(
+    records: Iterable[JsonObject], snapshot: Snapshot | None
+) -> tuple[tuple[ContextItem, ...], bool]:
+    """List the messages that are sent, and whether the snapshot is still among them."""
+    listed = list(records)
+    answered = {i for r in listed if is_user(r) for i in answered_ids(parts_of(r))}
+    items: list[ContextItem] = []
+    has_snapshot = False
+    for record in listed:
+        message_id = text_of(record, "id") or ""
+        is_summary = snapshot is not None and message_id == snapshot.message_id
+        has_snapshot = has_snapshot or is_summary
+        is_kept = snapshot is not None and message_id in snapshot.kept_ids and not is_summary
+        items += items_of_record(
+            record, answered, category="summary" if is_summary else None, is_kept=is_kept
+        )
+    return tuple(items), has_snapshot
+
+
+def items_of_record(
+    record: JsonObject,
+    answered: set[str],
+    *,
+    category: Category | None = None,
+    is_kept: bool = False,
+) -> list[ContextItem]:
+    """Give a message, and after it the results of its tools that have no message of their own.
+
+    Chats from before 0.6x note results only beside the calls; newer ones note them twice, and
+    send them once. What is neither the user's nor the model's is only shown.
+    """
+    if is_user(record):
+        parts = parts_of(record)
+        found = category or _user_category(record, parts)
+        role: Role = "tool" if found == "tool results" else "user"
+        return [_item(record, role, found, parts, is_kept=is_kept)] if parts else []
+    if record.get("type") != "gemini":
+        return []
+    parts = [*parts_of(record), *call_parts(record)]
+    usage = _usage(record)
+    items = [_item(record, "assistant", "assistant", parts, usage=usage, is_kept=is_kept)]
+    results = result_parts(record, answered)
+    if results:
+        items.append(_item(record, "tool", "tool results", results, is_kept=is_kept))
+    return items
+
+
+def is_user(record: JsonObject) -> bool:
+    return record.get("type") == "user"
 
 
 class _Climb:
@@ -116,11 +159,11 @@ class _Climb:
         for ref in sorted(self._refs.values(), key=lambda ref: ref.offset):
             previous_id = refs[-1].entry_id if refs else None
             refs.append(msgspec.structs.replace(ref, previous_id=previous_id))
-        found = snapshot_of(self._base)
+        found = _find_snapshot(self._base)
         ref = next((r for r in refs if found is not None and r.entry_id == found.message_id), None)
         return History(
             records=tuple(_replayed(reversed(self._live))),
-            snapshot=None if ref is None else snapshot_at(self._lines, ref) or found,
+            snapshot=None if ref is None else read_snapshot(self._lines, ref) or found,
             refs=tuple(refs),
             last_model=self._last_model,
             n_entries=self._known.n_entries + self._walk.n_entries,
@@ -154,7 +197,7 @@ class _Climb:
     def _add_snapshot(self, line: Line, known_ids: set[str]) -> None:
         """Note a compression; where it was written again, the first place is the one."""
         entry = read_entry(line)
-        found = snapshot_of(entry.native) if isinstance(entry, Entry) else None
+        found = _find_snapshot(entry.native) if isinstance(entry, Entry) else None
         if found is not None and found.message_id not in known_ids:
             self._refs[found.message_id] = CompactionRef(
                 entry_id=found.message_id,
@@ -162,6 +205,24 @@ class _Climb:
                 offset=line.offset,
                 size_bytes=len(line.raw),
             )
+
+
+def _find_snapshot(native: JsonObject) -> Snapshot | None:
+    """Find the snapshot in the history that a line brings; the model acknowledges it."""
+    records = objects_of(changes_of(native), "messages")
+    no_message: JsonObject = {}
+    for record, following in pairwise((*records, no_message)):
+        message_id, text = text_of(record, "id"), text_in(record)
+        if not message_id or record.get("type") != "user" or SNAPSHOT not in text:
+            continue
+        if text.lstrip().startswith(SNAPSHOT) or text_in(following).startswith(_ACKNOWLEDGEMENT):
+            return Snapshot(
+                message_id=message_id,
+                text=text,
+                at_ms=ms_of(record),
+                kept_ids=frozenset(text_of(record, "id") or "" for record in records),
+            )
+    return None
 
 
 def _replayed(natives: Iterator[JsonObject]) -> list[JsonObject]:
@@ -185,3 +246,49 @@ def _replayed(natives: Iterator[JsonObject]) -> list[JsonObject]:
             # A message without an id cannot be replaced, but it is sent.
             records = {text_of(m, "id") or f"#{n}": m for n, m in enumerate(brought)}
     return list(records.values())
+
+
+def _usage(record: JsonObject) -> Usage | None:
+    """Read the tokens of an answer; the total is the request's alone.
+
+    Gemini measures its context by `input`, the tokens of the last prompt, which include those
+    from the cache (docs/design/agents.md, "Gemini CLI"). The answer itself is resent without its
+    thoughts, but counts only from the next prompt on, in its own gauge and so in ours.
+    """
+    tokens = object_of(record, "tokens") or {}
+    n_input, n_output, n_cached = (
+        max(0, n) for n in counts_in(tokens, ("input", "output", "cached"))
+    )
+    return make_usage(max(0, n_input - n_cached), n_output, n_cached, 0, n_input)
+
+
+def _item(
+    record: JsonObject,
+    role: Role,
+    category: Category,
+    parts: list[JsonObject],
+    *,
+    is_kept: bool,
+    usage: Usage | None = None,
+) -> ContextItem:
+    blocks = tuple(to_block(part) for part in parts)
+    model = text_of(record, "model") if role == "assistant" else None
+    native: JsonObject = {"role": "model" if role == "assistant" else "user", "parts": parts}
+    return ContextItem(
+        entry_id=text_of(record, "id") or "",
+        message=Message(role=role, blocks=blocks, model=model, usage=usage),
+        category=category,
+        native=native,
+        at_ms=ms_of(record),
+        is_after_boundary=not is_kept,
+    )
+
+
+def _user_category(record: JsonObject, parts: list[JsonObject]) -> Category:
+    if any(isinstance(to_block(part), ToolResult) for part in parts):
+        return "tool results"
+    text = text_in(record)
+    if text.startswith("<session_context>"):
+        return "system"
+    is_hook_only = text and not _HOOK_CONTEXT.sub("", text).strip()
+    return "injected" if is_hook_only else "user"

@@ -10,6 +10,7 @@ import msgspec
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
+from ullage.formats.reading import make_entry
 
 _HEADER_MARKS = ("projectHash", "startTime", "kind")
 """What stands beside `sessionId` in the metadata, and in no other agent's first line together."""
@@ -107,14 +108,7 @@ def read_entry(line: Line) -> Entry | Problem | None:
     native = read_object(line)
     if not isinstance(native, dict):
         return native
-    return Entry(
-        entry_id=text_of(native, "id") or "",
-        parent_id=None,
-        kind=_kind(native),
-        offset=line.offset,
-        size_bytes=len(line.raw),
-        native=native,
-    )
+    return make_entry(line, native, entry_id=text_of(native, "id"), kind=_kind(native))
 
 
 def changes_of(native: JsonObject) -> JsonObject:

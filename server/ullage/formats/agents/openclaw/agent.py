@@ -14,10 +14,11 @@ from ullage.core.transcript.context import Compaction, Context, ContextItem, Ske
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index, chain, linear_chain
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
-from ullage.formats.agents.openclaw.dialects import EVENTS, EVENTS_VERSION
 from ullage.formats.agents.openclaw.doctor import RECORDS
 from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.entries import (
+    EVENTS,
+    EVENTS_VERSION,
     linear_entries,
     read_entry,
     read_flush_epoch,

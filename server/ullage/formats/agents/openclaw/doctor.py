@@ -4,7 +4,7 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.core.transcript.lineage import Node
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.dialects import FLAT
+from ullage.formats.agents.openclaw.entries import FLAT
 from ullage.formats.doctor import Records
 from ullage.formats.json_line import iso_ms, object_of, text_of
 

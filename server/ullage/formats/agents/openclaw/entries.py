@@ -1,4 +1,9 @@
-"""Lines of a pi session file as entries, in the shape of version 3."""
+"""Lines of a session file as entries, in the shape of pi's version 3 (docs/design/sessions.md).
+
+In a flat file a message's own fields stand beside the entry's. An event file is flat and linear
+besides: no header, no parents, and compactions under names of their own. Both are told by their
+shape and given that of pi's, so that no other reader needs to know more of them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,14 +12,6 @@ import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.dialects import (
-    DIALECT_VERSIONS,
-    FLAT,
-    FLAT_VERSION,
-    events_header,
-    in_pi_shape,
-    is_flat,
-)
 from ullage.formats.json_line import (
     MAX_LINE_BYTES,
     decode_object,
@@ -24,9 +21,31 @@ from ullage.formats.json_line import (
     read_object,
     text_of,
 )
+from ullage.formats.reading import make_entry, read_stub_fields
 
+FLAT = "flat"
+"""docs/design/sessions.md, "Flat files"."""
+EVENTS = "events"
+"""docs/design/sessions.md, "Event files"."""
+EVENTS_VERSION = 0
+FLAT_VERSION = 2
+"""Also pi's own second version, whose messages are in objects of their own."""
+DIALECT_VERSIONS = (EVENTS_VERSION, FLAT_VERSION)
+EVENT_DETAILS = ("trigger", "layer", "messagesCompacted", "customInstruction", "boundaryMessageId")
 MAX_HEADER_BYTES = 1024 * 1024
 """pi 0.87.1 looks no further for the header (MAX_SESSION_HEADER_SCAN_BYTES)."""
+MAX_META_BYTES = 16 * 1024 * 1024
+"""How far from its end a file is searched: the live part of any session (chosen)."""
+_ENTRY_FIELDS = ("type", "id", "parentId")
+_MESSAGE_KINDS = ("message", "custom_message")
+_LAST_SECOND = 100_000_000_000
+"""Smaller numbers are seconds, not milliseconds (docs/design/sessions.md, "Event files")."""
+_RENAMED = {"tokensBeforeCompaction": "tokensBefore", "tokensAfterCompaction": "tokensAfter"}
+_FLUSH_COUNT = "memoryFlushCompactionCount"
+_HEAD = re.compile(
+    rb'\{"type":"(\w{1,40})","id":"([\w-]{1,64})","parentId":(?:"([\w-]{1,64})"|null),'
+)
+"""How pi begins an entry: enough to go on along the path through a line that is too long."""
 
 
 class Stub(msgspec.Struct, kw_only=True, rename="camel"):
@@ -39,13 +58,6 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     append_mode: str | None = None
 
 
-_HEAD = re.compile(
-    rb'\{"type":"(\w{1,40})","id":"([\w-]{1,64})","parentId":(?:"([\w-]{1,64})"|null),'
-)
-"""How pi begins an entry: enough to go on along the path through a line that is too long."""
-_FLUSH_COUNT = "memoryFlushCompactionCount"
-MAX_META_BYTES = 16 * 1024 * 1024
-"""How far from its end a file is searched: the live part of any session (chosen)."""
 _decode_stub = msgspec.json.Decoder(Stub).decode
 
 
@@ -63,25 +75,13 @@ def read_header(lines: Lines) -> Header | None:
             continue
         if header is not None:
             if native.get("type") == "message":
-                is_other = is_flat(native)
+                is_other = _is_flat(native)
                 return msgspec.structs.replace(header, dialect=FLAT) if is_other else header
             continue
         header = _header_of(native)
         if header is None or header.version != FLAT_VERSION:
             return header
     return header
-
-
-def _header_of(native: JsonObject) -> Header | None:
-    session_id = text_of(native, "id")
-    if native.get("type") != "session" or session_id is None:
-        return events_header(native)
-    return Header(
-        agent="openclaw",
-        session_id=session_id,
-        version=int_of(native, "version") or 1,
-        cwd=text_of(native, "cwd"),
-    )
 
 
 def read_stub(line: Line) -> Stub | Problem | None:
@@ -101,13 +101,7 @@ def read_stub(line: Line) -> Stub | Problem | None:
                 id=head[2].decode(),
                 parent_id=head[3].decode() if head[3] else None,
             )
-        stub = Stub(
-            type=text_of(native, "type") or "",
-            id=text_of(native, "id"),
-            parent_id=text_of(native, "parentId"),
-            timestamp=text_of(native, "timestamp"),
-            append_mode=text_of(native, "appendMode"),
-        )
+        stub = read_stub_fields(native, Stub)
     # Metadata would be a leaf without a parent, and hide the whole session.
     is_meta_line = stub.type == "meta" and stub.id is None
     return None if stub.type == "session" or is_meta_line else stub
@@ -122,19 +116,13 @@ def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
     if kind == "session" or _is_meta(native):
         return None
     if version in DIALECT_VERSIONS:
-        native = in_pi_shape(native)
+        native = _in_pi_shape(native)
     if version < 3 and kind == "message":
         message = object_of(native, "message")
         if message is not None and message.get("role") == "hookMessage":
             native = native | {"message": message | {"role": "custom"}}
-    return Entry(
-        entry_id=text_of(native, "id") or "",
-        parent_id=text_of(native, "parentId") or None,
-        kind=kind,
-        offset=line.offset,
-        size_bytes=len(line.raw),
-        native=native,
-    )
+    parent_id = text_of(native, "parentId") or None
+    return make_entry(line, native, entry_id=text_of(native, "id"), kind=kind, parent_id=parent_id)
 
 
 def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
@@ -180,6 +168,75 @@ def read_flush_epoch(lines: Lines, header: Header) -> int | None:
         if not isinstance(native, str) and _is_meta(native):
             return int_of(native, _FLUSH_COUNT) or None
     return None
+
+
+def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
+    """Give a compaction's summary as the specification of its format sends it."""
+    summary = text_of(boundary, "summary") or ""
+    if dialect == EVENTS:
+        content = f"[Previous Context Summary]\n{summary}"
+        return {"role": "user", "content": content, "timestamp": boundary.get("timestamp")}
+    if dialect == FLAT:
+        return {"role": "system", "content": f"[Prior conversation summary]\n{summary}"}
+    return None
+
+
+def in_ms(timestamp: object) -> object:
+    """Give a time of an event in milliseconds; anything else is left as it is."""
+    n_seconds = int_of({"timestamp": timestamp}, "timestamp")
+    return timestamp if n_seconds is None or n_seconds > _LAST_SECOND else n_seconds * 1000
+
+
+def _header_of(native: JsonObject) -> Header | None:
+    session_id = text_of(native, "id")
+    if native.get("type") != "session" or session_id is None:
+        return _events_header(native)
+    return Header(
+        agent="openclaw",
+        session_id=session_id,
+        version=int_of(native, "version") or 1,
+        cwd=text_of(native, "cwd"),
+    )
+
+
+def _events_header(native: JsonObject) -> Header | None:
+    """Recognize a file without a header by its first event.
+
+    The session's id is empty: only the file's name knows it.
+    """
+    is_message = native.get("type") == "message" and _is_flat(native)
+    is_compaction = native.get("type") == "compaction" and text_of(native, "summary") is not None
+    if not (is_message or is_compaction) or text_of(native, "id") is None or "parentId" in native:
+        return None
+    return Header(agent="openclaw", session_id="", version=EVENTS_VERSION, cwd=None, dialect=EVENTS)
+
+
+def _is_flat(native: JsonObject) -> bool:
+    """Whether a message's own fields stand beside the entry's."""
+    return (
+        text_of(native, "type") in _MESSAGE_KINDS
+        and "message" not in native
+        and "customType" not in native
+        and ("role" in native or "content" in native)
+    )
+
+
+def _in_pi_shape(native: JsonObject) -> JsonObject:
+    """Put a message's fields into an object and compactions under pi's names; lose nothing."""
+    if _is_flat(native):
+        message = {key: value for key, value in native.items() if key not in _ENTRY_FIELDS}
+        message.setdefault("role", "user")
+        native = {key: native[key] for key in _ENTRY_FIELDS if key in native} | {
+            "timestamp": in_ms(native.get("timestamp")),
+            "message": message,
+        }
+    elif native.get("type") == "compaction":
+        renamed = {_RENAMED[key]: native[key] for key in _RENAMED if key in native}
+        details = {key: native[key] for key in EVENT_DETAILS if key in native}
+        native = native | renamed | {"timestamp": in_ms(native.get("timestamp"))}
+        if details:
+            native = native | {"details": (object_of(native, "details") or {}) | details}
+    return native
 
 
 def _is_meta(native: JsonObject) -> bool:

@@ -21,6 +21,7 @@ from ullage.core.transcript.message import (
 from ullage.formats.in_memory import InMemory
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.placeholders import prune_content
+from ullage.formats.reading import counts_in, make_usage
 
 _SUMMARY_HEAD = (
     "The conversation history before this point was compacted into the following summary:"
@@ -128,19 +129,8 @@ def _usage(native: JsonObject) -> Usage | None:
     usage = object_of(native, "usage")
     if usage is None or native.get("stopReason") in ("error", "aborted"):
         return None
-    n_input, n_output, n_read, n_write = (
-        int_of(usage, key) or 0 for key in ("input", "output", "cacheRead", "cacheWrite")
-    )
-    n_total = int_of(usage, "totalTokens") or n_input + n_output + n_read + n_write
-    if n_total <= 0:
-        return None
-    return Usage(
-        n_input=n_input,
-        n_output=n_output,
-        n_cache_read=n_read,
-        n_cache_write=n_write,
-        n_total=n_total,
-    )
+    counts = counts_in(usage, ("input", "output", "cacheRead", "cacheWrite"))
+    return make_usage(*counts, n_total=int_of(usage, "totalTokens") or None)
 
 
 def _bash_text(native: JsonObject) -> str:

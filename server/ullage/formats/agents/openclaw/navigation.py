@@ -16,18 +16,8 @@ from ullage.formats.json_line import text_of
 NAVIGATED_VERSION = 4
 BOUNDARY_KINDS = ("compaction", "reset")
 ENTRY_KINDS = frozenset(
-    {
-        "message",
-        "thinking_level_change",
-        "model_change",
-        "compaction",
-        "reset",
-        "branch_summary",
-        "custom",
-        "custom_message",
-        "label",
-        "session_info",
-    }
+    "message thinking_level_change model_change compaction reset branch_summary custom"
+    " custom_message label session_info".split()
 )
 """Entries that make the path; all others only hold the place at which the next one hangs."""
 _SIDE = "side"

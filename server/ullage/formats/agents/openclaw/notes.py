@@ -12,7 +12,7 @@ from ullage.core.change.edit import PruneEdit, UndoEdit
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.dialects import in_ms
+from ullage.formats.agents.openclaw.entries import in_ms
 from ullage.formats.json_line import compact_json, iso_ms, ms_of, object_of, text_of
 from ullage.formats.notes import to_prune_record
 

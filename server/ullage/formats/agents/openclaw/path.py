@@ -16,8 +16,9 @@ import msgspec
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
-from ullage.formats.agents.openclaw.dialects import EVENTS, EVENTS_VERSION
 from ullage.formats.agents.openclaw.entries import (
+    EVENTS,
+    EVENTS_VERSION,
     Stub,
     linear_entries,
     read_entry,

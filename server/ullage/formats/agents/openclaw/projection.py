@@ -3,7 +3,7 @@
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Entry
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.dialects import summary_message
+from ullage.formats.agents.openclaw.entries import summary_message
 from ullage.formats.agents.openclaw.messages import to_message
 from ullage.formats.agents.openclaw.notes import notes_of
 from ullage.formats.agents.openclaw.path import ActivePath, names_model

@@ -1,20 +1,27 @@
-"""opencode (1.18): the context as its next request would carry it, its databases, its row."""
+"""opencode (1.18): the context as its next request would carry it, its databases, its row.
+
+It is read from its end as opencode itself does. A compaction is a user's message with a part that
+asks for it, and the summary that answers this message. opencode then sends the two, the tail that
+the part names, and what came after.
+"""
 
 from glob import escape
 from itertools import islice
 from pathlib import Path
+
+import msgspec
 
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import (
     Entry,
     Header,
     Lines,
+    Problem,
 )
 from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index, linear_chain
 from ullage.core.transcript.message import JsonObject, Usage
 from ullage.formats.agent_info import AgentInfo, Env, Home
-from ullage.formats.agents.opencode.history import Boundary, History, read_history
-from ullage.formats.agents.opencode.messages import items_of, prune_message
+from ullage.formats.agents.opencode.messages import items_of, prune_message, usage_of
 from ullage.formats.agents.opencode.records import (
     compaction_part,
     created_ms,
@@ -23,19 +30,44 @@ from ullage.formats.agents.opencode.records import (
     parts_of,
     read_entry,
     read_header,
+    read_revert,
+    without_reverted,
 )
 from ullage.formats.json_line import text_of
-from ullage.formats.reading import Reading
+from ullage.formats.reading import Reading, Walk
 
 MAX_SUMMARY_DISTANCE = 20
 """Messages after a compaction's request among which its summary is looked for (chosen)."""
 _HOME = Home(variable="XDG_DATA_HOME", default=".local/share", folders=("opencode",))
 
 
+class _Boundary(msgspec.Struct, frozen=True, kw_only=True):
+    request: Entry
+    """The user's message that asked for the compaction."""
+    summary: Entry
+
+
+class _History(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of the context, and counts over the whole session."""
+
+    sent: tuple[Entry, ...]
+    """In the order in which opencode sends them."""
+    boundary: _Boundary | None
+    usage_before: Usage | None
+    """Of the last answer before the boundary."""
+    last: Entry | None
+    refs: tuple[CompactionRef, ...]
+    """Oldest first; with an index, only those that it does not know."""
+    n_entries: int
+    n_entries_dead: int
+    """Entries before the boundary's request."""
+    problems: tuple[Problem, ...]
+
+
 def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
     if known.covered_bytes > lines.size_bytes:
         known = EMPTY_INDEX
-    history = read_history(lines, known)
+    history = _Climb(lines, known).history()
     boundary = history.boundary
     since = 0 if boundary is None else boundary.request.offset
     refs = () if boundary is None else linear_chain((*known.compactions, *history.refs))
@@ -66,7 +98,7 @@ def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     summary = next((entry for entry in entries if entry.entry_id == ref.entry_id), None)
     if summary is None or not is_summary(summary):
         return None
-    return _to_compaction(Boundary(request=entries[0], summary=summary), None)
+    return _to_compaction(_Boundary(request=entries[0], summary=summary), None)
 
 
 def _messages(context: Context) -> list[JsonObject]:
@@ -78,7 +110,92 @@ def _messages(context: Context) -> list[JsonObject]:
     return sent
 
 
-def _to_compaction(boundary: Boundary, usage_before: Usage | None) -> Compaction:
+class _Climb:
+    """Reads upwards until the context, the figure before it and all compactions are known."""
+
+    def __init__(self, lines: Lines, known: Index) -> None:
+        self._known = known
+        self._walk = Walk(lines.backward(), read_entry, known.covered_bytes)
+        self._revert = read_revert(lines)
+        self._live: list[Entry] = []
+        self._is_context_complete = False
+        self._first_kept_id: str | None = None
+        self._boundary: _Boundary | None = None
+        self._usage_before: Usage | None = None
+        self._unanswered: dict[str, Entry] = {}
+        """Summaries whose request stands further up, by its id."""
+        self._refs: list[CompactionRef] = []
+        self._n_live = 0
+
+    def history(self) -> _History:
+        self._climb()
+        in_order = tuple(reversed(self._live))
+        n_entries = self._known.n_entries + self._walk.n_entries
+        return _History(
+            sent=_as_sent(in_order, self._boundary, self._first_kept_id),
+            boundary=self._boundary,
+            usage_before=self._usage_before,
+            last=in_order[-1] if in_order else None,
+            refs=tuple(reversed(self._refs)),
+            n_entries=n_entries,
+            n_entries_dead=n_entries - self._n_live,
+            problems=tuple(reversed(self._walk.problems)),
+        )
+
+    def _climb(self) -> None:
+        for line, found in self._walk:
+            self._n_live += self._boundary is None
+            entry = without_reverted(found, self._revert)
+            if entry is None:
+                continue
+            is_done = self._is_context_complete and self._usage_before and not self._unanswered
+            if is_done and line.offset < self._known.covered_bytes:
+                return
+            if not self._is_context_complete:
+                self._live.append(entry)
+                if entry.entry_id == self._first_kept_id:
+                    self._is_context_complete = True
+            if is_summary(entry):
+                self._unanswered[entry.parent_id or ""] = entry
+            elif entry.entry_id in self._unanswered and compaction_part(entry) is not None:
+                self._answer(entry, self._unanswered.pop(entry.entry_id))
+            elif self._boundary is not None and self._usage_before is None:
+                self._usage_before = usage_of(entry)
+
+    def _answer(self, request: Entry, summary: Entry) -> None:
+        """Take note of a compaction; the first one that is met is the last one made."""
+        if self._boundary is None:
+            self._boundary = _Boundary(request=request, summary=summary)
+            tail = text_of(compaction_part(request) or {}, "tail_start_id")
+            self._first_kept_id = tail
+            self._is_context_complete = tail in (None, "", request.entry_id)
+        if request.offset >= self._known.covered_bytes:
+            self._refs.append(
+                CompactionRef(
+                    entry_id=summary.entry_id,
+                    at_ms=created_ms(summary),
+                    offset=request.offset,
+                    size_bytes=request.size_bytes,
+                )
+            )
+
+
+def _as_sent(
+    entries: tuple[Entry, ...], boundary: _Boundary | None, first_kept_id: str | None
+) -> tuple[Entry, ...]:
+    """Put the request and its summary before the tail that was kept.
+
+    A tail that does not begin in the session leaves all of it as it stands, as in opencode.
+    """
+    if boundary is None or not entries or entries[0].entry_id != first_kept_id:
+        return entries
+    offsets = [entry.offset for entry in entries]
+    request = offsets.index(boundary.request.offset)
+    after = offsets.index(boundary.summary.offset) + 1
+    return (*entries[request:after], *entries[:request], *entries[after:])
+
+
+def _to_compaction(boundary: _Boundary, usage_before: Usage | None) -> Compaction:
     part = compaction_part(boundary.request) or {}
     texts = (
         text_of(part, "text") or ""
@@ -97,12 +214,12 @@ def _to_compaction(boundary: Boundary, usage_before: Usage | None) -> Compaction
     )
 
 
-def _model_of(history: History) -> str | None:
+def _model_of(history: _History) -> str | None:
     answers = (entry for entry in reversed(history.sent) if entry.kind == "assistant")
     return next((text_of(info_of(e), "modelID") for e in answers if not is_summary(e)), None)
 
 
-def _index_of(history: History, refs: tuple[CompactionRef, ...]) -> Index:
+def _index_of(history: _History, refs: tuple[CompactionRef, ...]) -> Index:
     """Cover what lies before the last compaction only: what follows may still change."""
     if history.boundary is None:
         return EMPTY_INDEX

@@ -28,6 +28,7 @@ from ullage.formats.agents.opencode.records import (
     parts_of,
 )
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
+from ullage.formats.reading import counts_in, make_usage
 
 CLEARED = "[Old tool result content cleared]"
 """What opencode sends for output that it pruned."""
@@ -72,20 +73,10 @@ def usage_of(entry: Entry) -> Usage | None:
     if entry.kind != "assistant" or tokens is None or info.get("summary") is True:
         return None
     cache = object_of(tokens, "cache") or {}
-    n_input, n_output, n_reasoning = (
-        int_of(tokens, key) or 0 for key in ("input", "output", "reasoning")
-    )
-    n_read, n_write = (int_of(cache, key) or 0 for key in ("read", "write"))
+    n_input, n_output, n_reasoning = counts_in(tokens, ("input", "output", "reasoning"))
+    n_read, n_write = counts_in(cache, ("read", "write"))
     n_total = int_of(tokens, "total") or n_input + n_output + n_read + n_write
-    if n_total <= 0:
-        return None
-    return Usage(
-        n_input=n_input,
-        n_output=n_output + n_reasoning,
-        n_cache_read=n_read,
-        n_cache_write=n_write,
-        n_total=n_total,
-    )
+    return make_usage(n_input, n_output + n_reasoning, n_read, n_write, n_total)
 
 
 def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:

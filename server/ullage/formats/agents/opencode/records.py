@@ -13,6 +13,7 @@ from ullage.formats.json_line import (
     read_object,
     text_of,
 )
+from ullage.formats.reading import make_entry
 
 NOT_A_MESSAGE = "line is not a message of opencode"
 
@@ -62,13 +63,12 @@ def read_entry(line: Line) -> Entry | Problem | None:
     if info is None:
         is_session = object_of(native, "session") is not None
         return None if is_session else Problem(offset=line.offset, message=NOT_A_MESSAGE)
-    return Entry(
-        entry_id=text_of(info, "id") or "",
-        parent_id=text_of(info, "parentID"),
+    return make_entry(
+        line,
+        native,
+        entry_id=text_of(info, "id"),
         kind=text_of(info, "role") or "",
-        offset=line.offset,
-        size_bytes=len(line.raw),
-        native=native,
+        parent_id=text_of(info, "parentID"),
     )
 
 
