@@ -27,7 +27,7 @@ from ullage.core.transcript.message import MessageFormat
 from ullage.errors import InputError, WriteNotSupported
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS, agent_info, agent_of_runtime, message_shape
-from ullage.lsp.convert import gauge_params
+from ullage.lsp.views.gauge import gauge_params
 
 SAMPLES = Path(__file__).parent / "samples"
 SCHEMAS = Path(__file__).parents[1] / "server" / "ullage" / "data" / "schemas"
