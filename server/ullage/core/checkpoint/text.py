@@ -6,7 +6,7 @@ agent". All that a checkpoint quotes is data: it can neither begin a line nor lo
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
@@ -19,6 +19,7 @@ from ullage.core.text.quoting import quote_as_data
 from ullage.core.text.wording import read_wording, reads_as_rule, rule_strength
 from ullage.core.transcript.injected import RESTORE_OPENING
 
+_STATE_SECTION = 1
 _DEATH_SPIRAL = 3
 """More compactions than these call for a warning (docs/design/gauge.md, "Degradation")."""
 _SHORT_CHARS = 160
@@ -56,16 +57,12 @@ _IN_STEERING = sorted(
 class _Point(msgspec.Struct, frozen=True, kw_only=True):
     """A line that may be shown, in short or at length."""
 
+    section: int
+    heading: str
+    """Shown above the first line of its section, if any."""
     short: str
     full: str
     worth: float
-
-
-class _Section(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines that stand together; the heading, if any, is shown with the first of them."""
-
-    heading: str
-    points: tuple[_Point, ...]
 
 
 def render_for_agent(
@@ -80,13 +77,13 @@ def render_for_agent(
     It is empty where the budget does not even take its first line.
     """
     limit_chars = math.inf if max_chars is None else max_chars
-    draft = _Draft(_sections(checkpoint), count)
-    draft.choose(budget_tokens, limit_chars)
-    text = draft.text()
+    points = _list_points(checkpoint)
+    shown = _choose(points, budget_tokens, limit_chars, count)
+    text = _write(points, shown)
     # The tokens of lines do not quite add up to those of their text.
     while text and (count(text) > budget_tokens or len(text) > limit_chars):
-        draft.drop_least()
-        text = draft.text()
+        shown.popitem()
+        text = _write(points, shown)
     return text
 
 
@@ -135,110 +132,95 @@ def _short(point: str) -> str:
     return gist(quote_as_data(point), _MAX_STATE_CHARS)
 
 
-class _Draft:
-    """Sections, and which of their points are shown so far: in the order of choice."""
-
-    def __init__(self, sections: Sequence[_Section], count: Callable[[str], int]) -> None:
-        self._sections = sections
-        self._count = count
-        self._chosen: dict[tuple[int, int], str] = {}
-
-    def choose(self, budget_tokens: int, limit_chars: float) -> None:
-        """Choose points by their worth while they fit, then show at length what has room."""
-        begun: set[int] = set()
-        ranked = sorted(
-            (-point.worth, at, n, point)
-            for at, section in enumerate(self._sections)
-            for n, point in enumerate(section.points)
-        )
-        for _, at, n, point in ranked:
-            heading = "" if at in begun else f"{self._sections[at].heading}\n\n"
-            added = f"{heading}{point.short}\n"
-            n_tokens = self._count(added)
-            if n_tokens <= budget_tokens and len(added) <= limit_chars:
-                budget_tokens -= n_tokens
-                limit_chars -= len(added)
-                self._chosen[at, n] = point.short
-                begun.add(at)
-        for (at, n), short in self._chosen.items():
-            full = self._sections[at].points[n].full
-            n_tokens = self._count(full) - self._count(short) if full != short else 0
-            if n_tokens <= budget_tokens and len(full) - len(short) <= limit_chars:
-                budget_tokens -= n_tokens
-                limit_chars -= len(full) - len(short)
-                self._chosen[at, n] = full
-
-    def drop_least(self) -> None:
-        self._chosen.popitem()
-
-    def text(self) -> str:
-        blocks: list[str] = []
-        for at, section in enumerate(self._sections):
-            shown = [self._chosen.get((at, n)) for n in range(len(section.points))]
-            lines = [line for line in shown if line is not None]
-            if lines:
-                blocks.append("\n".join([section.heading, *lines] if section.heading else lines))
-        return "\n\n".join(blocks)
+def _choose(
+    points: Sequence[_Point], budget_tokens: int, limit_chars: float, count: Callable[[str], int]
+) -> dict[int, str]:
+    """Choose points by their worth while they fit, then show at length what has room."""
+    shown: dict[int, str] = {}
+    begun: set[int] = set()
+    for n in sorted(range(len(points)), key=lambda n: -points[n].worth):
+        point = points[n]
+        heading = "" if point.section in begun else f"{point.heading}\n\n"
+        added = f"{heading}{point.short}\n"
+        n_tokens = count(added)
+        if n_tokens <= budget_tokens and len(added) <= limit_chars:
+            budget_tokens -= n_tokens
+            limit_chars -= len(added)
+            shown[n] = point.short
+            begun.add(point.section)
+    for n, short in shown.items():
+        full = points[n].full
+        n_tokens = count(full) - count(short) if full != short else 0
+        if n_tokens <= budget_tokens and len(full) - len(short) <= limit_chars:
+            budget_tokens -= n_tokens
+            limit_chars -= len(full) - len(short)
+            shown[n] = full
+    return shown
 
 
-def _sections(checkpoint: Checkpoint) -> list[_Section]:
+def _write(points: Sequence[_Point], shown: Mapping[int, str]) -> str:
+    blocks: list[str] = []
+    for _, section in groupby(sorted(shown), lambda n: points[n].section):
+        first, *others = section
+        heading = [points[first].heading] if points[first].heading else []
+        blocks.append("\n".join([*heading, *(shown[n] for n in (first, *others))]))
+    return "\n\n".join(blocks)
+
+
+def _list_points(checkpoint: Checkpoint) -> list[_Point]:
     """Give all that could be said, in the order of the text."""
-    sections = [_Section(heading="", points=(_line(RESTORE_OPENING, "", worth=1000),))]
-    for _, places in groupby(_IN_TEXT, lambda place: place[1].section):
-        sections.append(_joined([_section(checkpoint, *place) for place in places]))
+    points = [_point(0, RESTORE_OPENING, "", worth=1000)]
+    for field, place in _IN_TEXT:
+        points += _points_of(checkpoint, field, place)
     n_compactions = checkpoint.meta.compaction_count
     if n_compactions > _DEATH_SPIRAL:
         text = (
             f"this session was compacted {n_compactions} times and loses detail each time;"
             " suggest to the user to go on in a fresh session."
         )
-        warning = _Section(heading="", points=(_line("Warning: ", text, worth=870),))
-        sections[1] = _joined([sections[1], warning])
-    return sections
+        points.append(_point(_STATE_SECTION, "Warning: ", text, worth=870))
+    return sorted(points, key=lambda point: point.section)
 
 
-def _joined(sections: Sequence[_Section]) -> _Section:
-    points = tuple(point for section in sections for point in section.points)
-    return _Section(heading=sections[0].heading, points=points)
-
-
-def _section(checkpoint: Checkpoint, field: Field, place: InText) -> _Section:
+def _points_of(checkpoint: Checkpoint, field: Field, place: InText) -> list[_Point]:
     items = [item for item in read_field(checkpoint, field.path) if item]
     if field.compared == "text":
-        points = tuple(_line(place.heading, item, worth=place.worth) for item in items)
-        return _Section(heading="", points=points)
+        return [_point(place.section, place.heading, item, worth=place.worth) for item in items]
     if field.path == "thread.key_exchanges" and len(items) < _MIN_EXCHANGES:
-        items = []
+        return []
     if field.path == "decisions":
-        points = _decided(checkpoint.decisions, place.worth)
-    else:
-        is_last_best = place.order != "first best"
-        points = _ranked(reversed(items) if is_last_best else items, place.worth)
-        points = points[::-1] if place.order == "last best" else points
-    return _Section(heading=place.heading, points=tuple(points))
+        return _points_of_decisions(checkpoint.decisions, place)
+    best_first = items if place.order == "first best" else items[::-1]
+    points = [
+        _point(place.section, "- ", item, heading=place.heading, worth=place.worth * _SHARE**n)
+        for n, item in enumerate(best_first)
+    ]
+    return points[::-1] if place.order == "last best" else points
 
 
-def _decided(decisions: Sequence[Decision], worth: float) -> list[_Point]:
+def _points_of_decisions(decisions: Sequence[Decision], place: InText) -> list[_Point]:
     """List decisions as they were made; rules are worth more than choices, late ones than early."""
     points: list[_Point] = []
-    worths = {True: worth, False: _CHOICE_WORTH}
+    worths = {True: place.worth, False: _CHOICE_WORTH}
     for decision in reversed(decisions):
         is_rule = reads_as_rule(decision.what)
         time = decision.when[11:16]
         end = f" ({time})" if _TIME.fullmatch(time) else ""
-        points.append(_line("- ", decision.what, end, worth=worths[is_rule]))
+        point = _point(
+            place.section, "- ", decision.what, end, heading=place.heading, worth=worths[is_rule]
+        )
+        points.append(point)
         worths[is_rule] *= _SHARE_OF_DECISIONS
     return points[::-1]
 
 
-def _ranked(items: Iterable[str], worth: float) -> list[_Point]:
-    """Make lines of items, each worth less than the one before."""
-    return [_line("- ", item, worth=worth * _SHARE**n) for n, item in enumerate(items)]
-
-
-def _line(label: str, text: str, end: str = "", *, worth: float) -> _Point:
+def _point(
+    section: int, label: str, text: str, end: str = "", *, heading: str = "", worth: float
+) -> _Point:
     flat = quote_as_data(text)
     return _Point(
+        section=section,
+        heading=heading,
         short=f"{label}{gist(flat, _SHORT_CHARS)}{end}",
         full=f"{label}{gist(flat, _LONG_CHARS)}{end}",
         worth=worth,
