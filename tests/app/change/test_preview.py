@@ -12,7 +12,7 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config, Policy
 from ullage.core.gauge.policy import Layer
-from ullage.core.summary.preview_text import read_proposal
+from ullage.core.summary.preview import read_proposal
 from ullage.store.documents.previews import preview_id_of
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.app.checkpoint.fact_cache import KeptFacts, kept_facts
-from ullage.core.facts.accumulate import FactAccumulator, update
-from ullage.core.facts.facts import Facts, collect_facts, finish
-from ullage.core.facts.previous_summary import SECTIONS, PreviousSummary
+from ullage.core.facts.facts import FactAccumulator, Facts, collect_facts
+from ullage.core.facts.summary_sections import SECTIONS, PreviousSummary
 from ullage.core.transcript.context import ContextItem
 
 SECRET = "correct-horse-battery"
@@ -51,10 +50,10 @@ def test_what_is_gathered_in_parts_is_what_is_gathered_at_once(
     seen = FactAccumulator(clean=str)
     start = 0
     for end in (*sorted(cuts), len(items)):
-        update(seen, items[start:end])
+        seen.update(items[start:end])
         start = max(start, end)
-        # To settle in between changes nothing of what was seen.
-        assert finish(seen, earlier) == collect_facts(items[:end], earlier)
+        # To finish in between changes nothing of what was seen.
+        assert seen.finish(earlier) == collect_facts(items[:end], earlier)
 
 
 @given(st.lists(conversations, min_size=1, max_size=4))
@@ -98,14 +97,14 @@ def test_messages_that_were_read_anew_are_known_and_only_new_ones_are_looked_int
     first = kept(facts, items[:6])
     again = kept(facts, read_anew(items))
     assert again == collect_facts(items)
-    assert all(one is other for one, other in zip(first.said, again.said, strict=False))
+    assert all(one is other for one, other in zip(first.messages, again.messages, strict=False))
 
 
 def test_a_secret_that_became_known_is_masked_in_what_was_read_before() -> None:
     items = numbered([user(f"The password is {SECRET}."), assistant("Noted.")])
     facts = KeptFacts()
-    assert SECRET in kept(facts, items).said[0].text
-    assert SECRET not in kept(facts, items, SECRET).said[0].text
+    assert SECRET in kept(facts, items).messages[0].text
+    assert SECRET not in kept(facts, items, SECRET).messages[0].text
 
 
 def test_after_a_failure_everything_is_read_again() -> None:

@@ -12,7 +12,7 @@ def retired(*said: str) -> set[str]:
     items = [
         assistant(text.removeprefix("> ")) if text.startswith("> ") else user(text) for text in said
     ]
-    return {item.value for item in collect_facts(numbered(items)).retired}
+    return {item.value for item in collect_facts(numbered(items)).replaced}
 
 
 STORIES = [

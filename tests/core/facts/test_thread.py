@@ -13,7 +13,7 @@ LONG = "x" * 501
 
 
 def thread(*items: ContextItem) -> Thread:
-    return find_thread(collect_facts(numbered(items)).said)
+    return find_thread(collect_facts(numbered(items)).messages)
 
 
 def gists(found: Thread) -> list[tuple[str, str]]:

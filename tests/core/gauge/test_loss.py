@@ -13,8 +13,7 @@ from ullage.core.gauge.loss import (
     summed_loss,
 )
 from ullage.core.summary.audit import audit
-from ullage.core.summary.insert_missing import insert_missing
-from ullage.core.summary.measure_loss import measure_loss
+from ullage.core.summary.insert_missing import insert_missing, measure_loss
 
 
 def loss(n_found: int, n_kept: int, n_inserted: int = 0, n_summary_tokens: int = 100) -> Loss:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from profiles import examples
-from ullage.core.facts.previous_summary import read_previous_summary
+from ullage.core.facts.summary_sections import read_previous_summary
 from ullage.core.summary.audit import Audit, audit, collapse_spaces, contains_whole, count_by_kind
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import CompletedSummary, insert_missing

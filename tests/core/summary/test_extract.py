@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import FACTS, RULES, SUPERSEDED, coding_session
 from profiles import examples
-from ullage.core.facts.previous_summary import NONE, SECTIONS, read_previous_summary
+from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Text, ToolCall, ToolResult, result_text

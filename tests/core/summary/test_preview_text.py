@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.summary.preview_text import (
+from ullage.core.summary.preview import (
     MARKER,
     read_proposal,
     write_before,

@@ -1,6 +1,6 @@
 """Prompts: sections that we read back, data told from instructions, the focus, the budget."""
 
-from ullage.core.facts.previous_summary import SECTIONS
+from ullage.core.facts.summary_sections import SECTIONS
 from ullage.core.summary.prompts import MERGE, merge_prompt, part_prompt, system_prompt
 
 NONCE = "0f1e2d3c4b5a6978"

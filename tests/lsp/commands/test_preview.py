@@ -20,7 +20,7 @@ from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import Config
-from ullage.core.summary.preview_text import MARKER
+from ullage.core.summary.preview import MARKER
 
 SECRET = "AKIA" + "Z7Q2M4K9X1B3N5V8"
 

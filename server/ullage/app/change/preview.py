@@ -26,7 +26,7 @@ from ullage.core.gauge.gauge import tokens_text
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
-from ullage.core.summary.preview_text import Proposal, read_proposal, write_before, write_proposal
+from ullage.core.summary.preview import Proposal, read_proposal, write_before, write_proposal
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
 from ullage.store.documents.previews import (
     preview_id_of,

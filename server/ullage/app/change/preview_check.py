@@ -12,7 +12,7 @@ from ullage.core.config.settings import Config
 from ullage.core.facts.facts import collect_facts
 from ullage.core.secrets.masking import mask_items
 from ullage.core.summary.audit import audit
-from ullage.core.summary.preview_check import (
+from ullage.core.summary.preview import (
     HINDRANCES,
     Change,
     PreviewFinding,
@@ -20,8 +20,8 @@ from ullage.core.summary.preview_check import (
     find_marker_fault,
     find_outdated,
     insert_all,
+    read_proposal,
 )
-from ullage.core.summary.preview_text import read_proposal
 from ullage.store.files.places import Places
 
 

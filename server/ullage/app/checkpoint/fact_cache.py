@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from threading import Lock
 
-from ullage.core.facts.accumulate import FactAccumulator, update
-from ullage.core.facts.facts import Facts, finish
-from ullage.core.facts.previous_summary import PreviousSummary
+from ullage.core.facts.facts import FactAccumulator, Facts
+from ullage.core.facts.summary_sections import PreviousSummary
 from ullage.core.secrets.scan import mask_cached
 from ullage.core.transcript.context import ContextItem
 
@@ -38,8 +37,8 @@ class KeptFacts:
             seen, self._seen = self._seen, None
             if seen is None or self._secrets != known_secrets or not self._are_followed(items):
                 seen = FactAccumulator(clean=partial(mask_cached, known=known_secrets))
-            update(seen, items[len(seen.times) :])
-            facts = finish(seen, previous)
+            seen.update(items[len(seen.times) :])
+            facts = seen.finish(previous)
             self._items, self._secrets, self._seen = tuple(items), known_secrets, seen
             return facts
 

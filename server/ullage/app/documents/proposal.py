@@ -9,7 +9,7 @@ from ullage.app.change.preview import CompactionPreview, preview_of_file
 from ullage.app.change.preview_check import Checked, check_preview, read_material
 from ullage.app.documents.check import Surroundings
 from ullage.core.documents.finding import DocumentFinding, TextFix
-from ullage.core.summary.preview_check import Change
+from ullage.core.summary.preview import Change
 from ullage.core.text.positions import Positions
 from ullage.errors import UllageError
 from ullage.store.documents.previews import read_proposed

@@ -14,8 +14,7 @@ from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.audit import Audit, audit
 from ullage.core.summary.extract import summarize
-from ullage.core.summary.insert_missing import CompletedSummary, insert_missing
-from ullage.core.summary.measure_loss import measure_loss
+from ullage.core.summary.insert_missing import CompletedSummary, insert_missing, measure_loss
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError
 from ullage.store.files.places import Places

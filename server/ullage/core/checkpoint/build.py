@@ -24,7 +24,7 @@ from ullage.core.checkpoint.decisions import (
 from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingState
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts, collect_facts
-from ullage.core.facts.previous_summary import PreviousSummary
+from ullage.core.facts.summary_sections import PreviousSummary
 from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, cut_text, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
@@ -69,7 +69,7 @@ def build(
     first_ms = _first_shown_ms(items)
     hidden = find_hidden_decisions(previous, past.state, first_ms)
     facts = collect_facts(items, as_previous_summary(hidden))
-    said = facts.said
+    said = facts.messages
     if _begins_in_summary(items):
         said = (*_find_hidden_messages(past, facts, first_ms), *said)
     working = _describe_work(items, facts, past, is_split_turn=is_split_turn)
@@ -156,18 +156,16 @@ def _judge_status(items: Sequence[ContextItem], facts: Facts) -> Status:
 
 def _find_next_action(facts: Facts) -> str:
     """Name the next thing to do: the open request, else a planned step, else an open point."""
-    for turn in reversed(facts.turns):
-        if turn.ask and not turn.is_answered:
-            return gist(turn.ask, 300)
-    steps = [step for step, is_done in facts.plan if not is_done]
-    return gist((steps or list(facts.open_points[-1:]) or [""])[0], 300)
+    if facts.open_requests:
+        return gist(facts.open_requests[-1].ask, 300)
+    return gist((facts.planned_steps or list(facts.open_points[-1:]) or [""])[0], 300)
 
 
 def _merge_resources(facts: Facts, past: Past) -> Resources:
     """Unite files and tools of all sources, those used last at the end."""
     before = past.previous.resources if past.previous else None
     captured = past.state.resources
-    summarized = [line for summary in facts.carried for line in summary.lines.get("Files", ())]
+    summarized = facts.previous_lines("Files")
     touched = [
         *((path, False) for path in (before.files_read if before else ())),
         *((path, True) for path in (before.files_modified if before else ())),
@@ -209,17 +207,15 @@ def _find_hidden_messages(
 def _is_shown(message: SpokenMessage, facts: Facts) -> bool:
     head = message.text.rstrip("…")
     return any(
-        said.is_user is message.is_user and said.text.startswith(head) for said in facts.said
+        said.is_user is message.is_user and said.text.startswith(head) for said in facts.messages
     )
 
 
 def _list_open_items(facts: Facts, previous: Checkpoint | None, status: Status) -> tuple[str, ...]:
-    asked = [gist(turn.ask, 300) for turn in facts.turns if turn.ask and not turn.is_answered]
-    steps = [gist(step, 200) for step, is_done in facts.plan if not is_done]
+    asked = [gist(turn.ask, 300) for turn in facts.open_requests]
+    steps = [gist(step, 200) for step in facts.planned_steps]
     failing = [
-        gist(f"{_FAILING}{run.command} → {run.outcome}", 300)
-        for run in facts.runs
-        if run.is_failed and run.is_check and not run.is_passed_later
+        gist(f"{_FAILING}{run.command} → {run.outcome}", 300) for run in facts.failing_checks
     ]
     points = [gist(point, 300) for point in facts.open_points]
     before = _find_still_open(previous, facts, status) if previous else ()
@@ -231,7 +227,7 @@ def _list_open_items(facts: Facts, previous: Checkpoint | None, status: Status) 
 
 def _find_still_open(previous: Checkpoint, facts: Facts, status: Status) -> Iterator[str]:
     """Give the open items of before that the context neither shows nor reports as done."""
-    shown = [" ".join(message.text.split()) for message in facts.said]
+    shown = [" ".join(message.text.split()) for message in facts.messages]
     planned = {gist(step, 200) for step, _ in facts.plan}
     ran = {run.key for run in facts.runs}
     # The agent answered and waits: what it was to do next is done.

@@ -13,8 +13,8 @@ import msgspec
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.checkpoint.working_state import MAX_DECISIONS, WorkingState
 from ullage.core.facts.facts import Facts
-from ullage.core.facts.previous_summary import SECTIONS, PreviousSummary
 from ullage.core.facts.replaced_values import OLD_VALUE
+from ullage.core.facts.summary_sections import SECTIONS, PreviousSummary
 from ullage.core.text.wording import reads_as_rule
 
 _MIN_SAME_CHARS = 24
@@ -85,8 +85,8 @@ def list_decisions(
     def written(at_ms: int | None) -> str:
         return created_at if at_ms is None else _write_time(at_ms)
 
-    decisions = _find_valid(hidden, facts.carried[0]) if hidden else []
-    for summary in facts.carried[1:] if hidden else facts.carried:
+    decisions = _find_valid(hidden, facts.previous[0]) if hidden else []
+    for summary in facts.previous[1:] if hidden else facts.previous:
         decisions += [
             DraftDecision(what=line, when=written(summarized_ms), is_rule=name == "Constraints")
             for name in ("Constraints", "Decisions")

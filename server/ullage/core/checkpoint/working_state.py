@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from ullage.core.checkpoint.captured import QUESTION_MARKS, Captured, CapturedCall, CapturedMessage
-from ullage.core.facts.thread import TOPIC_CHARS
+from ullage.core.facts.thread import SHORT_REPLY_CHARS, TOPIC_CHARS
 
 MAX_DECISIONS = 50
 MAX_EXCHANGES = 8
@@ -28,8 +28,6 @@ MAX_COUNTED = 500
 """Tool calls remembered as counted: more than two ways are ever apart (chosen)."""
 MAX_MESSAGES = 48
 """Messages remembered: six times as many as are shown, since two ways may bring each (chosen)."""
-_SHORT_REPLY_CHARS = 50
-"""A message of the user shorter than this, after a long one of the agent, is like a decision."""
 _Groups = Sequence[Sequence[CapturedMessage]]
 """Messages in order, those together that are one which arrived more than once."""
 
@@ -297,4 +295,4 @@ def _with_replies(decisions: Decisions, groups: _Groups) -> Decisions:
 
 def _settles(reply: CapturedMessage) -> bool:
     is_question = reply.gist.endswith(QUESTION_MARKS)
-    return reply.is_user and len(reply.gist) < _SHORT_REPLY_CHARS and not is_question
+    return reply.is_user and len(reply.gist) < SHORT_REPLY_CHARS and not is_question

@@ -1,27 +1,56 @@
-"""Facts: what a run of messages holds that a summary or a checkpoint has to carry."""
+"""Facts: what a run of messages holds that a summary or a checkpoint has to carry.
 
+They are accumulated one message after the other, in a pass that can go on where it stopped.
+"""
+
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.facts.accumulate import Call, Choice, FactAccumulator, FileTouch, OpenTurn, update
-from ullage.core.facts.command_runs import CommandRun, summarize_runs
-from ullage.core.facts.previous_summary import PreviousSummary
-from ullage.core.facts.replaced_values import (
-    OldValuePattern,
-    ReplacedValue,
-    mask_old_values,
-    old_value_patterns,
-    resolve_replaced,
+from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
+from ullage.core.facts.replaced_values import ReplacedValue, mask_old_values, resolve_replaced
+from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
+from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
+from ullage.core.facts.tool_calls import read_call
+from ullage.core.text.claims import SentenceClaims, read_sentence_claims
+from ullage.core.text.prose import gist, separate_injected, split_sentences
+from ullage.core.text.sentences import (
+    Sentence,
+    find_open_points,
+    read_agent_sentences,
+    read_user_sentences,
+    replace_text,
 )
-from ullage.core.facts.thread import SpokenMessage
-from ullage.core.text.prose import gist
-from ullage.core.text.said import read_sentence_claims
-from ullage.core.text.sentences import Sentence, find_open_points, replace_text
-from ullage.core.text.wording import read_wording
+from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
 
+_MAX_COMPARED = 1200
+"""Sentences compared with one another for replaced values; the newest. Chosen."""
 _MAX_PENDING = 5
+_SETTLING_KINDS = ("rule", "choice")
+_REPLY_KINDS = ("statement", *_SETTLING_KINDS)
+Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
+"""A call, the command line that it runs if any, and the paths that it touches."""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    is_user: bool
+    is_guessed: bool
+    """Whether only its place speaks for it: a short reply to a long answer."""
+    n_item: int
+    at_ms: int | None
+
+
+class FileTouch(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    is_modified: bool
+    n_item: int
+    """The last item that touched it."""
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +67,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    carried: tuple[PreviousSummary, ...]
+    previous: tuple[PreviousSummary, ...]
     rules: tuple[Sentence, ...]
     choices: tuple[Choice, ...]
     sentences: tuple[Sentence, ...]
@@ -50,7 +79,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[CommandRun, ...]
     tools: tuple[str, ...]
     plan: tuple[tuple[str, bool], ...]
-    retired: tuple[ReplacedValue, ...]
+    replaced: tuple[ReplacedValue, ...]
     pending_calls: tuple[tuple[str, str], ...]
     """Calls without a result: tool and arguments in short."""
     last_call: tuple[str, str] | None
@@ -58,139 +87,330 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     n_items: int
     times: tuple[int | None, ...]
     """When each item was written."""
-    said: tuple[SpokenMessage, ...]
+    messages: tuple[SpokenMessage, ...]
+
+    @property
+    def requests(self) -> list[Turn]:
+        return [turn for turn in self.turns if turn.ask]
+
+    @property
+    def open_requests(self) -> list[Turn]:
+        return [turn for turn in self.requests if not turn.is_answered]
+
+    @property
+    def planned_steps(self) -> list[str]:
+        return [step for step, is_done in self.plan if not is_done]
+
+    @property
+    def failing_checks(self) -> list[CommandRun]:
+        failed = [run for run in self.runs if run.is_failed and run.is_check]
+        return [run for run in failed if not run.is_passed_later]
+
+    def previous_lines(self, section: str) -> list[str]:
+        """List what all previous summaries say in a section, the oldest first."""
+        return [line for summary in self.previous for line in summary.lines.get(section, ())]
 
 
 def collect_facts(items: Iterable[ContextItem], earlier: PreviousSummary | None = None) -> Facts:
     """Collect the facts of the messages in one pass, oldest first."""
-    seen = FactAccumulator(clean=str)
-    update(seen, items)
-    return finish(seen, earlier)
+    accumulator = FactAccumulator(clean=str)
+    accumulator.update(items)
+    return accumulator.finish(earlier)
 
 
-def finish(seen: FactAccumulator, earlier: PreviousSummary | None = None) -> Facts:
-    """Say what holds of all that was seen; the gathering is unchanged and may go on.
+class _OpenTurn(msgspec.Struct):
+    """What a user wrote, and what the agent answered to it so far."""
 
-    What was settled `earlier`, out of sight by now, comes first of what is carried.
-    """
-    carried = [*((earlier,) if earlier else ()), *seen.carried]
-    carried, spoken, retired, successors = _without_replaced(seen, carried)
-    outdated = old_value_patterns(retired)
-    rules = tuple(s for s in spoken if s.is_user and s.kind == "rule")
-    choices = [
-        Choice(
-            text=s.text,
-            is_user=s.is_user,
-            is_guessed=False,
-            n_item=s.n_item,
-            at_ms=seen.times[s.n_item],
-        )
-        for at, s in enumerate(spoken)
-        if s.kind == "choice" or at in successors
-    ]
-    choices = sorted(choices + seen.replies, key=lambda choice: choice.n_item)
-    kept: dict[int, list[Sentence]] = {}
-    for sentence in spoken:
-        if sentence.is_user:
-            kept.setdefault(sentence.n_item, []).append(sentence)
-    changed = {touch.path: touch.n_item for touch in seen.touches.values() if touch.is_modified}
-    return Facts(
-        carried=tuple(carried),
-        rules=tuple({rule.text: rule for rule in rules}.values()),
-        choices=tuple({choice.text: choice for choice in choices}.values()),
-        sentences=tuple(spoken),
-        turns=tuple(
-            _turn(turn, kept.get(turn.n_item, []), outdated, is_last=at == len(seen.turns) - 1)
-            for at, turn in enumerate(seen.turns)
-        ),
-        open_points=tuple(dict.fromkeys(s.text for s in find_open_points(spoken, changed))),
-        findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
-        files=tuple(seen.touches.values()),
-        runs=summarize_runs(seen.runs, seen.clean),
-        tools=tuple(seen.tools),
-        plan=seen.plan,
-        retired=tuple(retired),
-        pending_calls=tuple(
-            _shown_call(call, seen.clean) for call in list(seen.calls.values())[-_MAX_PENDING:]
-        ),
-        last_call=_shown_call(seen.last_call, seen.clean) if seen.last_call else None,
-        last_answer=mask_old_values(seen.last_answer, outdated),
-        n_items=len(seen.times),
-        times=tuple(seen.times),
-        said=tuple(seen.said),
+    sentences: Sequence[Sentence]
+    prose: str
+    n_item: int
+    at_ms: int | None
+    answer: str = ""
+    is_answered: bool = False
+
+
+class FactAccumulator(msgspec.Struct):
+    """What one pass over the messages has seen so far."""
+
+    clean: Callable[[str], str]
+    """Every text that is looked into for what it says goes through it first, as a whole: half of a
+    secret is no longer recognized. Of results, which are most of a session, only those do that are
+    quoted."""
+    previous: list[PreviousSummary] = []
+    sentences: list[Sentence] = []
+    replies: list[Choice] = []
+    turns: list[_OpenTurn] = []
+    touches: dict[str, FileTouch] = {}
+    runs: list[JudgedRun] = []
+    tools: dict[str, None] = {}
+    plan: tuple[tuple[str, bool], ...] = ()
+    calls: dict[str, Call] = {}
+    last_call: Call | None = None
+    times: list[int | None] = []
+    last_answer: str = ""
+    results: list[str] = []
+    messages: list[SpokenMessage] = []
+    compared: deque[SentenceClaims] = msgspec.field(
+        default_factory=lambda: deque(maxlen=_MAX_COMPARED)
     )
+    """The newest sentences, made ready to be compared for replaced values."""
+
+    def update(self, items: Iterable[ContextItem]) -> None:
+        """Go on with the messages that follow those seen so far."""
+        n_before = len(self.sentences)
+        for n_item, item in enumerate(items, len(self.times)):
+            self.times.append(item.at_ms)
+            if item.category == "summary":
+                self._read_summary(item, n_item)
+            elif item.category == "user":
+                self._read_user(item, n_item)
+            elif item.message.role == "assistant":
+                self._read_agent(item, n_item)
+            self._read_results(item, n_item)
+        for sentence in self.sentences[max(n_before, len(self.sentences) - _MAX_COMPARED) :]:
+            self.compared.append(
+                read_sentence_claims(
+                    sentence.text,
+                    sentence.wording,
+                    is_user=sentence.is_user,
+                    is_rule=sentence.kind == "rule",
+                    is_choice=sentence.kind in _SETTLING_KINDS,
+                )
+            )
+
+    def _read_summary(self, item: ContextItem, n_item: int) -> None:
+        """Read a previous summary; what was open in it may be closed by what follows."""
+        summary = read_previous_summary(self.clean(plain_text(item.message)))
+        for line in summary.lines["Remaining"]:
+            ask = line.removeprefix(OPEN_REQUEST)
+            is_request = ask != line
+            sentence = Sentence(
+                text=ask,
+                kind="statement" if is_request else "open",
+                n_item=n_item,
+                is_user=is_request,
+                is_bulk=False,
+                wording=read_wording(ask),
+            )
+            if is_request:
+                self.turns.append(_OpenTurn([sentence], ask, n_item, item.at_ms))
+            self.sentences.append(sentence)
+        lines = {**summary.lines, "Remaining": ()}
+        self.previous.append(PreviousSummary(is_ours=summary.is_ours, lines=lines))
+
+    def _read_user(self, item: ContextItem, n_item: int) -> None:
+        prose, _ = separate_injected(self.clean(plain_text(item.message)))
+        prose = prose.strip()
+        if not prose:
+            return
+        self.messages.append(SpokenMessage(is_user=True, text=prose))
+        sentences = read_user_sentences(prose, n_item)
+        n_chars, answer = len(prose), self.last_answer
+        is_short = len(answer) > LONG_ANSWER_CHARS and n_chars < SHORT_REPLY_CHARS
+        question = _find_last_question(answer) if n_chars < 4 * SHORT_REPLY_CHARS else ""
+        is_reply = bool(sentences) and all(s.kind in _REPLY_KINDS for s in sentences)
+        if is_reply and (question or is_short):
+            chosen = " ".join(s.text for s in sentences if s.kind != "rule") or prose
+            text = gist(chosen, 200) + (f" (in reply to: {question})" if question else "")
+            self.replies.append(
+                Choice(
+                    text=text,
+                    is_user=True,
+                    is_guessed=not question,
+                    n_item=n_item,
+                    at_ms=item.at_ms,
+                )
+            )
+        if is_reply and question:
+            # The rule stays among the rules too; what it answers stands here alone.
+            sentences = tuple(s for s in sentences if s.kind == "rule")
+        self.sentences += sentences
+        self.turns.append(_OpenTurn(sentences, prose, n_item, item.at_ms))
+
+    def _read_agent(self, item: ContextItem, n_item: int) -> None:
+        text = self.clean(plain_text(item.message)).strip()
+        calls = [block for block in item.message.blocks if isinstance(block, ToolCall)]
+        for call in calls:
+            self._read_call(call, n_item)
+        if not text:
+            return
+        if item.category == "assistant":
+            self.messages.append(SpokenMessage(is_user=False, text=text))
+        sentences = read_agent_sentences(text, n_item)
+        self.sentences += [s for s in sentences if not self._is_copied(s)]
+        self.last_answer = text
+        if self.turns:
+            self.turns[-1].answer = text
+            self.turns[-1].is_answered = not calls
+
+    def _is_copied(self, sentence: Sentence) -> bool:
+        """Tell whether the agent only repeats an instruction that a tool's result held."""
+        if sentence.kind not in ("choice", "open") or not is_directive(sentence.text):
+            return False
+        if any(sentence.text in result for result in self.results):
+            return True
+        is_masked = "[REDACTED:" in sentence.text
+        return is_masked and any(sentence.text in self.clean(result) for result in self.results)
+
+    def _read_call(self, call: ToolCall, n_item: int) -> None:
+        facts = read_call(call)
+        self.tools[self.clean(call.name)] = None
+        if facts.plan:
+            self.plan = tuple((self.clean(step), is_done) for step, is_done in facts.plan)
+        paths = tuple(self.clean(touch.path) for touch in facts.touches)
+        for path, touch in zip(paths, facts.touches, strict=True):
+            before = self.touches.pop(path, None)
+            is_modified = touch.is_modified or (before is not None and before.is_modified)
+            self.touches[path] = FileTouch(path=path, is_modified=is_modified, n_item=n_item)
+        command = None if facts.command is None else self.clean(facts.command)
+        self.last_call = self.calls[call.call_id] = (call, command, paths)
+
+    def _read_results(self, item: ContextItem, n_item: int) -> None:
+        for block in item.message.blocks:
+            if not isinstance(block, ToolResult):
+                continue
+            call, command, paths = self.calls.pop(block.call_id, (None, None, ()))
+            name = self.clean(block.name or (call.name if call else ""))
+            if call is None and name:
+                self.tools[name] = None
+            shown = command if command is not None or not paths else f"{name} {paths[0]}"
+            run = read_run(name, shown, block, n_item) if name or shown else None
+            if run is not None:
+                self.runs.append(run)
+            self.results += [part.text for part in block.content if isinstance(part, Text)]
+
+    def finish(self, earlier: PreviousSummary | None = None) -> Facts:
+        """Say what holds of all that was seen; nothing of it is changed, and the pass may go on.
+
+        What was settled `earlier`, out of sight by now, comes first of the previous summaries.
+        """
+        previous, spoken, replaced, successors = self._resolve([earlier] if earlier else [])
+        rules = {s.text: s for s in spoken if s.is_user and s.kind == "rule"}
+        choices = [
+            Choice(
+                text=s.text,
+                is_user=s.is_user,
+                is_guessed=False,
+                n_item=s.n_item,
+                at_ms=self.times[s.n_item],
+            )
+            for at, s in enumerate(spoken)
+            if s.kind == "choice" or at in successors
+        ]
+        choices = sorted(choices + self.replies, key=lambda choice: choice.n_item)
+        by_user: dict[int, list[Sentence]] = {}
+        for sentence in spoken:
+            if sentence.is_user:
+                by_user.setdefault(sentence.n_item, []).append(sentence)
+        edited = {touch.path: touch.n_item for touch in self.touches.values() if touch.is_modified}
+        return Facts(
+            previous=tuple(previous),
+            rules=tuple(rules.values()),
+            choices=tuple({choice.text: choice for choice in choices}.values()),
+            sentences=tuple(spoken),
+            turns=tuple(
+                _close_turn(
+                    turn,
+                    by_user.get(turn.n_item, []),
+                    replaced,
+                    is_last=turn is self.turns[-1],
+                )
+                for turn in self.turns
+            ),
+            open_points=tuple(dict.fromkeys(s.text for s in find_open_points(spoken, edited))),
+            findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
+            files=tuple(self.touches.values()),
+            runs=summarize_runs(self.runs, self.clean),
+            tools=tuple(self.tools),
+            plan=self.plan,
+            replaced=tuple(replaced),
+            pending_calls=tuple(map(self._shorten_call, list(self.calls.values())[-_MAX_PENDING:])),
+            last_call=self._shorten_call(self.last_call) if self.last_call else None,
+            last_answer=mask_old_values(self.last_answer, replaced),
+            n_items=len(self.times),
+            times=tuple(self.times),
+            messages=tuple(self.messages),
+        )
+
+    def _shorten_call(self, held: Call) -> tuple[str, str]:
+        call, command, paths = held
+        about = command or ", ".join(paths) or self.clean(call.arguments)
+        return self.clean(call.name), gist(about, 120)
+
+    def _resolve(
+        self, earlier: Sequence[PreviousSummary]
+    ) -> tuple[list[PreviousSummary], list[Sentence], list[ReplacedValue], set[int]]:
+        """Drop or mask the values that were replaced since, in all that was said or carried over.
+
+        The last are the places of the user's sentences that replaced one, rules aside: what holds
+        instead is settled by them, though they read as a request.
+        """
+        summaries = [*earlier, *self.previous]
+        compared = [
+            read_sentence_claims(
+                line,
+                read_wording(line),
+                is_user=section == "Constraints",
+                is_rule=section == "Constraints",
+                is_choice=section == "Decisions",
+            )
+            for summary in summaries
+            for section, lines in summary.lines.items()
+            for line in lines
+        ]
+        changed, replaced = resolve_replaced([*compared, *self.compared])
+        places = count()
+        resolved = [
+            PreviousSummary(
+                is_ours=summary.is_ours,
+                lines={
+                    section: tuple(
+                        text for line in lines if (text := changed.get(next(places), line))
+                    )
+                    for section, lines in summary.lines.items()
+                },
+            )
+            for summary in summaries
+        ]
+        n_old = len(self.sentences) - len(self.compared)
+        spoken = self.sentences[:n_old]
+        successors: set[int] = set()
+        replacing = {item.n_sentence for item in replaced if item.is_by_user}
+        for sentence, at in zip(self.sentences[n_old:], places, strict=False):
+            text = changed.get(at, sentence.text)
+            if not text:
+                continue
+            if at in replacing and sentence.kind not in _SETTLING_KINDS:
+                successors.add(len(spoken))
+            spoken.append(sentence if text == sentence.text else replace_text(sentence, text))
+        return resolved, spoken, replaced, successors
 
 
-def _shown_call(held: Call, clean: Callable[[str], str]) -> tuple[str, str]:
-    call, command, paths = held
-    return clean(call.name), gist(command or ", ".join(paths) or clean(call.arguments), 120)
+def _find_last_question(answer: str) -> str:
+    """Find the question that an answer ends with."""
+    last = answer[-1500:].rstrip().rsplit("\n", 1)[-1]
+    if not last.endswith(("?", "？", "?**", "؟")):
+        return ""
+    return gist(list(split_sentences(last.replace("**", "")))[-1], 200)
 
 
-def _turn(
-    turn: OpenTurn,
-    kept: Sequence[Sentence],
-    outdated: Sequence[OldValuePattern],
+def _close_turn(
+    turn: _OpenTurn,
+    sentences: Sequence[Sentence],
+    replaced: Sequence[ReplacedValue],
     *,
     is_last: bool,
 ) -> Turn:
-    said = [s for s in kept if s.kind not in ("rule", "choice")]
+    said = [s for s in sentences if s.kind not in _SETTLING_KINDS]
     # What is asked stands before or after a pasted document, not within it.
     asked = [s.text for s in said if not s.is_bulk] or [s.text for s in said]
-    is_plain = any(s.kind not in ("rule", "choice") for s in turn.sentences)
+    has_request = any(s.kind not in _SETTLING_KINDS for s in turn.sentences)
     return Turn(
-        ask=" ".join(asked) if is_plain else "",
-        prose=mask_old_values(turn.prose, outdated),
-        answer=mask_old_values(turn.answer, outdated),
+        ask=" ".join(asked) if has_request else "",
+        prose=mask_old_values(turn.prose, replaced),
+        answer=mask_old_values(turn.answer, replaced),
         # A turn that the user followed up on after some answer does not stay open.
         is_answered=turn.is_answered or (bool(turn.answer) and not is_last),
         n_item=turn.n_item,
         at_ms=turn.at_ms,
     )
-
-
-def _without_replaced(
-    seen: FactAccumulator, carried: Sequence[PreviousSummary]
-) -> tuple[list[PreviousSummary], list[Sentence], list[ReplacedValue], set[int]]:
-    """Drop or mask the values that were replaced since, in all that was said or carried.
-
-    The last are the places of the user's sentences that replaced one, rules aside: what holds
-    instead is settled by them, though they read as a request.
-    """
-    told = [
-        (at, section, line)
-        for at, earlier in enumerate(carried)
-        for section, lines in earlier.lines.items()
-        for line in lines
-    ]
-    said = [
-        read_sentence_claims(
-            line,
-            read_wording(line),
-            is_user=section == "Constraints",
-            is_rule=section == "Constraints",
-            is_choice=section == "Decisions",
-        )
-        for _, section, line in told
-    ]
-    said += seen.compared
-    changed, retired = resolve_replaced(said)
-    resolved: list[PreviousSummary] = []
-    for at, earlier in enumerate(carried):
-        lines: dict[str, list[str]] = {section: [] for section in earlier.lines}
-        for n_said, (owner, section, line) in enumerate(told):
-            if owner == at and (text := changed.get(n_said, line)):
-                lines[section].append(text)
-        kept = {name: tuple(found) for name, found in lines.items()}
-        resolved.append(PreviousSummary(is_ours=earlier.is_ours, lines=kept))
-    n_old = len(seen.sentences) - len(seen.compared)
-    spoken = seen.sentences[:n_old]
-    successors: set[int] = set()
-    replacing = {item.n_sentence for item in retired if item.is_by_user}
-    for n_said, sentence in enumerate(seen.sentences[n_old:], len(told)):
-        text = changed.get(n_said, sentence.text)
-        if not text:
-            continue
-        if n_said in replacing and sentence.kind not in ("rule", "choice"):
-            successors.add(len(spoken))
-        spoken.append(sentence if text == sentence.text else replace_text(sentence, text))
-    return resolved, spoken, retired, successors

@@ -5,20 +5,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.text.claims import (
-    FILLERS,
-    TOKEN,
-    UNITS,
-    Claim,
-    find_claims,
-    is_same_kind,
-    value_pattern,
-)
-from ullage.core.text.said import SentenceClaims, find_old_values, is_exchange, is_name
+from ullage.core.text import claims
+from ullage.core.text.claims import Claim, SentenceClaims, is_same_kind, value_pattern
 from ullage.core.text.word_lists import alternatives
 from ullage.core.text.wording import CHANGES, has_marker, read_wording, reads_as_rule
 
@@ -40,7 +31,10 @@ class ReplacedValue(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     n_sentence: int
     is_by_user: bool
-    has_digit: bool
+
+    @property
+    def has_digit(self) -> bool:
+        return claims.has_digit(self.value)
 
     @property
     def is_distinct(self) -> bool:
@@ -68,11 +62,9 @@ def _with_unit(value: str, unit: str) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(value)}{before}[ -]?{re.escape(unit)}", re.IGNORECASE)
 
 
-OldValuePattern: TypeAlias = tuple[str, re.Pattern[str]]
-"""A replaced value, and the pattern that matches it in any text."""
-
-
-def resolve_replaced(said: Sequence[SentenceClaims]) -> tuple[dict[int, str], list[ReplacedValue]]:
+def resolve_replaced(
+    sentences: Sequence[SentenceClaims],
+) -> tuple[dict[int, str], list[ReplacedValue]]:
     """Say what becomes of sentences with replaced values: new text, or "" for none.
 
     With it come the replacements that took effect.
@@ -80,40 +72,35 @@ def resolve_replaced(said: Sequence[SentenceClaims]) -> tuple[dict[int, str], li
     A rule of the user is only changed by the user; a clear rule stays verbatim where it names
     what it forbids.
     """
-    places = _ValuePlaces(said)
+    places = _ValuePlaces(sentences)
     changed: dict[int, str] = {}
     effective: list[ReplacedValue] = []
-    for item in _find_replaced(said, places):
+    for item in _find_replaced(sentences, places):
         holding = places.of(item.value.lower())
         pattern = value_pattern(item.value)
-        if not any(at < item.n_sentence and pattern.search(said[at].text) for at in holding):
+        if not any(at < item.n_sentence and pattern.search(sentences[at].text) for at in holding):
             # Nobody had set this value before: the sentence tells a story, not a change.
             continue
         effective.append(item)
         for at in holding:
-            text = changed.get(at, said[at].text)
-            if text and pattern.search(text) and _may_change(said[at], item, at):
+            text = changed.get(at, sentences[at].text)
+            if text and pattern.search(text) and _may_change(sentences[at], item, at):
                 changed[at] = _remove_value(text, pattern, item, at)
     return changed, effective
 
 
-def replaced_patterns(retired: Sequence[ReplacedValue]) -> list[re.Pattern[str]]:
-    """Give patterns of the replaced values that are distinct enough to be looked for in data."""
-    return [pattern for item in retired if (pattern := item.pattern) is not None]
+def holds_old_value(text: str, replaced: Iterable[ReplacedValue]) -> bool:
+    """Tell whether data names a replaced value that is distinct enough to be looked for in it."""
+    return any(item.pattern and item.pattern.search(text) for item in replaced)
 
 
-def old_value_patterns(retired: Iterable[ReplacedValue]) -> list[OldValuePattern]:
-    """Give the replaced values that are masked in texts that are shown as a whole."""
-    found = ((i.value, value_pattern(i.value) if i.is_named else i.pattern) for i in retired)
-    return [(value, pattern) for value, pattern in found if pattern is not None]
-
-
-def mask_old_values(text: str, outdated: Iterable[OldValuePattern]) -> str:
+def mask_old_values(text: str, replaced: Iterable[ReplacedValue]) -> str:
     """Mask replaced values in a text that is shown as a whole."""
-    for value, pattern in outdated:
+    for item in replaced:
         # A plain search spares most patterns.
-        if value in text:
-            text = _mask_value(text, pattern)
+        if item.value in text:
+            pattern = value_pattern(item.value) if item.is_named else item.pattern
+            text = _mask_value(text, pattern) if pattern else text
     return text
 
 
@@ -125,58 +112,64 @@ def _mask_value(text: str, pattern: re.Pattern[str]) -> str:
 class _ValuePlaces:
     """Where each value stands in what was said, found in one reading of all sentences."""
 
-    def __init__(self, said: Sequence[SentenceClaims]) -> None:
+    def __init__(self, sentences: Sequence[SentenceClaims]) -> None:
+        texts = [sentence.text.lower() for sentence in sentences]
         # No value holds a line break: none is found across two sentences.
-        self._all = "\n".join(sentence.lower for sentence in said)
-        lengths = (len(sentence.lower) + 1 for sentence in said)
-        self._starts = list(accumulate(lengths, initial=0))
+        self._all = "\n".join(texts)
+        self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
     def of(self, value: str) -> list[int]:
         """List the sentences that hold a value, in order; in part of a word counts too."""
-        found: list[int] = []
+        places: list[int] = []
         at = self._all.find(value)
         while at >= 0:
-            found.append(bisect_right(self._starts, at) - 1)
-            at = self._all.find(value, self._starts[found[-1] + 1])
-        return found
+            places.append(bisect_right(self._starts, at) - 1)
+            at = self._all.find(value, self._starts[places[-1] + 1])
+        return places
 
 
-def _find_replaced(said: Sequence[SentenceClaims], places: _ValuePlaces) -> list[ReplacedValue]:
+def _find_replaced(
+    sentences: Sequence[SentenceClaims], places: _ValuePlaces
+) -> list[ReplacedValue]:
     """Find the values that a later sentence replaced: the same subject got another one."""
-    found: list[ReplacedValue] = []
+    replaced: list[ReplacedValue] = []
     current: dict[str, dict[Claim, SentenceClaims]] = {}
     stated: dict[tuple[str, ...], tuple[str, str]] = {}
-    for at, sentence in enumerate(said):
-        if not sentence.own and not sentence.old:
+    for at, sentence in enumerate(sentences):
+        if not sentence.claims and not sentence.old_values:
             continue
-        for value in sentence.old:
-            known = [claim for claim in sentence.own if claim.value == value.lower()]
-            found.append(_make_replaced(value, known[0] if known else None, at, sentence))
-        lowered = {value.lower() for value in sentence.old}
-        for claim in sentence.own:
+        for value in sentence.old_values:
+            claim = _find_claim(sentence.claims, value.lower())
+            replaced.append(_make_replaced(value, claim, at, sentence))
+        lowered = {value.lower() for value in sentence.old_values}
+        for claim in sentence.claims:
             if claim.value in lowered:
                 continue
             names = [name for name in (claim.key, claim.qualifier) if name]
             for name in names:
                 for earlier in _list_replaced(claim, sentence, current.get(name, {})):
-                    found.append(_make_replaced(earlier.value, earlier, at, sentence))
+                    replaced.append(_make_replaced(earlier.value, earlier, at, sentence))
                     current[name].pop(earlier)
             for name in names:
                 current.setdefault(name, {})[claim] = sentence
-        found += _find_restated(sentence, at, stated)
-    return [item for item in found if not _is_revived(item, said, places)]
+        replaced += _find_restated(sentence, at, stated)
+    return [item for item in replaced if not _is_revived(item, sentences, places)]
+
+
+def _find_claim(sentence_claims: Iterable[Claim], value: str) -> Claim | None:
+    return next((claim for claim in sentence_claims if claim.value == value), None)
 
 
 def _list_replaced(
-    claim: Claim, sentence: SentenceClaims, known: Mapping[Claim, SentenceClaims]
+    claim: Claim, sentence: SentenceClaims, current: Mapping[Claim, SentenceClaims]
 ) -> list[Claim]:
     """List the values of one name that a claim takes the place of."""
-    is_measure = sentence.is_user and claim.unit in UNITS
+    is_measure = sentence.is_user and claim.unit in claims.UNITS
     if not sentence.is_change and not is_measure:
         return []
     return [
         earlier
-        for earlier, source in known.items()
+        for earlier, source in current.items()
         if _is_replaced(earlier, source, claim, sentence)
         and (
             (sentence.is_change and (sentence.is_user or not source.is_user))
@@ -193,16 +186,16 @@ def _are_both_forbidden(earlier: SentenceClaims, later: SentenceClaims) -> bool:
     """
     if not (earlier.is_user and later.is_user):
         return False
-    found = [_FORBIDS.search(sentence.wording.lower) for sentence in (earlier, later)]
-    if found[0] is None or found[1] is None:
+    forbids = _FORBIDS.search(later.wording.lower)
+    if forbids is None or _FORBIDS.search(earlier.wording.lower) is None:
         return False
-    return not has_marker(read_wording(later.wording.lower[: found[1].start()]), CHANGES)
+    return not has_marker(read_wording(later.wording.lower[: forbids.start()]), CHANGES)
 
 
 def _is_remeasured(earlier: Claim, later: Claim) -> bool:
     """Tell whether a measure of the same thing is given again: a term of 30 days, then of 75."""
     is_same = (earlier.key, earlier.qualifier) == (later.key, later.qualifier)
-    return is_same and earlier.unit == later.unit and later.unit in UNITS
+    return is_same and earlier.unit == later.unit and later.unit in claims.UNITS
 
 
 def _find_restated(
@@ -212,19 +205,18 @@ def _find_restated(
     for frame, value in sentence.frames:
         before, text = stated.get(frame, ("", ""))
         if before and before != value and is_same_kind(before, value):
-            known = next((claim for claim in find_claims(text) if claim.value == before), None)
-            yield _make_replaced(before, known, at, sentence)
+            claim = _find_claim(claims.find_claims(text), before)
+            yield _make_replaced(before, claim, at, sentence)
         stated[frame] = (value, sentence.text)
 
 
-def _make_replaced(value: str, known: Claim | None, at: int, by: SentenceClaims) -> ReplacedValue:
+def _make_replaced(value: str, claim: Claim | None, at: int, by: SentenceClaims) -> ReplacedValue:
     return ReplacedValue(
         value=value,
-        key=known.key if known else "",
-        unit=known.unit if known else "",
+        key=claim.key if claim else "",
+        unit=claim.unit if claim else "",
         n_sentence=at,
         is_by_user=by.is_user,
-        has_digit=any(char.isdigit() for char in value),
     )
 
 
@@ -233,7 +225,7 @@ def _is_replaced(
 ) -> bool:
     if earlier.value == later.value or not is_same_kind(earlier.value, later.value):
         return False
-    if not later.value[:1].isdigit() and not is_exchange(sentence.wording):
+    if not later.value[:1].isdigit() and not claims.is_exchange(sentence.wording):
         # To turn to another ticket now is not to give up the first.
         return False
     # Word order differs between languages: "server port", "порт сервера".
@@ -249,23 +241,25 @@ def _is_replaced(
     )
 
 
-def _is_revived(item: ReplacedValue, said: Sequence[SentenceClaims], places: _ValuePlaces) -> bool:
+def _is_revived(
+    item: ReplacedValue, sentences: Sequence[SentenceClaims], places: _ValuePlaces
+) -> bool:
     """Tell whether the user came back to a value after it had been replaced."""
     if not item.has_digit:
         return False
     pattern = value_pattern(item.value)
     value = item.value.lower()
     for at in places.of(value):
-        sentence = said[at]
+        sentence = sentences[at]
         if at > item.n_sentence and sentence.is_user and pattern.search(sentence.text):
-            named = {old.lower() for old in find_old_values(sentence.text, sentence.wording)}
+            named = {old.lower() for old in claims.find_old_values(sentence.text, sentence.wording)}
             if value not in named:
                 return True
     return False
 
 
 def _may_change(sentence: SentenceClaims, item: ReplacedValue, at: int) -> bool:
-    if not item.has_digit and at < item.n_sentence and not is_name(item.value):
+    if not item.has_digit and at < item.n_sentence and not claims.is_name(item.value):
         chosen = re.compile(rf"\b{_SETTERS}{re.escape(item.value)}\b", re.IGNORECASE)
         if not chosen.search(sentence.text):
             return False
@@ -281,7 +275,8 @@ def _is_claim(text: str, value: str) -> bool:
     """Tell whether a sentence ends in giving the value, rather than tells something of it."""
     before, _, after = text.lower().partition(value.lower())
     n_before, n_after = (
-        sum(match[0] not in FILLERS for match in TOKEN.finditer(part)) for part in (before, after)
+        sum(match[0] not in claims.FILLERS for match in claims.TOKEN.finditer(part))
+        for part in (before, after)
     )
     return n_before > n_after
 
@@ -289,7 +284,7 @@ def _is_claim(text: str, value: str) -> bool:
 def _remove_value(text: str, pattern: re.Pattern[str], item: ReplacedValue, at: int) -> str:
     if item.has_digit and not item.is_distinct and at != item.n_sentence:
         # A small number stands for many things: only the claim on the same key goes.
-        known = [claim for claim in find_claims(text) if claim.value == item.value.lower()]
+        known = [claim for claim in claims.find_claims(text) if claim.value == item.value.lower()]
         is_same = any(claim.key == item.key for claim in known)
         has_unit = bool(item.unit) and any(claim.unit == item.unit for claim in known)
         if not is_same and not has_unit and not item.is_named:

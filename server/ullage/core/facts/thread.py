@@ -3,6 +3,7 @@
 What is chosen: docs/design/checkpoints.md, "Thread".
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -10,9 +11,11 @@ from typing import Literal
 import msgspec
 
 LONG_ANSWER_CHARS = 500
+SHORT_REPLY_CHARS = 50
+"""A user's message shorter than this, after an agent's longer than that, is like a decision."""
 TOPIC_CHARS = 100
 GIST_CHARS = 120
-"""These three figures: docs/design/checkpoints.md, "Thread" and "Decisions"."""
+"""These four figures: docs/design/checkpoints.md, "Thread" and "Decisions"."""
 _SUMMARY_CHARS = 100
 _MAX_EXCHANGES = 8
 _LAST_PAIRS = 2
@@ -37,22 +40,20 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     key_exchanges: tuple[Exchange, ...]
 
 
-def find_thread(said: Sequence[SpokenMessage]) -> Thread:
+def find_thread(messages: Sequence[SpokenMessage]) -> Thread:
     """Extract the thread from what user and agent said, by position and length alone."""
-    asked = [at for at, one in enumerate(said) if one.is_user]
+    asked = [at for at, message in enumerate(messages) if message.is_user]
     if not asked:
         return Thread(summary="", key_exchanges=())
-    summary = cut_text(said[asked[0]].text, _SUMMARY_CHARS)
-    if len(asked) > 1:
-        summary += " ... " + cut_text(said[asked[-1]].text, _SUMMARY_CHARS)
+    ends = dict.fromkeys((asked[0], asked[-1]))
     return Thread(
-        summary=summary,
+        summary=" ... ".join(cut_text(messages[at].text, _SUMMARY_CHARS) for at in ends),
         key_exchanges=tuple(
             Exchange(
-                role="user" if said[at].is_user else "agent",
-                gist=cut_text(said[at].text, GIST_CHARS),
+                role="user" if messages[at].is_user else "agent",
+                gist=cut_text(messages[at].text, GIST_CHARS),
             )
-            for at in _pick_exchanges(said, asked)
+            for at in _pick_exchanges(messages, asked)
         ),
     )
 
@@ -68,15 +69,11 @@ def cut_text(text: str, n_chars: int) -> str:
     return text if len(text) <= n_chars else text[: end or n_chars].rstrip()
 
 
-def _pick_exchanges(said: Sequence[SpokenMessage], asked: Sequence[int]) -> list[int]:
-    pairs = [(at, answer) for at in asked if (answer := _find_answer(said, at)) is not None]
+def _pick_exchanges(messages: Sequence[SpokenMessage], asked: Sequence[int]) -> list[int]:
+    pairs = [(at, answer) for at in asked if (answer := _find_answer(messages, at)) is not None]
     # What was asked last and has no answer yet is no pair, but where the session stands.
     kept = {asked[0], asked[-1], *(at for pair in pairs[-_LAST_PAIRS:] for at in pair)}
-    turns = [
-        at
-        for at in asked
-        if at and not said[at - 1].is_user and len(said[at - 1].text) > LONG_ANSWER_CHARS
-    ]
+    turns = [at for at in asked if at and _is_long_answer(messages[at - 1])]
     for at in reversed(turns):
         if len(kept) >= _MAX_EXCHANGES:
             break
@@ -84,11 +81,13 @@ def _pick_exchanges(said: Sequence[SpokenMessage], asked: Sequence[int]) -> list
     return sorted(kept)
 
 
-def _find_answer(said: Sequence[SpokenMessage], at: int) -> int | None:
+def _is_long_answer(message: SpokenMessage) -> bool:
+    return not message.is_user and len(message.text) > LONG_ANSWER_CHARS
+
+
+def _find_answer(messages: Sequence[SpokenMessage], at: int) -> int | None:
     """Find the agent's last word before the user spoke again."""
-    answer = None
-    for n in range(at + 1, len(said)):
-        if said[n].is_user:
-            break
-        answer = n
-    return answer
+    spoken = itertools.takewhile(
+        lambda place: not messages[place].is_user, range(at + 1, len(messages))
+    )
+    return max(spoken, default=None)

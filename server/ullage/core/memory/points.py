@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.memory.log_text import Point, make_point
-from ullage.core.summary.sections import DECISIONS, REMAINING, Line, list_lines
+from ullage.core.summary.summary_lines import DECISIONS, REMAINING, Line, list_lines
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 
@@ -32,9 +32,8 @@ def pick_memory_points(items: Sequence[ContextItem]) -> tuple[Point, ...]:
 
 
 def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[Point]:
-    asked = [turn.ask for turn in facts.turns if turn.ask]
-    if asked:
-        yield make_point("Task Progress", gist(asked[-1], _MAX_CHARS), is_aside=True)
+    if facts.requests:
+        yield make_point("Task Progress", gist(facts.requests[-1].ask, _MAX_CHARS), is_aside=True)
     done = [gist(step, _MAX_CHARS) for step, is_done in facts.plan if is_done]
     done += [s.text for s in facts.sentences if s.kind == "done" and not s.is_user]
     for text in list(dict.fromkeys(done))[-_MAX_POINTS:]:
@@ -49,8 +48,7 @@ def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[Point]:
 def _list_issues(facts: Facts) -> Iterator[Point]:
     for text in facts.findings[-_MAX_POINTS:]:
         yield make_point("Issues Found", gist(text, _MAX_CHARS))
-    failing = [run for run in facts.runs if run.is_failed and run.is_check]
-    for run in [run for run in failing if not run.is_passed_later][-_MAX_POINTS:]:
+    for run in facts.failing_checks[-_MAX_POINTS:]:
         outcome = f" → {run.outcome}" if run.outcome else ""
         yield make_point("Issues Found", f"Failing: {run.command}{outcome}")
 

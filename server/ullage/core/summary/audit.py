@@ -3,19 +3,41 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.facts.facts import Facts, collect_facts
-from ullage.core.facts.previous_summary import LEFT_OUT, OPEN_REQUEST, read_section
-from ullage.core.facts.replaced_values import replaced_patterns
-from ullage.core.summary.audit_facts import KINDS, Fact, FactKind, list_expected_facts
+from ullage.core.facts.pins import clean_pin
+from ullage.core.facts.summary_sections import LEFT_OUT, OPEN_REQUEST, read_previous_summary
+from ullage.core.summary.data_lines import list_data_lines, list_data_sources
+from ullage.core.text.claims import has_digit
 from ullage.core.text.identifiers import find_identifiers
-from ullage.core.text.prose import separate_injected
+from ullage.core.text.prose import collapse_spaces, gist, one_line, separate_injected
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Image, Text, Thinking, ToolCall, ToolResult, plain_text
+from ullage.core.transcript.message import (
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    plain_text,
+    result_text,
+)
 
+FactKind: TypeAlias = Literal["pin", "constraint", "open item", "decision", "identifier", "file"]
+KINDS: tuple[FactKind, ...] = (
+    "pin", "constraint", "open item", "decision", "identifier", "file",
+)  # fmt: skip
+"""In the order in which they are inserted where they are missing."""
+_TOKENS_PER_IDENTIFIER = 40
+"""A summary has to hold one identifier in so many tokens of its budget; chosen."""
+_MIN_IDENTIFIERS = 10
+_MAX_POINTS = 40
+"""Open points and decisions each that are looked for, the newest; chosen."""
+_MAX_SPOKEN = 5000
+"""Sentences searched for identifiers, the newest; as in `summary_lines`."""
 _RESTATED_SHARE = 0.7
 """Share of a point's words that one line must have to tell it in other words; chosen."""
 _MIN_WORDS = 3
@@ -27,6 +49,16 @@ _AUTHORITATIVE = ("Constraints", "Decisions", "Remaining")
 what"."""
 _SEPARATOR = re.compile(r"(?<=\d)[,_](?=\d)")
 _FIGURE = re.compile(r"(\d[\d,_]*)\s?[A-Za-z%€$]*\Z")
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True):
+    kind: FactKind
+    text: str
+    """The line that is inserted where the fact is missing."""
+    needle: str
+    """What has to be found: the text, or the identifier or path that the line holds."""
+    is_required: bool = False
+    """Whether it is inserted whatever it takes: pins, and rules that the user typed."""
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,37 +100,117 @@ def audit(
 
     Rules and pins have to stand verbatim but for white space, identifiers as whole words;
     decisions and open items may be told in other words. The budget is the summary's; it says
-    how many identifiers are asked for. Facts that were gathered from the items already spare
-    gathering them again. Time grows linearly with the text.
+    how many identifiers are asked for. Facts that were collected from the items already spare
+    collecting them again. Time grows linearly with the text.
     """
     facts = collect_facts(items) if facts is None else facts
-    wanted = tuple(list_expected_facts(items, facts, pins, budget_tokens))
-    held = _SummaryIndex(summary)
+    expected = tuple(_list_expected(items, facts, pins, budget_tokens))
+    index = _SummaryIndex(summary)
     return Audit(
-        facts=wanted,
-        missing=tuple(fact for fact in wanted if not held.holds(fact)),
+        facts=expected,
+        missing=tuple(fact for fact in expected if not index.holds(fact)),
         invented=tuple(_list_invented(items, summary)),
         misplaced=tuple(_list_misplaced(items, summary)),
-        stale=tuple(_list_stale(facts, held.flat)),
+        stale=tuple(_list_stale(facts, index.text)),
     )
 
 
 def count_by_kind(audit: Audit) -> tuple[KindCount, ...]:
     """Count the facts of each kind that has any."""
-    found = Counter(fact.kind for fact in audit.facts)
-    missing = Counter(fact.kind for fact in audit.missing)
+    n_found = Counter(fact.kind for fact in audit.facts)
+    n_missing = Counter(fact.kind for fact in audit.missing)
     return tuple(
-        KindCount(kind=kind, n_found=found[kind], n_kept=found[kind] - missing[kind])
+        KindCount(kind=kind, n_found=n_found[kind], n_kept=n_found[kind] - n_missing[kind])
         for kind in KINDS
-        if found[kind]
+        if n_found[kind]
     )
+
+
+def _list_expected(
+    items: Sequence[ContextItem], facts: Facts, pins: Iterable[str], budget_tokens: int
+) -> Iterator[Fact]:
+    """List what a summary of this budget has to hold, each kind by its weight or newest first."""
+    for pin in filter(None, dict.fromkeys(map(clean_pin, pins))):
+        yield Fact(kind="pin", text=pin, needle=pin, is_required=True)
+    yield from _list_constraints(facts)
+    yield from _list_open_items(facts)
+    yield from _list_decisions(facts)
+    n_identifiers = max(_MIN_IDENTIFIERS, budget_tokens // _TOKENS_PER_IDENTIFIER)
+    yield from _list_identifiers(items, facts, n_identifiers)
+    yield from _list_files(facts)
+
+
+def _list_constraints(facts: Facts) -> Iterator[Fact]:
+    is_typed = dict.fromkeys(map(one_line, facts.previous_lines("Constraints")), True)
+    for rule in facts.rules:
+        text = one_line(rule.text)
+        is_typed[text] = is_typed.get(text, False) or not rule.is_bulk
+    for text, is_required in is_typed.items():
+        yield Fact(kind="constraint", text=text, needle=text, is_required=is_required)
+
+
+def _list_open_items(facts: Facts) -> Iterator[Fact]:
+    for turn in reversed(facts.open_requests):
+        text = one_line(gist(turn.ask, 600))
+        yield Fact(kind="open item", text=OPEN_REQUEST + text, needle=text.rstrip("…"))
+    steps = [gist(step, 200) for step in facts.planned_steps]
+    points = [gist(point, 300) for point in reversed(facts.open_points)]
+    yield from _list_points("open item", [*steps, *points])
+
+
+def _list_decisions(facts: Facts) -> Iterator[Fact]:
+    chosen = [gist(choice.text, 420) for choice in facts.choices if not choice.is_guessed]
+    newest_first = reversed([*facts.previous_lines("Decisions"), *chosen])
+    yield from _list_points("decision", newest_first)
+
+
+def _list_points(kind: FactKind, texts: Iterable[str]) -> Iterator[Fact]:
+    for text in list(dict.fromkeys(map(one_line, texts)))[:_MAX_POINTS]:
+        yield Fact(kind=kind, text=text, needle=text.rstrip("…"))
+
+
+def _list_identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) -> Iterator[Fact]:
+    spoken = [
+        (sentence.text, sentence.n_item, 1.5 if sentence.is_user else 1.2)
+        for sentence in facts.sentences[-_MAX_SPOKEN:]
+    ]
+    sources = [*spoken, *list_data_sources(items)]
+    seen: set[str] = set()
+    for line in list_data_lines(sources, "\n".join(text for text, _, _ in spoken), facts.replaced):
+        text = one_line(collapse_spaces(line.text))
+        for kind, name in find_identifiers(text):
+            if name in seen or not _is_exact(kind, name):
+                continue
+            seen.add(name)
+            yield Fact(kind="identifier", text=text, needle=name)
+            if len(seen) >= limit:
+                return
+
+
+def _is_exact(kind: str, name: str) -> bool:
+    """Tell whether a name is one that nobody can guess: not a common word or a small number."""
+    if kind == "number":
+        return sum(map(str.isdigit, name)) >= 4
+    return kind not in ("name", "path")
+
+
+def _list_files(facts: Facts) -> Iterator[Fact]:
+    touched = {touch.path: touch.is_modified for touch in facts.files}
+    for line in facts.previous_lines("Files"):
+        verb, _, path = line.partition(" ")
+        if path:
+            touched[path] = touched.get(path, False) or verb == "modified"
+    newest_first = list(reversed(touched))
+    for path in sorted(newest_first, key=lambda path: not touched[path]):
+        text = one_line(f"{'modified' if touched[path] else 'read'} {path}")
+        yield Fact(kind="file", text=text, needle=one_line(path))
 
 
 class _SummaryIndex:
     """A summary made ready to be asked what it holds."""
 
     def __init__(self, summary: str) -> None:
-        self.flat = collapse_spaces(summary)
+        self.text = collapse_spaces(summary)
         self._lines_of: dict[str, list[int]] = {}
         for n_line, line in enumerate(summary.split("\n")):
             for word in read_wording(line).words:
@@ -107,35 +219,27 @@ class _SummaryIndex:
     def holds(self, fact: Fact) -> bool:
         match fact.kind:
             case "pin" | "constraint":
-                return collapse_spaces(fact.needle) in self.flat
+                return collapse_spaces(fact.needle) in self.text
             case "decision" | "open item":
-                return collapse_spaces(fact.needle) in self.flat or self._restates(fact.needle)
+                is_verbatim = collapse_spaces(fact.needle) in self.text
+                return is_verbatim or self._restates(fact.needle)
             case "identifier":
-                return contains_whole(self.flat, fact.needle)
+                return contains_whole(self.text, fact.needle)
             case "file":
-                return any(contains_whole(self.flat, path) for path in _path_forms(fact.needle))
+                return any(contains_whole(self.text, path) for path in _path_forms(fact.needle))
 
     def _restates(self, text: str) -> bool:
         """Tell whether one line has most of the words of a point, and all of its figures."""
-        words = {w for w in read_wording(text).words if len(w) > 3 or any(c.isdigit() for c in w)}
+        words = {word for word in read_wording(text).words if len(word) > 3 or has_digit(word)}
         if len(words) < _MIN_WORDS:
             return False
-        figures = {word for word in words if any(char.isdigit() for char in word)}
-        n_shared: Counter[int] = Counter()
-        n_figures: Counter[int] = Counter()
-        for word in words:
-            n_shared.update(self._lines_of.get(word, ()))
-            if word in figures:
-                n_figures.update(self._lines_of.get(word, ()))
+        figures = set(filter(has_digit, words))
+        n_shared = Counter(n_line for word in words for n_line in self._lines_of.get(word, ()))
+        n_figures = Counter(n_line for word in figures for n_line in self._lines_of.get(word, ()))
         return any(
             n_words >= _RESTATED_SHARE * len(words) and n_figures[n_line] == len(figures)
             for n_line, n_words in n_shared.items()
         )
-
-
-def collapse_spaces(text: str) -> str:
-    """Make white space alike, so that a line break more or less is no difference."""
-    return " ".join(text.split())
 
 
 def contains_whole(text: str, value: str) -> bool:
@@ -206,7 +310,7 @@ def _list_texts(items: Sequence[ContextItem]) -> Iterator[str]:
                     yield block.name
                     yield block.arguments.replace("\\n", "\n").replace("\\\\", "\\")
                 case ToolResult():
-                    yield from (part.text for part in block.content if isinstance(part, Text))
+                    yield result_text(block)
                 case Image():
                     pass
 
@@ -216,20 +320,21 @@ def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]
 
     An instruction needs the user's own words; anything else may be the agent's.
     """
+    sections = read_previous_summary(summary).lines
     lines = [
-        (line, collapse_spaces(line.removeprefix(OPEN_REQUEST)))
+        (line, text)
         for name in _AUTHORITATIVE
-        for line in read_section(summary, name)
+        for line in sections[name]
+        if len(text := collapse_spaces(line.removeprefix(OPEN_REQUEST))) >= _MIN_CLAIM_CHARS
     ]
-    lines = [(line, bare) for line, bare in lines if len(bare) >= _MIN_CLAIM_CHARS]
     if not lines:
         return
     results = collapse_spaces("\n".join(_list_result_texts(items)))
     by_user = collapse_spaces("\n".join(_list_spoken(items, ("user", "summary"))))
     by_agent = collapse_spaces("\n".join(_list_spoken(items, ("assistant",))))
-    for line, bare in lines:
-        is_agents = bare in by_agent and not is_directive(bare)
-        if bare in results and bare not in by_user and not is_agents:
+    for line, text in lines:
+        is_agents = text in by_agent and not is_directive(text)
+        if text in results and text not in by_user and not is_agents:
             yield line
 
 
@@ -237,7 +342,7 @@ def _list_result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
     for item in items:
         for block in item.message.blocks:
             if isinstance(block, ToolResult):
-                yield from (part.text for part in block.content if isinstance(part, Text))
+                yield result_text(block)
         if item.category in ("user", "injected"):
             yield separate_injected(plain_text(item.message))[1]
 
@@ -249,6 +354,5 @@ def _list_spoken(items: Sequence[ContextItem], categories: tuple[str, ...]) -> I
 
 
 def _list_stale(facts: Facts, summary: str) -> Iterator[str]:
-    patterns = replaced_patterns(facts.retired)
-    found = (match[0] for pattern in patterns if (match := pattern.search(summary)))
-    yield from list(dict.fromkeys(found))[:_MAX_REPORTED]
+    matches = (item.pattern and item.pattern.search(summary) for item in facts.replaced)
+    yield from list(dict.fromkeys(match[0] for match in matches if match))[:_MAX_REPORTED]

@@ -1,14 +1,13 @@
 """The extractive summary: fixed sections from the messages themselves, without a model."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from ullage.core.facts.facts import Facts, collect_facts
-from ullage.core.facts.previous_summary import FOCUS, LEFT_OUT, NONE, SECTIONS
-from ullage.core.facts.replaced_values import replaced_patterns
-from ullage.core.summary.data_sources import data_sources
-from ullage.core.summary.sections import (
+from ullage.core.facts.summary_sections import FOCUS, LEFT_OUT, SECTIONS, write_sections
+from ullage.core.summary.data_lines import list_data_lines, list_data_sources
+from ullage.core.summary.summary_lines import (
     CONSTRAINTS,
     DECISIONS,
     ESSENTIAL,
@@ -19,18 +18,10 @@ from ullage.core.summary.sections import (
     Line,
     list_lines,
 )
-from ullage.core.text.identifiers import (
-    MIN_DATA_SCORE,
-    DataLine,
-    find_identifiers,
-    looks_secret,
-    rank_lines,
-)
+from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import gist, one_line
-from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
-
-Count: TypeAlias = Callable[[str], int]
+from ullage.core.transcript.tokens import Count
 
 _SPOKEN_SHARE = 0.72
 """Share of the budget for what was said and done; data fills the rest. Tried on sessions."""
@@ -40,6 +31,10 @@ _PROSE_SHARE = 0.3
 """Share of the room for data that sentences without identifiers may take; chosen."""
 _NOTE_TOKENS = 24
 """Held back for the line that says what was left out."""
+_NOTED = {
+    CONSTRAINTS: "constraints", DECISIONS: "decisions", REMAINING: "open points", FILES: "files",
+}  # fmt: skip
+"""Sections of weight, as the note on what the budget left out calls them."""
 
 
 def summarize(
@@ -47,46 +42,44 @@ def summarize(
     *,
     focus: str | None,
     budget_tokens: int,
-    count: Callable[[str], int],
+    count: Count,
     facts: Facts | None = None,
 ) -> str:
     """Write the summary that stands for the messages, within the budget.
 
     Deterministic; time grows linearly with the text. `count` is called once for each line that
-    may enter. Facts that were gathered from the items already spare gathering them again.
+    may enter. Facts that were collected from the items already spare collecting them again.
     """
     facts = collect_facts(items) if facts is None else facts
     lines = list_lines(facts, focus)
     if focus and focus.strip():
         text = FOCUS + one_line(gist(focus, 200))
         lines.append(Line(section=GOAL, text=text, priority=1100, order=-1e9))
-    counted = _cache_counts(count)
+    lines.sort(key=lambda line: -line.priority)
+    counted = cache(count)
     room = budget_tokens - counted(_write([], "")) - _NOTE_TOKENS
     if room <= 0:
         return _cut_short(lines, budget_tokens, count)
-    kept, n_used = _choose(lines, room, counted)
-    kept += _data_lines(items, facts, kept, room - n_used, counted)
-    kept += _choose_rest(lines, kept, room, counted)
+    kept = _choose(lines, 0, room, int(room * _SPOKEN_SHARE), counted)
+    kept += _list_data(items, facts, kept, room - _count_lines(kept, counted), counted)
+    taken = set(kept)
+    rest = [line for line in lines if line not in taken and not line.is_bulk]
+    # What the data left unused goes back to what was said.
+    kept += _choose(rest, _count_lines(kept, counted), room, room, counted)
     return _fit(lines, kept, budget_tokens, count)
 
 
-def _cache_counts(count: Count) -> Count:
-    known: dict[str, int] = {}
-
-    def counted(text: str) -> int:
-        if text not in known:
-            known[text] = count(text)
-        return known[text]
-
-    return counted
+def _count_lines(lines: Sequence[Line], counted: Count) -> int:
+    return sum(counted(f"- {line.text}\n") for line in lines)
 
 
-def _choose(lines: list[Line], room: int, counted: Count) -> tuple[list[Line], int]:
+def _choose(
+    lines: Sequence[Line], n_used: int, room: int, share: int, counted: Count
+) -> list[Line]:
     """Take lines by priority: essential ones up to the whole room, others up to their share."""
-    share = int(room * _SPOKEN_SHARE)
     kept: list[Line] = []
-    n_used = n_bulk = 0
-    for line in sorted(lines, key=lambda line: -line.priority):
+    n_bulk = 0
+    for line in lines:
         limit = room if line.priority >= ESSENTIAL else share
         if limit - n_used < 4:
             continue
@@ -96,41 +89,24 @@ def _choose(lines: list[Line], room: int, counted: Count) -> tuple[list[Line], i
         n_bulk += n_line if line.is_bulk else 0
         n_used += n_line
         kept.append(line)
-    return kept, n_used
+    return kept
 
 
-def _choose_rest(lines: list[Line], kept: list[Line], room: int, counted: Count) -> list[Line]:
-    """Give what the data left unused back to what was said."""
-    taken = set(kept)
-    n_used = sum(counted(f"- {line.text}\n") for line in kept)
-    rest: list[Line] = []
-    for line in sorted(lines, key=lambda line: -line.priority):
-        if room - n_used < 4:
-            break
-        if line in taken or line.is_bulk:
-            continue
-        n_line = counted(f"- {line.text}\n")
-        if n_used + n_line <= room:
-            n_used += n_line
-            rest.append(line)
-    return rest
-
-
-def _data_lines(
+def _list_data(
     items: Sequence[ContextItem], facts: Facts, kept: list[Line], room: int, counted: Count
 ) -> Iterator[Line]:
     """Add identifiers that no kept line holds, the best first."""
     spoken = "\n".join(sentence.text for sentence in facts.sentences)
     shown = {name for line in kept for _, name in find_identifiers(line.text)}
     shown.update(word for line in kept for word in line.text.split())
-    old = replaced_patterns(facts.retired)
     prose_room = int(room * _PROSE_SHARE)
-    for at, line in enumerate(rank_lines(data_sources(items), spoken)):
-        if room < 8 or line.score < MIN_DATA_SCORE:
+    data_lines = list_data_lines(list_data_sources(items), spoken, facts.replaced)
+    for at, line in enumerate(data_lines):
+        if room < 8:
             return
-        is_known = bool(line.names) and all(name in shown for name in line.names)
+        is_shown = bool(line.names) and shown.issuperset(line.names)
         n_limit = room if line.names else prose_room
-        if is_known or n_limit < 8 or _is_unfit(line, old):
+        if is_shown or n_limit < 8:
             continue
         text = one_line(" ".join(line.text.split()))
         n_line = counted(f"- {text}\n")
@@ -141,44 +117,24 @@ def _data_lines(
             yield Line(section=IDENTIFIERS, text=text, priority=100 + line.score, order=at)
 
 
-def _is_unfit(line: DataLine, old: Sequence[re.Pattern[str]]) -> bool:
-    """Tell whether a line must not enter: a key, an instruction, or a replaced value."""
-    if looks_secret(line.text) or is_directive(line.text):
-        return True
-    return any(pattern.search(line.text) for pattern in old)
-
-
 def _write(lines: Sequence[Line], note: str) -> str:
-    parts: list[str] = []
-    for section, name in enumerate(SECTIONS):
-        own = sorted(
-            (line for line in lines if line.section == section), key=lambda line: line.order
-        )
-        body = [f"- {line.text}" for line in own]
-        if section == len(SECTIONS) - 1 and note:
-            body.append(note)
-        parts.append(f"## {name}\n" + "\n".join(body or [NONE]))
-    return "\n\n".join(parts) + "\n"
+    texts: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    for line in sorted(lines, key=lambda line: line.order):
+        texts[SECTIONS[line.section]].append(line.text)
+    if note:
+        texts[SECTIONS[-1]].append(note)
+    return write_sections(texts)
 
 
 def _write_note(lines: Sequence[Line], kept: Sequence[Line]) -> str:
     """Say what of weight the budget left out."""
-    left = set(lines) - set(kept)
-    told: list[str] = []
-    for section, what in (
-        (CONSTRAINTS, "constraints"),
-        (DECISIONS, "decisions"),
-        (REMAINING, "open points"),
-        (FILES, "files"),
-    ):
-        n_left = sum(line.section == section for line in left)
-        if n_left:
-            told.append(f"{n_left} {what}")
-    return f"- {LEFT_OUT}{', '.join(told)})" if told else ""
+    n_left = Counter(line.section for line in set(lines) - set(kept))
+    parts = [f"{n_left[section]} {what}" for section, what in _NOTED.items() if n_left[section]]
+    return f"{LEFT_OUT}{', '.join(parts)})" if parts else ""
 
 
 def _fit(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) -> str:
-    """Render, dropping the lines of lowest priority until the whole is within the budget."""
+    """Write, dropping the lines of lowest priority until the whole is within the budget."""
     kept = sorted(kept, key=lambda line: -line.priority)
     while True:
         text = _write(kept, _write_note(lines, kept))
@@ -193,9 +149,8 @@ def _fit(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) 
 
 def _cut_short(lines: list[Line], budget_tokens: int, count: Count) -> str:
     """Write what fits of the lines of highest priority where not even the headings fit."""
-    note = f"- {LEFT_OUT}the budget of {budget_tokens} tokens is too small for a summary)"
-    text = note
-    for line in sorted(lines, key=lambda line: -line.priority):
+    text = f"- {LEFT_OUT}the budget of {budget_tokens} tokens is too small for a summary)"
+    for line in lines:
         longer = f"- {line.text}\n{text}"
         if count(longer) > budget_tokens:
             break

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.previous_summary import SECTIONS
+from ullage.core.facts.summary_sections import SECTIONS
 from ullage.core.summary.model_input import Excerpt
 from ullage.core.text.wording import is_directive
 

@@ -1,14 +1,21 @@
-"""Completion: what a summary lacks of the facts is put into it word for word."""
+"""What a summary lacks of the facts, put into it word for word; and what a compaction loses."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
 from ullage.core.facts.pins import PINNED, format_pin
-from ullage.core.facts.previous_summary import LEFT_OUT, NONE, OPEN_REQUEST, SECTIONS
-from ullage.core.summary.audit import Audit, collapse_spaces
-from ullage.core.summary.audit_facts import KINDS, Fact, FactKind
+from ullage.core.facts.summary_sections import (
+    LEFT_OUT,
+    NONE,
+    OPEN_REQUEST,
+    mark_empty_sections,
+    remove_point_mark,
+)
+from ullage.core.gauge.loss import KindLoss, Loss
+from ullage.core.summary.audit import KINDS, Audit, Fact, FactKind, count_by_kind
+from ullage.core.text.prose import collapse_spaces
 from ullage.core.transcript.tokens import Count
 
 EXTRA_SHARE = 4
@@ -16,7 +23,7 @@ EXTRA_SHARE = 4
 RULES_EXTRA_SHARE = 2
 """Rules found in pasted documents may take half of it; chosen."""
 MIN_EXTRA_TOKENS = 200
-_SECTION_OF: dict[FactKind, str] = {
+SECTION_OF: dict[FactKind, str] = {
     "pin": PINNED,
     "constraint": "Constraints",
     "open item": "Remaining",
@@ -24,6 +31,7 @@ _SECTION_OF: dict[FactKind, str] = {
     "identifier": "Identifiers",
     "file": "Files",
 }
+"""The heading of the section that facts of a kind stand in."""
 _NOTED_AS: dict[str, FactKind] = {
     "constraints": "constraint",
     "decisions": "decision",
@@ -35,7 +43,6 @@ _NOTE = re.compile(
     rf"^- {re.escape(LEFT_OUT)}((?:\d+ (?:constraints|decisions|open points|files)(?:, )?)+)\)\n",
     re.MULTILINE,
 )
-_POINT = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
 
 
 class CompletedSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,15 +62,47 @@ def insert_missing(
     """
     inserted = _choose(audit.missing, budget_tokens, count)
     text = _drop_misplaced(summary, audit.misplaced) if audit.misplaced else summary
-    for kind in KINDS:
-        lines = dict.fromkeys(format_fact(fact) for fact in inserted if fact.kind == kind)
-        if lines:
-            text = insert_lines(text, _SECTION_OF[kind], lines)
+    text = insert_facts(text, inserted)
     chosen = set(inserted)
     left_out = tuple(fact for fact in audit.missing if fact not in chosen)
     if inserted:
         text = _correct_note(text, {fact.kind for fact in left_out})
     return CompletedSummary(text=text, inserted=inserted, left_out=left_out)
+
+
+def insert_facts(text: str, facts: Iterable[Fact]) -> str:
+    """Add facts to the sections of their kinds, each line once."""
+    lines: dict[FactKind, dict[str, None]] = {kind: {} for kind in KINDS}
+    for fact in facts:
+        lines[fact.kind][_format_fact(fact)] = None
+    for kind in KINDS:
+        if lines[kind]:
+            text = _insert_lines(text, SECTION_OF[kind], lines[kind])
+    return text
+
+
+def measure_loss(
+    audit: Audit, done: CompletedSummary, *, n_tokens_replaced: int, n_summary_tokens: int
+) -> Loss:
+    """Take the figures of one compaction; the summary's tokens are those after completion."""
+    kinds = count_by_kind(audit)
+    n_inserted = dict.fromkeys((count.kind for count in kinds), 0)
+    for fact in done.inserted:
+        n_inserted[fact.kind] += 1
+    return Loss(
+        n_found=audit.n_found,
+        n_kept=audit.n_kept,
+        n_inserted=len(done.inserted),
+        n_tokens_replaced=n_tokens_replaced,
+        n_summary_tokens=n_summary_tokens,
+        n_invented=len(audit.invented),
+        by_kind={
+            count.kind: KindLoss(
+                n_found=count.n_found, n_kept=count.n_kept, n_inserted=n_inserted[count.kind]
+            )
+            for count in kinds
+        },
+    )
 
 
 def _choose(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[Fact, ...]:
@@ -72,7 +111,7 @@ def _choose(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[
     written: set[str] = set()
     n_used = 0
     for fact in sorted(missing, key=lambda fact: (not fact.is_required, KINDS.index(fact.kind))):
-        line = format_fact(fact)
+        line = _format_fact(fact)
         if line not in written:
             n_line = count(line) + 1
             share = RULES_EXTRA_SHARE if fact.kind == "constraint" else EXTRA_SHARE
@@ -85,17 +124,11 @@ def _choose(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[
     return tuple(chosen)
 
 
-def name_section(kind: FactKind) -> str:
-    """Give the heading of the section that facts of a kind stand in."""
-    return _SECTION_OF[kind]
-
-
-def format_fact(fact: Fact) -> str:
-    """Write a fact as the point that is inserted for it."""
+def _format_fact(fact: Fact) -> str:
     return format_pin(fact.text) if fact.kind == "pin" else f"- {fact.text}"
 
 
-def insert_lines(text: str, section: str, lines: Iterable[str]) -> str:
+def _insert_lines(text: str, section: str, lines: Iterable[str]) -> str:
     """Add lines to a section, which is made where the summary has none of this name."""
     body = "\n".join(lines)
     heading = re.search(rf"^## {section}[ \t]*(?:\n|\Z)", text, re.MULTILINE)
@@ -105,32 +138,21 @@ def insert_lines(text: str, section: str, lines: Iterable[str]) -> str:
         return f"{text.rstrip()}\n\n## {section}\n{body}\n".lstrip("\n")
     following = re.compile(r"^(?:#|</)", re.MULTILINE).search(text, heading.end())
     end = following.start() if following else len(text)
-    known = text[heading.end() : end].rstrip()
-    known = "" if known == NONE else known + "\n" if known else ""
+    before = text[heading.end() : end].rstrip()
+    before = "" if before == NONE else before + "\n" if before else ""
     gap = "\n\n" if following else "\n"
-    return f"{text[: heading.start()]}## {section}\n{known}{body}{gap}{text[end:]}"
+    return f"{text[: heading.start()]}## {section}\n{before}{body}{gap}{text[end:]}"
 
 
 def _drop_misplaced(text: str, misplaced: Iterable[str]) -> str:
     """Drop the lines that claim an authority which they do not have."""
-    dropped = {collapse_spaces(line) for line in misplaced}
+    dropped = set(map(collapse_spaces, misplaced))
     kept: list[str] = []
     for line in text.split("\n"):
-        point = _POINT.match(line)
-        bare = collapse_spaces(line[point.end() :] if point else line)
-        if bare not in dropped and bare.removeprefix(OPEN_REQUEST) not in dropped:
+        point = collapse_spaces(remove_point_mark(line.lstrip()))
+        if point not in dropped and point.removeprefix(OPEN_REQUEST) not in dropped:
             kept.append(line)
-    return "\n".join(_mark_empty(kept))
-
-
-def _mark_empty(lines: list[str]) -> Iterator[str]:
-    """Say of our sections that they are empty where their last line went."""
-    headings = {f"## {name}" for name in SECTIONS}
-    for at, line in enumerate(lines):
-        yield line
-        following = lines[at + 1] if at + 1 < len(lines) else ""
-        if line in headings and (not following.strip() or following in headings):
-            yield NONE
+    return mark_empty_sections(kept)
 
 
 def _correct_note(text: str, left_out: set[FactKind]) -> str:
@@ -138,6 +160,6 @@ def _correct_note(text: str, left_out: set[FactKind]) -> str:
     note = _NOTE.search(text)
     if note is None:
         return text
-    told = [part for part in note[1].split(", ") if _NOTED_AS[part.split(" ")[1]] in left_out]
-    line = f"- {LEFT_OUT}{', '.join(told)})\n" if told else ""
+    parts = [part for part in note[1].split(", ") if _NOTED_AS[part.split(" ")[1]] in left_out]
+    line = f"- {LEFT_OUT}{', '.join(parts)})\n" if parts else ""
     return text[: note.start()] + line + text[note.end() :]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ullage.core.facts.previous_summary import NONE, SECTIONS, read_previous_summary
+from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.model_input import Excerpt, fit_text
 from ullage.core.text.identifiers import find_identifiers

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.core.facts.previous_summary import LATEST, NONE, OPEN_REQUEST, SECTIONS
+from ullage.core.facts.summary_sections import LATEST, NONE, OPEN_REQUEST, SECTIONS
 from ullage.core.summary.model_input import fit_text
 
 MERGE = (

@@ -173,6 +173,11 @@ def _count_letters(text: str) -> int:
     return len("".join(_LETTERS.findall(text)))
 
 
+def collapse_spaces(text: str) -> str:
+    """Make white space alike, so that a line break more or less is no difference."""
+    return " ".join(text.split())
+
+
 def one_line(text: str) -> str:
     """Bring text onto one line that every reader takes as one, without lone surrogates."""
     return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
@@ -180,7 +185,7 @@ def one_line(text: str) -> str:
 
 def gist(text: str, n_chars: int) -> str:
     """Bring text onto one line of at most so many characters."""
-    flat = " ".join(text[: 4 * n_chars].split())
+    flat = collapse_spaces(text[: 4 * n_chars])
     if len(flat) <= n_chars:
         return flat
     cut = flat.rfind(" ", n_chars // 2, n_chars - 1)

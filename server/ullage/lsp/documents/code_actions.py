@@ -9,7 +9,7 @@ from lsprotocol import types
 from ullage.app.documents.proposal import CheckedProposal, checked_proposal, text_fix
 from ullage.core.documents.finding import TextFix
 from ullage.core.documents.outline import find_row_at_line
-from ullage.core.summary.preview_check import LOST_CODES, OUTDATED
+from ullage.core.summary.preview import LOST_CODES, OUTDATED
 from ullage.core.text.positions import Positions
 from ullage.lsp.convert import SOURCE, path_of, range_of
 from ullage.lsp.documents.diagnostics import UTILIZATION_CODE

@@ -1,4 +1,4 @@
-"""Sections: facts as lines of a summary, each with its priority."""
+"""Lines of a summary: facts worded for its sections, each with its priority."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.facts.command_runs import CommandRun, run_key
 from ullage.core.facts.facts import Facts
-from ullage.core.facts.previous_summary import LATEST, OPEN_REQUEST, SECTIONS
+from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.text.identifiers import score_identifiers
 from ullage.core.text.prose import gist, one_line
 from ullage.core.text.wording import (
@@ -22,7 +22,7 @@ GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDEN
     len(SECTIONS)
 )
 ESSENTIAL = 850.0
-"""Worth from which a line is dropped only when nothing else is left to drop."""
+"""Priority from which a line is dropped only when nothing else is left to drop."""
 _MAX_ASK_CHARS = 280
 _MAX_ANSWER_CHARS = 220
 _MIN_ANSWER_CHARS = 60
@@ -68,12 +68,11 @@ def list_lines(facts: Facts, focus: str | None) -> list[Line]:
         *_list_files(facts),
         *_list_runs(facts),
     ):
-        flat = one_line(line.text)
-        key = (line.section, flat)
-        known = lines.get(key)
-        if known is None or known.priority < line.priority:
-            order = line.order if known is None else min(known.order, line.order)
-            lines[key] = msgspec.structs.replace(line, text=flat, order=order)
+        text = one_line(line.text)
+        same = lines.get((line.section, text), line)
+        if same is line or same.priority < line.priority:
+            order = min(same.order, line.order)
+            lines[line.section, text] = msgspec.structs.replace(line, text=text, order=order)
     return apply_focus(list(lines.values()), focus)
 
 
@@ -96,34 +95,31 @@ _CARRIED_PRIORITY = (
     (900.0, 900.0), (990.0, 990.0), (860.0, 880.0), (200.0, 330.0), (0.0, 0.0),
     (860.0, 870.0), (250.0, 420.0), (200.0, 300.0), (220.0, 330.0),
 )  # fmt: skip
-"""Worth of the oldest and of the newest carried line, for each section."""
+"""Priority of the oldest and of the newest carried line, for each section."""
 
 
 def _count_words(facts: Facts) -> Counter[str]:
     counts: Counter[str] = Counter()
     for sentence in facts.sentences:
         counts.update(sentence.wording.words)
-    for carried in facts.carried:
-        for name in ("Goal", "Work completed"):
-            for point in carried.lines.get(name, ()):
-                counts.update(read_wording(point).words)
+    for name in ("Goal", "Work completed"):
+        for point in facts.previous_lines(name):
+            counts.update(read_wording(point).words)
     return counts
 
 
 def _list_carried(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Carry an earlier summary on; its current state is history now."""
     touched = {touch.path for touch in facts.files}
-    has_asked = any(turn.ask for turn in facts.turns)
-    for at, carried in enumerate(facts.carried):
+    for at, summary in enumerate(facts.previous):
         for section, name in enumerate(SECTIONS):
             if section == STATE:
                 continue
-            points = carried.lines.get(name, ())
+            points = summary.lines.get(name, ())
             low, high = _CARRIED_PRIORITY[section]
-            for n_point, known in enumerate(points):
-                point = _bring_up_to_date(section, known, facts, touched)
-                is_old_request = section == GOAL and has_asked and point.startswith(LATEST)
-                if not point or is_old_request:
+            for n_point, old_point in enumerate(points):
+                point = _bring_up_to_date(section, old_point, facts, touched)
+                if not point:
                     continue
                 priority = low + (high - low) * (n_point + 1) / len(points)
                 if section == GOAL and n_point:
@@ -132,12 +128,14 @@ def _list_carried(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
                     # What the user said in passing stands here too.
                     priority += _CARRIED_ASK_PRIORITY if point.startswith(_ASKED) else 0.0
                     priority += 0.6 * _rate_told(point, counts)
-                order = n_point - _FORMER * (len(facts.carried) - at)
+                order = n_point - _FORMER * (len(facts.previous) - at)
                 yield Line(section=section, text=point, priority=priority, order=order)
 
 
 def _bring_up_to_date(section: int, point: str, facts: Facts, touched: set[str]) -> str:
     """Bring a carried line up to date; empty where a new line takes its place."""
+    if section == GOAL and facts.requests and point.startswith(LATEST):
+        return ""
     if section == FILES:
         return "" if point.split(" ", 1)[-1] in touched else point
     if section == COMMANDS:
@@ -153,12 +151,12 @@ def _bring_up_to_date(section: int, point: str, facts: Facts, touched: set[str])
 
 
 def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
-    asked = [turn for turn in facts.turns if turn.ask]
+    asked = facts.requests
     if not asked:
         return
-    if not any(carried.lines.get("Goal") for carried in facts.carried):
+    if not facts.previous_lines("Goal"):
         yield Line(section=GOAL, text=gist(asked[0].ask, 500), priority=960, order=asked[0].n_item)
-    if len(asked) > 1 or facts.carried:
+    if len(asked) > 1 or facts.previous:
         # The whole of an open request stands under Remaining.
         text = LATEST + gist(asked[-1].ask, 400 if asked[-1].is_answered else 160)
         yield Line(section=GOAL, text=text, priority=955, order=2 * _FORMER)
@@ -198,8 +196,8 @@ def _list_choices(facts: Facts) -> Iterator[Line]:
 
 def _list_turns(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give requests and how their answers begin, apart: what the user said outweighs the rest."""
-    for turn in facts.turns:
-        if not turn.ask or not turn.is_answered:
+    for turn in facts.requests:
+        if not turn.is_answered:
             continue
         age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
         asked = gist(turn.ask, _MAX_ASK_CHARS)
@@ -239,8 +237,8 @@ _MIN_TOLD_PRIORITY = 50.0
 def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give what the agent told beside its decisions, by how exact it is."""
     # Only a request that was answered is shown with the beginning of its answer.
-    answered = [turn for turn in facts.turns if turn.ask and turn.is_answered]
-    shown = "\n".join(_find_first_telling(turn.answer) for turn in answered)
+    answered = (turn.answer for turn in facts.requests if turn.is_answered)
+    shown = "\n".join(map(_find_first_telling, answered))
     decided = {choice.n_item for choice in facts.choices if not choice.is_user}
     n_sentences = len(facts.sentences)
     for at, sentence in enumerate(facts.sentences):
@@ -273,11 +271,8 @@ def _list_state(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         yield Line(section=STATE, text=text, priority=840, order=0)
     answer = facts.last_answer
     if answer:
-        is_new = (
-            score_novelty(read_wording(answer[:_MAX_STATE_CHARS]).words, counts)
-            > _MIN_STATE_NOVELTY
-        )
-        n_chars = _MAX_STATE_CHARS if is_new else _MAX_DRONE_CHARS
+        novelty = score_novelty(read_wording(answer[:_MAX_STATE_CHARS]).words, counts)
+        n_chars = _MAX_STATE_CHARS if novelty > _MIN_STATE_NOVELTY else _MAX_DRONE_CHARS
         text = f"last answer: {gist(answer, n_chars)}"
         yield Line(section=STATE, text=text, priority=835, order=1)
     if len(answer) > 2 * _MAX_STATE_CHARS:
@@ -289,35 +284,29 @@ def _list_state(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         yield Line(section=STATE, text=text, priority=845, order=3 + at)
     checks = [run for run in facts.runs if run.is_check]
     if checks:
-        yield Line(
-            section=STATE, text=f"last check: {_write_run(checks[-1])}", priority=810, order=9
-        )
+        text = f"last check: {_write_run(checks[-1])}"
+        yield Line(section=STATE, text=text, priority=810, order=9)
 
 
 def _list_remaining(facts: Facts) -> Iterator[Line]:
-    for turn in facts.turns:
-        if turn.ask and not turn.is_answered:
-            text = OPEN_REQUEST + gist(turn.ask, 600)
-            yield Line(section=REMAINING, text=text, priority=950, order=turn.n_item)
+    for turn in facts.open_requests:
+        text = OPEN_REQUEST + gist(turn.ask, 600)
+        yield Line(section=REMAINING, text=text, priority=950, order=turn.n_item)
     for at, (step, is_done) in enumerate(facts.plan):
         section = COMPLETED if is_done else REMAINING
         priority = 300.0 if is_done else 890.0
         yield Line(section=section, text=gist(step, 200), priority=priority, order=_FORMER + at)
     for at, point in enumerate(facts.open_points):
-        recent = (at + 1) / len(facts.open_points)
-        yield Line(
-            section=REMAINING,
-            text=gist(point, 300),
-            priority=600 + 270 * recent,
-            order=2 * _FORMER + at,
-        )
+        priority = 600 + 270 * ((at + 1) / len(facts.open_points))
+        order = 2 * _FORMER + at
+        yield Line(section=REMAINING, text=gist(point, 300), priority=priority, order=order)
 
 
 def _list_files(facts: Facts) -> Iterator[Line]:
     n_files = len(facts.files)
-    known = {line for carried in facts.carried for line in carried.lines.get("Files", ())}
+    before = set(facts.previous_lines("Files"))
     for at, touch in enumerate(facts.files):
-        is_modified = touch.is_modified or f"modified {touch.path}" in known
+        is_modified = touch.is_modified or f"modified {touch.path}" in before
         verb = "modified" if is_modified else "read"
         priority = (430.0 if is_modified else 300.0) + 60 * (at + 1) / n_files
         # Newest first: the reader begins with what was last in hand.

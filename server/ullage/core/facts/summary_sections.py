@@ -1,8 +1,9 @@
-"""Earlier summaries: ours read back by their sections, others' by the headings they have."""
+"""Sections of a summary: ours written and read back, others' read by the headings they have."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import TypeVar
 
 import msgspec
 
@@ -35,7 +36,7 @@ _HEADING = re.compile(
     r"(?:$|(?<=[:*])(?P<rest>.*))"
 )
 _TAGGED = re.compile(r"<(read|modified)-files>\n?(.{0,20000}?)</", re.DOTALL)
-_POINT = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
+_POINT = re.compile(r"\A(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
 _FOREIGN_HEADINGS = (
     ("Constraints", ("constraint", "preference", "rule", "instruction")),
     ("Decisions", ("decision", "rationale", "choice")),
@@ -51,41 +52,64 @@ _FOREIGN_HEADINGS = (
     ("Identifiers", ("identifier", "critical context", "key fact", "technical concept")),
 )
 """Words in the headings of pi's, Claude Code's and OpenClaw's summaries, first match wins."""
-
-
 _INSERTED = ("Constraints", "Decisions", "Remaining", "Files", "Identifiers")
 _NOT_CARRIED = {"Goal": (FOCUS,), SECTIONS[-1]: (LEFT_OUT,)}
 """How lines begin that are true of one summary alone, by their section."""
+_Section = TypeVar("_Section", bound=str)
 
 
 class PreviousSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """The lines of an earlier summary, by our sections."""
+    """The lines of a summary that was made before, by our sections."""
 
     is_ours: bool
     lines: dict[str, tuple[str, ...]]
 
 
-def read_previous_summary(text: str) -> PreviousSummary:
-    """Read an earlier summary, ours or another's."""
-    text = remove_pins(text)
-    start = _FIRST_HEADING.search(text)
-    if start is not None and all(f"\n## {name}\n" in text for name in SECTIONS[1:]):
-        return PreviousSummary(is_ours=True, lines=_own_lines(text[start.start() :]))
-    inserted, rest = _part_inserted(text)
-    lines = _foreign_lines(rest)
-    return PreviousSummary(
-        is_ours=False,
-        lines={name: tuple(dict.fromkeys([*inserted[name], *lines[name]])) for name in SECTIONS},
+def write_sections(lines: Mapping[str, Sequence[str]]) -> str:
+    """Write a summary in our form: every section, each line as a point."""
+    return "\n".join(
+        f"## {name}\n" + ("\n".join(f"- {line}" for line in lines[name]) or NONE) + "\n"
+        for name in SECTIONS
     )
 
 
-def read_section(text: str, section: str) -> tuple[str, ...]:
-    """Give the lines of a summary that belong to one of our sections, whoever wrote it."""
-    return read_previous_summary(text).lines[section]
+def mark_empty_sections(lines: Sequence[str]) -> str:
+    """Say of our sections that they are empty where their last line was taken away."""
+    headings = {f"## {name}" for name in SECTIONS}
+    marked: list[str] = []
+    for line, following in zip(lines, (*lines[1:], ""), strict=True):
+        marked.append(line)
+        if line in headings and (not following.strip() or following in headings):
+            marked.append(NONE)
+    return "\n".join(marked)
 
 
-def _own_lines(text: str) -> dict[str, tuple[str, ...]]:
-    lines: dict[str, list[str]] = {name: [] for name in SECTIONS}
+def read_previous_summary(text: str) -> PreviousSummary:
+    """Read a summary, ours or another's."""
+    text = remove_pins(text)
+    start = _FIRST_HEADING.search(text)
+    if start is not None and all(f"\n## {name}\n" in text for name in SECTIONS[1:]):
+        return PreviousSummary(is_ours=True, lines=_freeze(_read_own(text[start.start() :])))
+    lines, rest = _take_inserted(text)
+    for section, line in _read_foreign(rest):
+        lines[section].append(line)
+    return PreviousSummary(is_ours=False, lines=_freeze(lines, has_doubles=False))
+
+
+def _empty_sections() -> dict[str, list[str]]:
+    return {name: [] for name in SECTIONS}
+
+
+def _freeze(
+    lines: Mapping[str, list[str]], *, has_doubles: bool = True
+) -> dict[str, tuple[str, ...]]:
+    return {
+        name: tuple(texts if has_doubles else dict.fromkeys(texts)) for name, texts in lines.items()
+    }
+
+
+def _read_own(text: str) -> dict[str, list[str]]:
+    lines = _empty_sections()
     section = ""
     for line in text.split("\n"):
         if line.startswith("## "):
@@ -96,15 +120,15 @@ def _own_lines(text: str) -> dict[str, tuple[str, ...]]:
             point = line[2:].strip()
             if not point.startswith(_NOT_CARRIED.get(section, ())):
                 lines[section].append(point)
-    return {name: tuple(found) for name, found in lines.items()}
+    return lines
 
 
-def _part_inserted(text: str) -> tuple[dict[str, list[str]], str]:
-    """Part another's summary into the points below headings that read as ours, and the rest.
+def _take_inserted(text: str) -> tuple[dict[str, list[str]], str]:
+    """Take the points below headings that read as ours out of another's summary.
 
     Such points are taken whole and wherever they stand: the audit put them there.
     """
-    inserted: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    inserted = _empty_sections()
     rest: list[str] = []
     section = ""
     for line in text.split("\n"):
@@ -118,22 +142,18 @@ def _part_inserted(text: str) -> tuple[dict[str, list[str]], str]:
     return inserted, "\n".join(rest)
 
 
-def _foreign_lines(text: str) -> dict[str, tuple[str, ...]]:
-    lines: dict[str, list[str]] = {name: [] for name in SECTIONS}
+def _read_foreign(text: str) -> Iterator[tuple[str, str]]:
     bounded = text[:_MAX_FOREIGN_CHARS]
     for match in _TAGGED.finditer(bounded):
-        verb = "read" if match[1] == "read" else "modified"
-        lines["Files"] += [
-            f"{verb} {path.strip()}" for path in match[2].split("\n") if path.strip()
-        ]
-    for section, line in islice(_headed(_TAGGED.sub("", bounded)), _MAX_FOREIGN_LINES):
+        for path in filter(None, map(str.strip, match[2].split("\n"))):
+            yield "Files", f"{match[1]} {path}"
+    for section, line in islice(_read_headed(_TAGGED.sub("", bounded)), _MAX_FOREIGN_LINES):
         # Files and commands have a form of their own, which foreign lines need not have.
-        known = section if section not in ("Files", "Commands and errors") else "Work completed"
-        lines[known].append(line)
-    return {name: tuple(dict.fromkeys(found)) for name, found in lines.items()}
+        has_form = section in ("Files", "Commands and errors")
+        yield "Work completed" if has_form else section, line
 
 
-def _headed(text: str) -> Iterator[tuple[str, str]]:
+def _read_headed(text: str) -> Iterator[tuple[str, str]]:
     section = "Work completed"
     for raw in text.split("\n"):
         line = raw.strip()
@@ -144,19 +164,26 @@ def _headed(text: str) -> Iterator[tuple[str, str]]:
         ):
             continue
         heading = _HEADING.fullmatch(line) if len(line) < 2000 else None
-        named = _section_of(heading[1]) if heading else None
+        named = match_heading(heading[1], _FOREIGN_HEADINGS) if heading else None
         if heading and (named or line.startswith("#")):
             section = named or section
             line = (heading["rest"] or "").strip()
-        point = _POINT.match(line)
-        body = line[point.end() :] if point else line
+        body = remove_point_mark(line)
         if body and body.strip("()").lower() not in ("none", "n/a"):
             yield section, gist(body, 500)
 
 
-def _section_of(heading: str) -> str | None:
+def remove_point_mark(line: str) -> str:
+    """Give a line without the mark of a list that it begins with."""
+    return _POINT.sub("", line, count=1)
+
+
+def match_heading(
+    heading: str, words_by_section: Iterable[tuple[_Section, tuple[str, ...]]]
+) -> _Section | None:
+    """Find the first section one of whose words is in a heading."""
     lower = heading.lower()
-    for section, words in _FOREIGN_HEADINGS:
-        if any(word in lower for word in words):
-            return section
-    return None
+    return next(
+        (section for section, words in words_by_section if any(word in lower for word in words)),
+        None,
+    )
