@@ -55,6 +55,7 @@ each_agent = pytest.mark.parametrize("info", AGENTS, ids=lambda info: info.agent
 def sample_of(info: AgentInfo) -> Session:
     """Find a recorded session of an agent."""
     folder = SAMPLES / info.agent
+    others: set[str] = set()
     for path in sorted(folder.rglob("*")):
         try:
             session = open_session(path)
@@ -62,7 +63,11 @@ def sample_of(info: AgentInfo) -> Session:
             continue
         if session.header.agent == info.agent and session.header.parent_session_id is None:
             return session
-    raise AssertionError(f"there is no session of {info.agent} in {folder}: record one")
+        others.add(session.agent.agent)
+    raise AssertionError(
+        f"{folder} has no session that is recognized as one of {info.agent}: record one"
+        + (f", or put its row in AGENTS before {', '.join(sorted(others))}" if others else "")
+    )
 
 
 def copied(info: AgentInfo, place: Place) -> Path:
