@@ -16,21 +16,7 @@ from typing import BinaryIO, NoReturn, TypeAlias, cast
 
 import msgspec
 
-from ullage.agent.json_rpc import (
-    CANCELLED,
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    BadLine,
-    Failure,
-    Incoming,
-    RequestId,
-    RpcError,
-    error_line,
-    read_line,
-    read_params,
-    result_line,
-)
+from ullage.agent import json_rpc
 from ullage.agent.methods import HANDLERS
 from ullage.agent.protocol import CANCEL_REQUEST, MAX_LINE_BYTES, CancelRequest, ErrorKind
 from ullage.agent.sessions import Sessions
@@ -60,23 +46,23 @@ class Server:
     def __init__(self, sessions: Sessions, write: Callable[[bytes], None]) -> None:
         self._sessions = sessions
         self._write = write
-        self._running: dict[RequestId, Work] = {}
+        self._running: dict[json_rpc.RequestId, Work] = {}
         self._tasks: set[Work] = set()
 
     def take(self, line: bytes) -> None:
         """Begin what a line asks for; blank lines are passed over."""
         if not line.strip():
             return
-        incoming = read_line(line)
+        incoming = json_rpc.read_line(line)
         match incoming:
-            case BadLine():
-                self._write(error_line(incoming.id, incoming.error))
-            case Incoming(method=method) if method == CANCEL_REQUEST:
+            case json_rpc.BadLine():
+                self._write(json_rpc.error_line(incoming.id, incoming.error))
+            case json_rpc.Incoming(method=method) if method == CANCEL_REQUEST:
                 self._cancel(incoming)
-            case Incoming(id=msgspec.UNSET):
+            case json_rpc.Incoming(id=msgspec.UNSET):
                 self._begin(self._handle_notification(incoming))
-            case Incoming():
-                self._begin_request(incoming, cast(RequestId, incoming.id))
+            case json_rpc.Incoming():
+                self._begin_request(incoming, cast(json_rpc.RequestId, incoming.id))
 
     async def finish(self) -> None:
         """Let what runs come to its end for a moment, then cancel it."""
@@ -86,17 +72,22 @@ class Server:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin_request(self, incoming: Incoming, request_id: RequestId) -> None:
+    def _begin_request(self, incoming: json_rpc.Incoming, request_id: json_rpc.RequestId) -> None:
         if request_id in self._running:
-            error = RpcError(INVALID_REQUEST, "a request with this id is running")
-            self._write(error_line(request_id, error))
+            error = json_rpc.RpcError(json_rpc.INVALID_REQUEST, "a request with this id is running")
+            self._write(json_rpc.error_line(request_id, error))
             return
 
         def finished(task: Work) -> None:
             del self._running[request_id]
             # It may be cancelled before it began, and so could not answer by itself.
             line = None if task.cancelled() else task.result()
-            self._write(line or error_line(request_id, RpcError(CANCELLED, "cancelled")))
+            self._write(
+                line
+                or json_rpc.error_line(
+                    request_id, json_rpc.RpcError(json_rpc.CANCELLED, "cancelled")
+                )
+            )
 
         task = self._begin(self._answer(incoming, request_id))
         self._running[request_id] = task
@@ -108,16 +99,18 @@ class Server:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _answer(self, incoming: Incoming, request_id: RequestId) -> bytes:
+    async def _answer(self, incoming: json_rpc.Incoming, request_id: json_rpc.RequestId) -> bytes:
         try:
             handle = HANDLERS.get(incoming.method)
             if handle is None:
-                raise RpcError(METHOD_NOT_FOUND, "no such method: see docs/agent-protocol.md")
-            return result_line(request_id, await handle(self._sessions, incoming.params))
+                raise json_rpc.RpcError(
+                    json_rpc.METHOD_NOT_FOUND, "no such method: see docs/agent-protocol.md"
+                )
+            return json_rpc.result_line(request_id, await handle(self._sessions, incoming.params))
         except Exception as error:
-            return error_line(request_id, _rpc_error_of(error, incoming.method))
+            return json_rpc.error_line(request_id, _rpc_error_of(error, incoming.method))
 
-    async def _handle_notification(self, incoming: Incoming) -> None:
+    async def _handle_notification(self, incoming: json_rpc.Incoming) -> None:
         handle = HANDLERS.get(incoming.method)
         if handle is None:
             return
@@ -126,10 +119,10 @@ class Server:
         except Exception as error:
             log.warning("%s: %s", incoming.method, _rpc_error_of(error, incoming.method))
 
-    def _cancel(self, incoming: Incoming) -> None:
+    def _cancel(self, incoming: json_rpc.Incoming) -> None:
         try:
-            task = self._running.get(read_params(incoming.params, CancelRequest).id)
-        except RpcError as error:
+            task = self._running.get(json_rpc.read_params(incoming.params, CancelRequest).id)
+        except json_rpc.RpcError as error:
             log.warning("%s: %s", CANCEL_REQUEST, error)
             return
         if task is not None:
@@ -188,8 +181,10 @@ def _read(
             continue
         while line and not line.endswith(b"\n"):
             line = stdin.readline(MAX_LINE_BYTES)
-        error = RpcError(INVALID_REQUEST, f"a line is longer than {MAX_LINE_BYTES:,} bytes")
-        answer(error_line(None, error))
+        error = json_rpc.RpcError(
+            json_rpc.INVALID_REQUEST, f"a line is longer than {MAX_LINE_BYTES:,} bytes"
+        )
+        answer(json_rpc.error_line(None, error))
     put(None)
 
 
@@ -205,13 +200,13 @@ def _write(
         put(None)  # the client is gone
 
 
-def _rpc_error_of(error: Exception, method: str) -> RpcError:
+def _rpc_error_of(error: Exception, method: str) -> json_rpc.RpcError:
     """Give the error that the client gets; faults are logged without content."""
-    if isinstance(error, RpcError):
+    if isinstance(error, json_rpc.RpcError):
         return error
     if isinstance(error, UllageError):
         kinds: list[ErrorKind] = [kind for shape, kind in _KINDS if isinstance(error, shape)]
-        return Failure(kinds[0] if kinds else "fault", mask(str(error)))
+        return json_rpc.Failure(kinds[0] if kinds else "fault", mask(str(error)))
     log.error("fault in %s:\n%s", method, describe_fault(error))
     message = f"a fault of Ullage ({type(error).__name__}): see its log on standard error"
-    return RpcError(INTERNAL_ERROR, message, "fault")
+    return json_rpc.RpcError(json_rpc.INTERNAL_ERROR, message, "fault")

@@ -7,14 +7,7 @@ import click
 
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load
-from ullage.cli.options import (
-    checkpoint_argument,
-    current_config,
-    json_option,
-    refuse_unasked,
-    session_option,
-    window_option,
-)
+from ullage.cli import options
 from ullage.cli.output import answer, print_json, safe
 from ullage.store.files.places import Places, current_places
 
@@ -31,9 +24,9 @@ def checkpoint() -> None:
 
 
 @checkpoint.command()
-@session_option
-@window_option
-@json_option
+@options.session_option
+@options.window_option
+@options.json_option
 def write(session: str | None, window: int | None, as_json: bool) -> None:
     """Write a checkpoint: topic, decisions, open items, files. No model is asked.
 
@@ -43,7 +36,7 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
     from ullage.app.checkpoint.write import write_checkpoint
 
     places = current_places()
-    config = current_config(window, places)
+    config = options.current_config(window, places)
     loaded = load(find_session(session, places), config, places)
     written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     tell_problem(written.problem)
@@ -51,8 +44,8 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
 
 
 @checkpoint.command(name="list")
-@session_option
-@json_option
+@options.session_option
+@options.json_option
 def list_command(session: str | None, as_json: bool) -> None:
     """List the checkpoints of a session, the newest first."""
     from ullage.app.change.checkpoint_report import listing_text, report_listing
@@ -64,10 +57,10 @@ def list_command(session: str | None, as_json: bool) -> None:
 
 
 @checkpoint.command()
-@checkpoint_argument("checkpoint_id", metavar="[ID]")
-@session_option
+@options.checkpoint_argument("checkpoint_id", metavar="[ID]")
+@options.session_option
 @click.option("--text", "as_text", is_flag=True, help="Print what the agent would be told.")
-@json_option
+@options.json_option
 def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json: bool) -> None:
     """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
     from ullage.app.change.checkpoint_report import report_found, report_text
@@ -80,7 +73,7 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     found = find_checkpoint(known, checkpoint_id, places)
     tell_problem(found.problem)
     if as_text:
-        settings = current_config(None, places).checkpoint
+        settings = options.current_config(None, places).checkpoint
         text = restore_text(found.checkpoint, settings, secrets_for(known.header, places))
         answer(text, report_text(found, text), as_json)
     elif as_json:
@@ -90,10 +83,10 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
 
 
 @checkpoint.command()
-@checkpoint_argument("old", metavar="[A]")
-@checkpoint_argument("new", metavar="[B]")
-@session_option
-@json_option
+@options.checkpoint_argument("old", metavar="[A]")
+@options.checkpoint_argument("new", metavar="[B]")
+@options.session_option
+@options.json_option
 def diff(old: str | None, new: str | None, session: str | None, as_json: bool) -> None:
     """Compare two checkpoints: A with B, or with the latest one if only A is named.
 
@@ -124,8 +117,8 @@ def n_columns() -> int:
 
 
 @click.command()
-@checkpoint_argument("checkpoint_id", metavar="[ID]")
-@session_option
+@options.checkpoint_argument("checkpoint_id", metavar="[ID]")
+@options.session_option
 @click.option(
     "--into",
     type=click.Choice(["text", "session", "new"]),
@@ -135,8 +128,8 @@ def n_columns() -> int:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@window_option
-@json_option
+@options.window_option
+@options.json_option
 def restore(
     checkpoint_id: str | None,
     session: str | None,
@@ -158,7 +151,7 @@ def restore(
     from ullage.cli.previews import run_with_replans
 
     places = current_places()
-    config = current_config(window, places)
+    config = options.current_config(window, places)
     known = find_session(session, places)
     found = find_checkpoint(known, checkpoint_id, places)
     tell_problem(found.problem)
@@ -167,7 +160,7 @@ def restore(
         text = restore_text(found.checkpoint, config.checkpoint, secrets)
         answer(text, report_text(found, text), as_json)
         return
-    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
 
     def run() -> None:
         from ullage.app.change.checkpoint_report import report_restore_plan, restore_plan_text

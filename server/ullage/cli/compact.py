@@ -8,13 +8,7 @@ import msgspec
 
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import Loaded, load
-from ullage.cli.options import (
-    current_config,
-    json_option,
-    refuse_unasked,
-    session_option,
-    window_option,
-)
+from ullage.cli import options
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
@@ -42,7 +36,7 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @click.command()
-@session_option
+@options.session_option
 @click.option("--focus", metavar="TEXT", help="What the summary should keep above all.")
 @click.option(
     "--layer",
@@ -56,8 +50,8 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--edit", "is_edited", is_flag=True, help="Edit the summary before it is used.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@window_option
-@json_option
+@options.window_option
+@options.json_option
 @click.pass_context
 def compact(
     context: click.Context,
@@ -80,7 +74,7 @@ def compact(
         raise click.UsageError("--auto decides by itself: leave --edit and --focus out")
     if layer == "prune" and (is_edited or focus is not None):
         raise click.UsageError("a prune has no summary: leave --edit and --focus out")
-    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     if layer == "prune" and not is_auto:
         context.invoke(
             prune,
@@ -112,7 +106,7 @@ def compact(
 
 
 def _run_once(choices: Choices, places: Places) -> None:
-    config = current_config(choices.window, places)
+    config = options.current_config(choices.window, places)
     loaded = load(find_session(choices.session, places), config, places)
     run = _run_due if choices.is_auto else _run_asked
     run(choices, loaded, config, places)
@@ -204,9 +198,9 @@ def _show(progress: "Progress") -> None:
 
 @click.command()
 @click.argument("choice", type=click.Choice(["on", "off", "status"]), default="status")
-@session_option
-@window_option
-@json_option
+@options.session_option
+@options.window_option
+@options.json_option
 def autocompact(choice: str, session: str | None, window: int | None, as_json: bool) -> None:
     """Turn automatic compaction of a session on or off, or show how it stands.
 
@@ -218,5 +212,5 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
     found = find_session(session, places)
     if choice != "status":
         switch(found, is_on=choice == "on", places=places)
-    report = report_auto(found, current_config(window, places), places)
+    report = report_auto(found, options.current_config(window, places), places)
     answer(auto_text(report), report, as_json)

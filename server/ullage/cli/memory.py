@@ -7,13 +7,7 @@ import click
 
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load
-from ullage.cli.options import (
-    current_config,
-    json_option,
-    refuse_unasked,
-    session_option,
-    window_option,
-)
+from ullage.cli import options
 from ullage.cli.output import answer, safe
 from ullage.store.files.places import current_places
 
@@ -28,11 +22,11 @@ def memory() -> None:
 
 
 @memory.command()
-@session_option
+@options.session_option
 @click.option("--dry-run", is_flag=True, help="Show what would be written and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@window_option
-@json_option
+@options.window_option
+@options.json_option
 def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
     """Append what is new in a session to today's log, memory/YYYY-MM-DD.md.
 
@@ -46,9 +40,9 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     from ullage.app.memory.report import flush_text, flushed_text, report_flush, report_flushed
     from ullage.app.summary.write import model_use
 
-    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()
-    config = current_config(window, places)
+    config = options.current_config(window, places)
     loaded = load(find_session(session, places), config, places)
     refuse_read_only(loaded)
     model = model_use(config.model, loaded, places, report=_show if sys.stderr.isatty() else None)

@@ -8,14 +8,8 @@ from typing import Literal
 import click
 import msgspec
 
+from ullage.app.change import compact_report
 from ullage.app.change.compact import Plan
-from ullage.app.change.compact_report import (
-    done_text,
-    gain_text,
-    preview_text,
-    report_done,
-    report_plan,
-)
 from ullage.app.change.make import Made
 from ullage.app.change.prune import (
     Pruning,
@@ -49,15 +43,18 @@ def preview_of(plan: Plan | Pruning) -> Preview:
     if isinstance(plan, Plan):
         return Preview(
             name="Compaction",
-            gain=gain_text(plan),
+            gain=compact_report.gain_text(plan),
             path=plan.loaded.path,
-            text=preview_text(plan),
-            report=report_plan(plan),
-            done=lambda made: (done_text(plan, made), report_done(plan, made)),
+            text=compact_report.preview_text(plan),
+            report=compact_report.report_plan(plan),
+            done=lambda made: (
+                compact_report.done_text(plan, made),
+                compact_report.report_done(plan, made),
+            ),
         )
     return Preview(
         name="Pruning",
-        gain=gain_text(plan),
+        gain=compact_report.gain_text(plan),
         path=plan.loaded.path,
         text=pruning_text(plan),
         report=report_pruning(plan),

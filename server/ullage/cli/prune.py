@@ -4,19 +4,13 @@ import click
 
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load
-from ullage.cli.options import (
-    current_config,
-    json_option,
-    refuse_unasked,
-    session_option,
-    window_option,
-)
+from ullage.cli import options
 from ullage.cli.output import answer
 from ullage.store.files.places import current_places
 
 
 @click.command()
-@session_option
+@options.session_option
 @click.option(
     "--item",
     "items",
@@ -38,8 +32,8 @@ from ullage.store.files.places import current_places
 )
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@window_option
-@json_option
+@options.window_option
+@options.json_option
 def prune(
     session: str | None,
     items: tuple[str, ...],
@@ -67,9 +61,9 @@ def prune(
 
     if bool(items) + is_everything + is_rescue > 1:
         raise click.UsageError("give one of --item, --all, --rescue")
-    refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()
-    config = current_config(window, places)
+    config = options.current_config(window, places)
     request = PruneRequest(chosen=items or None, is_everything=is_everything, is_rescue=is_rescue)
 
     def run() -> None:

@@ -7,16 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.change.edit import (
-    CompactionEdit,
-    FileChange,
-    LineChange,
-    NewSession,
-    PruneEdit,
-    Replacement,
-    RestoreEdit,
-    UndoEdit,
-)
+from ullage.core.change import edit
 from ullage.core.transcript.context import Compaction, Context, Sketch
 from ullage.core.transcript.entries import (
     Agent,
@@ -88,22 +79,22 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
 
     refuse: Callable[[Header], str | None]
     """Says why a session's files cannot be changed; None where they can."""
-    compact: Callable[[Lines, Context, CompactionEdit], FileChange]
+    compact: Callable[[Lines, Context, edit.CompactionEdit], edit.FileChange]
     """Puts a summary in the place of what stands before the first kept message."""
-    prune: Callable[[Lines, Context, PruneEdit], FileChange]
+    prune: Callable[[Lines, Context, edit.PruneEdit], edit.FileChange]
     """Puts placeholders in the place of old output."""
-    restore: Callable[[Lines, Context, RestoreEdit], FileChange]
+    restore: Callable[[Lines, Context, edit.RestoreEdit], edit.FileChange]
     """Lets the session go on with the text of a checkpoint at its end; may raise
     `WriteNotSupported`."""
-    begin: Callable[[Lines, Context, RestoreEdit], NewSession]
+    begin: Callable[[Lines, Context, edit.RestoreEdit], edit.NewSession]
     """Begins a session with nothing but the text of a checkpoint; may raise
     `WriteNotSupported`."""
-    undo_compaction: Callable[[Lines, Context, Compaction, UndoEdit], FileChange]
+    undo_compaction: Callable[[Lines, Context, Compaction, edit.UndoEdit], edit.FileChange]
     """Makes the context from before the last compaction current again; may raise `Refused`."""
-    undo_restore: Callable[[Lines, Context, UndoEdit], FileChange | None] = _none
+    undo_restore: Callable[[Lines, Context, edit.UndoEdit], edit.FileChange | None] = _none
     """Takes out the text of a checkpoint, if that was the last change; None where it was not, or
     where the session with the text is a file of its own."""
-    undo_prune: Callable[[Lines, Sequence[LineChange]], FileChange | None] = _none
+    undo_prune: Callable[[Lines, Sequence[edit.LineChange]], edit.FileChange | None] = _none
     """Puts back the original lines of a prune, given the changes that it made; None where they
     are not in the file any more, or where the pruned session is a file of its own. What was written
     since stays."""
@@ -113,7 +104,7 @@ def _list_natives(context: Context) -> list[JsonObject]:
     return [item.native for item in context.items]
 
 
-def _keep_message(native: JsonObject, _: Sequence[Replacement]) -> JsonObject:
+def _keep_message(native: JsonObject, _: Sequence[edit.Replacement]) -> JsonObject:
     return native
 
 
@@ -157,7 +148,7 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Reads a compaction from the place that an index points to."""
     messages: Callable[[Context], list[JsonObject]] = _list_natives
     """Lists the messages that would be sent, in the agent's own shape."""
-    prune_message: Callable[[JsonObject, Sequence[Replacement]], JsonObject] = _keep_message
+    prune_message: Callable[[JsonObject, Sequence[edit.Replacement]], JsonObject] = _keep_message
     """Puts placeholders into a message in the agent's own shape; the rest stays as it is."""
     sketch: Callable[[Line, Header], Sketch | Problem | None] | None = None
     """Reads one line for an outline; None for blank lines and what is no entry."""

@@ -14,13 +14,7 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Header, Line, Lines
 from ullage.core.transcript.lineage import Node
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.json_line import (
-    MAX_LINE_BYTES,
-    as_object,
-    compact_json,
-    decode_object,
-    is_blank,
-)
+from ullage.formats import json_line
 
 MAX_TRIES = 64
 """Beginnings of records that are looked for in a damaged line (chosen)."""
@@ -133,14 +127,14 @@ def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Pie
             line=number, offset=line.offset, raw=kept, native=native, codes=(*codes, *more)
         )
 
-    if is_blank(Line(line.offset, raw)):
+    if json_line.is_blank(Line(line.offset, raw)):
         yield piece(b"" if codes else raw, None)
         return
-    found = decode_object(Line(line.offset, raw))
+    found = json_line.decode_object(Line(line.offset, raw))
     if not isinstance(found, str):
         yield piece(raw if raw.endswith(b"\n") else raw + b"\n", found)
         return
-    if len(raw) > MAX_LINE_BYTES:
+    if len(raw) > json_line.MAX_LINE_BYTES:
         yield piece(raw, None, "long-line")
         return
     whole, is_all = _records_in(raw, records)
@@ -176,7 +170,7 @@ def _records_in(raw: bytes, records: Records | None) -> tuple[list[tuple[str, Js
             break
         try:
             value, stop = cast(tuple[object, int], decoder.raw_decode(text, start))
-            native = as_object(value)
+            native = json_line.as_object(value)
         except (ValueError, RecursionError):
             native, stop = None, start
         if native is not None and (records is None or records.is_record(native)):
@@ -200,19 +194,19 @@ def with_field(
     text = raw.decode("utf-8", "surrogateescape")
     pattern = re.compile(rf'("{re.escape(keys[-1])}"\s*:\s*)(?:"(?:[^"\\]|\\.)*+"|null)')
     for match, _ in zip(pattern.finditer(text), range(MAX_TRIES), strict=False):
-        changed = text[: match.end(1)] + compact_json(value) + text[match.end() :]
+        changed = text[: match.end(1)] + json_line.compact_json(value) + text[match.end() :]
         line = Line(0, changed.encode("utf-8", "surrogateescape"))
-        if decode_object(line) == wanted:
+        if json_line.decode_object(line) == wanted:
             return line.raw, wanted
     return line_of(wanted), wanted
 
 
 def line_of(native: JsonObject) -> bytes:
-    return compact_json(native).encode() + b"\n"
+    return json_line.compact_json(native).encode() + b"\n"
 
 
 def _changed(native: JsonObject, keys: tuple[str, ...], value: str | None) -> JsonObject:
     if len(keys) == 1:
         return native | {keys[0]: value}
-    inner = as_object(native.get(keys[0])) or {}
+    inner = json_line.as_object(native.get(keys[0])) or {}
     return native | {keys[0]: _changed(inner, keys[1:], value)}

@@ -18,14 +18,8 @@ from openai.types.chat import ChatCompletionMessageParam
 
 from ullage.core.summary.prompts import Prompt
 from ullage.errors import BadAnswer, ModelBusy, ModelUnreachable
+from ullage.summary import failures
 from ullage.summary.endpoint import Endpoint
-from ullage.summary.failures import (
-    Failure,
-    connection_failure,
-    silence_failure,
-    status_failure,
-    stream_failure,
-)
 from ullage.summary.limits import Chance, Limits, pause_s, read_retry_after
 from ullage.summary.request import Answer
 from ullage.summary.stream import read_answer
@@ -103,26 +97,28 @@ async def _ask_until_answered(connection: Connection, prompt: Prompt, max_tokens
         await asyncio.sleep(pause_s(n_failed, retry_after_s, limits, chance.jitter()))
 
 
-async def _try(connection: Connection, prompt: Prompt, max_tokens: int) -> Answer | Failure:
+async def _try(
+    connection: Connection, prompt: Prompt, max_tokens: int
+) -> Answer | failures.Failure:
     """Ask once; what the openai client raises becomes a value without its request."""
     origin = connection.endpoint.origin
     try:
         return await _send(connection, prompt, max_tokens)
     except openai.APITimeoutError:
-        return silence_failure(origin)
+        return failures.silence_failure(origin)
     except openai.APIConnectionError:
-        return connection_failure(origin)
+        return failures.connection_failure(origin)
     except openai.APIStatusError as error:
         retry_after = error.response.headers.get("retry-after")
-        return status_failure(error.status_code, error.response.text, retry_after, origin)
+        return failures.status_failure(error.status_code, error.response.text, retry_after, origin)
     except openai.APIError as error:
-        return stream_failure(error.message, error.code, origin)
+        return failures.stream_failure(error.message, error.code, origin)
     except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError):
-        return connection_failure(origin)
+        return failures.connection_failure(origin)
     except (ValueError, RecursionError):
         # Not JSON, not UTF-8, not of the protocol's shape, or nested beyond reason.
         error = BadAnswer("the model's answer is not in the form of the protocol: not used")
-        return Failure(error=error, is_transient=False)
+        return failures.Failure(error=error, is_transient=False)
 
 
 async def _send(connection: Connection, prompt: Prompt, max_tokens: int) -> Answer:

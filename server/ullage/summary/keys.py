@@ -3,16 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ullage.summary.endpoint import (
-    BASE_URLS,
-    ApiKey,
-    ModelChoice,
-    Provider,
-    base_url_of,
-    checked_origin,
-    key_variable,
-    origin_of,
-)
+from ullage.summary import endpoint
 
 KEYRING_SERVICE = "ullage"
 """`keyring set ullage https://openrouter.ai` stores the key of an origin."""
@@ -21,8 +12,8 @@ ReadKeyring: TypeAlias = Callable[[str, str], str | None]
 
 
 def find_key(
-    choice: ModelChoice, env: Mapping[str, str], read_keyring: ReadKeyring
-) -> ApiKey | None:
+    choice: endpoint.ModelChoice, env: Mapping[str, str], read_keyring: ReadKeyring
+) -> endpoint.ApiKey | None:
     """Find the key for where a choice sends to; it may take a while to unlock a keyring.
 
     A provider's own variable counts at the provider's own address only; any other address
@@ -31,21 +22,24 @@ def find_key(
     Raises:
         EndpointRefused: nothing may be sent to this address.
     """
-    origin = checked_origin(base_url_of(choice))
-    own = BASE_URLS.get(choice.provider)
-    is_own = own is not None and origin == origin_of(own)
-    variable = key_variable(choice.provider if is_own else "custom")
+    origin = endpoint.checked_origin(endpoint.base_url_of(choice))
+    own = endpoint.BASE_URLS.get(choice.provider)
+    is_own = own is not None and origin == endpoint.origin_of(own)
+    variable = endpoint.key_variable(choice.provider if is_own else "custom")
     secret = env.get(variable, "").strip() or (read_keyring(KEYRING_SERVICE, origin) or "").strip()
-    return ApiKey(secret, origin) if secret else None
+    return endpoint.ApiKey(secret, origin) if secret else None
 
 
-def providers_with_key(env: Mapping[str, str], read_keyring: ReadKeyring) -> frozenset[Provider]:
+def providers_with_key(
+    env: Mapping[str, str], read_keyring: ReadKeyring
+) -> frozenset[endpoint.Provider]:
     """List the providers that a key is there for."""
-    remote: tuple[Provider, ...] = ("openrouter", "openai")
+    remote: tuple[endpoint.Provider, ...] = ("openrouter", "openai")
     return frozenset(
         provider
         for provider in remote
-        if find_key(ModelChoice(provider=provider, model=""), env, read_keyring) is not None
+        if find_key(endpoint.ModelChoice(provider=provider, model=""), env, read_keyring)
+        is not None
     )
 
 

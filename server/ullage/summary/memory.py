@@ -14,13 +14,7 @@ from ullage.core.memory.prompt import (
     write_memory_prompt,
     write_memory_system,
 )
-from ullage.core.summary.chunks import (
-    MeasuredMessages,
-    count_reserve,
-    cut_chunks,
-    limit_chunk,
-    measure_messages,
-)
+from ullage.core.summary import chunks
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count
 from ullage.errors import BadAnswer
@@ -92,23 +86,23 @@ class _Asking:
         self._prices = endpoint.prices
         self._window_tokens = endpoint.window_tokens
         self._max_answer_tokens = min(
-            endpoint.max_tokens, MAX_ANSWER_TOKENS, count_reserve(endpoint.window_tokens)
+            endpoint.max_tokens, MAX_ANSWER_TOKENS, chunks.count_reserve(endpoint.window_tokens)
         )
         self._nonce = secrets.token_hex(4)
         self._system = write_memory_system(request.settings, request.log_name, self._nonce)
         self._spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
 
-    def parts(self) -> tuple[MeasuredMessages, ...]:
+    def parts(self) -> tuple[chunks.MeasuredMessages, ...]:
         """Cut the messages into runs that each fit into a request."""
         request = self._request
-        sized = measure_messages(request.items, request.known_secrets, request.count)
+        sized = chunks.measure_messages(request.items, request.known_secrets, request.count)
         empty = write_memory_prompt(self._system, (), request.written, self._nonce)
         n_fixed = request.count(empty.system) + request.count(empty.user)
-        n_chunk = limit_chunk(self._window_tokens, n_fixed + self._max_answer_tokens)
-        return cut_chunks(sized, n_chunk)
+        n_chunk = chunks.limit_chunk(self._window_tokens, n_fixed + self._max_answer_tokens)
+        return chunks.cut_chunks(sized, n_chunk)
 
     async def through(
-        self, parts: tuple[MeasuredMessages, ...], ask: Ask, report: Report | None
+        self, parts: tuple[chunks.MeasuredMessages, ...], ask: Ask, report: Report | None
     ) -> ModelMemory:
         warnings: list[str] = []
         if len(parts) > MAX_CALLS:
@@ -127,7 +121,7 @@ class _Asking:
             warnings.append(f"{n_forged} points that no user stated were left out")
         return ModelMemory(points=tuple(points), spent=self._spent, warnings=tuple(warnings))
 
-    async def _one(self, part: MeasuredMessages, ask: Ask) -> CheckedPoints:
+    async def _one(self, part: chunks.MeasuredMessages, ask: Ask) -> CheckedPoints:
         request = self._request
         pieces = tuple(piece for shown in part.pieces for piece in shown)
         prompt = write_memory_prompt(self._system, pieces, request.written, self._nonce)

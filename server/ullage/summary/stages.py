@@ -11,23 +11,8 @@ from itertools import chain
 
 import msgspec
 
-from ullage.core.summary.chunks import (
-    MeasuredMessages,
-    cut_chunks,
-    drop_oversized,
-    format_note,
-    limit_chunk,
-    measure_messages,
-    split_by_share,
-)
+from ullage.core.summary import chunks, model_output
 from ullage.core.summary.model_input import fence_excerpts
-from ullage.core.summary.model_output import (
-    MAX_RATIO,
-    clean_answer,
-    limit_summary,
-    merge_sections,
-    write_in_sections,
-)
 from ullage.core.summary.prompts import merge_prompt, part_prompt
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import plain_text
@@ -78,7 +63,7 @@ async def summarize_with_model(
 
 
 class _Material(msgspec.Struct, frozen=True, kw_only=True):
-    messages: MeasuredMessages
+    messages: chunks.MeasuredMessages
     n_tokens: int
     """Of all that is replaced, the earlier summary included."""
     earlier: str
@@ -96,25 +81,27 @@ def _measured(request: SummaryRequest) -> _Material:
     count, known = request.count, request.known_secrets
     items = tuple(item for item in request.items if item.category != "summary")
     earlier = [item for item in request.items if item.category == "summary"]
-    messages = measure_messages(items, known, count)
+    messages = chunks.measure_messages(items, known, count)
     n_earlier = sum(count_message(item.message, count) for item in earlier)
     texts = [_earlier_text(item, known) for item in earlier]
     return _Material(
         messages=messages,
         n_tokens=sum(messages.n_whole_tokens) + n_earlier,
-        earlier=merge_sections(texts) if texts else "",
+        earlier=model_output.merge_sections(texts) if texts else "",
     )
 
 
 def _earlier_text(item: ContextItem, known_secrets: tuple[str, ...]) -> str:
-    return write_in_sections(clean_answer(plain_text(item.message), known_secrets))
+    return model_output.write_in_sections(
+        model_output.clean_answer(plain_text(item.message), known_secrets)
+    )
 
 
 async def _written(material: _Material, request: SummaryRequest, writer: Writer) -> ModelSummary:
     n_fixed = writer.count(writer.system) + writer.max_answer_tokens
-    n_chunk = limit_chunk(writer.window_tokens, n_fixed)
+    n_chunk = chunks.limit_chunk(writer.window_tokens, n_fixed)
     parts = _parts(material.messages, n_chunk, request.n_parts)
-    n_calls = sum(len(cut_chunks(part, n_chunk)) for part in parts) + (len(parts) > 1)
+    n_calls = sum(len(chunks.cut_chunks(part, n_chunk)) for part in parts) + (len(parts) > 1)
     if n_calls > MAX_CALLS:
         raise overflow()
     writer.n_calls_planned = n_calls
@@ -133,19 +120,19 @@ async def _written(material: _Material, request: SummaryRequest, writer: Writer)
 
 
 def _parts(
-    messages: MeasuredMessages, n_chunk_tokens: int, n_parts: int
-) -> tuple[MeasuredMessages, ...]:
+    messages: chunks.MeasuredMessages, n_chunk_tokens: int, n_parts: int
+) -> tuple[chunks.MeasuredMessages, ...]:
     is_small = sum(messages.n_tokens) <= n_chunk_tokens
     if is_small or len(messages.items) < MIN_MESSAGES_TO_SPLIT:
         return (messages,)
-    return split_by_share(messages, n_parts)
+    return chunks.split_by_share(messages, n_parts)
 
 
 async def _write_part(
-    writer: Writer, part: MeasuredMessages, n_chunk_tokens: int, earlier: str
+    writer: Writer, part: chunks.MeasuredMessages, n_chunk_tokens: int, earlier: str
 ) -> _Partial:
     """Go through the tiers: all messages, those that are not oversized, a note."""
-    small, notes = drop_oversized(part, writer.window_tokens)
+    small, notes = chunks.drop_oversized(part, writer.window_tokens)
     try:
         text = await _write_chunks(writer, part, n_chunk_tokens, earlier)
         return _Partial(text=text, tier="full")
@@ -161,12 +148,12 @@ async def _write_part(
         except (ContextOverflow, BadAnswer):
             pass
     # The earlier summary is never what is left out.
-    note = format_note(len(part.items), len(notes))
+    note = chunks.format_note(len(part.items), len(notes))
     return _Partial(text=earlier, tier="note", notes=(note,))
 
 
 async def _write_chunks(
-    writer: Writer, part: MeasuredMessages, n_chunk_tokens: int, earlier: str
+    writer: Writer, part: chunks.MeasuredMessages, n_chunk_tokens: int, earlier: str
 ) -> str:
     """Summarize chunk by chunk, each on top of what came before it.
 
@@ -174,7 +161,7 @@ async def _write_chunks(
     """
     start = n_halvings = 0
     while start < len(part.items):
-        chunk = cut_chunks(part.between(start, len(part.items)), n_chunk_tokens)[0]
+        chunk = chunks.cut_chunks(part.between(start, len(part.items)), n_chunk_tokens)[0]
         try:
             earlier = await _write_chunk(writer, chunk, earlier)
         except ContextOverflow:
@@ -187,14 +174,14 @@ async def _write_chunks(
     return earlier
 
 
-async def _write_chunk(writer: Writer, chunk: MeasuredMessages, earlier: str) -> str:
+async def _write_chunk(writer: Writer, chunk: chunks.MeasuredMessages, earlier: str) -> str:
     pieces = tuple(chain.from_iterable(chunk.pieces))
     return await writer.write(
         part_prompt(writer.system, fence_excerpts(pieces, writer.nonce), earlier, writer.nonce),
         "part",
         pieces=pieces,
         earlier=earlier,
-        max_tokens=limit_summary(sum(chunk.n_whole_tokens), writer.count(earlier)),
+        max_tokens=model_output.limit_summary(sum(chunk.n_whole_tokens), writer.count(earlier)),
     )
 
 
@@ -211,7 +198,7 @@ async def _merge(writer: Writer, texts: tuple[str, ...], warnings: list[str]) ->
         )
     except (ContextOverflow, BadAnswer):
         warnings.append(_NO_MERGE)
-        return merge_sections(texts)
+        return model_output.merge_sections(texts)
 
 
 def _checked(
@@ -225,11 +212,11 @@ def _checked(
     notes = tuple(note for part in partials for note in part.notes)
     if not text:
         n_messages = len(material.messages.items)
-        _, left_out = drop_oversized(material.messages, writer.window_tokens)
-        notes = (format_note(n_messages, len(left_out)),)
+        _, left_out = chunks.drop_oversized(material.messages, writer.window_tokens)
+        notes = (chunks.format_note(n_messages, len(left_out)),)
     whole = "\n".join((*((text,) if text else ()), *notes))
     n_tokens = writer.count(whole)
-    if n_tokens > material.n_tokens * MAX_RATIO:
+    if n_tokens > material.n_tokens * model_output.MAX_RATIO:
         raise BadAnswer(
             f"the model's summary is not used: {n_tokens:,} tokens for {material.n_tokens:,}"
         )

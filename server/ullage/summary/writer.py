@@ -3,15 +3,10 @@
 import asyncio
 import secrets
 
+from ullage.core.summary import model_output
 from ullage.core.summary.chunks import count_reserve
 from ullage.core.summary.grounding import drop_forged
 from ullage.core.summary.model_input import Excerpt
-from ullage.core.summary.model_output import (
-    clean_answer,
-    collect_evidence,
-    refuse_answer,
-    write_in_sections,
-)
 from ullage.core.summary.prompts import Prompt, system_prompt
 from ullage.errors import BadAnswer
 from ullage.summary.endpoint import Endpoint
@@ -78,12 +73,12 @@ class Writer:
     def _judged(
         self, answer: str, pieces: tuple[Excerpt, ...], earlier: str, max_tokens: int
     ) -> str:
-        text = clean_answer(answer, self._request.known_secrets)
-        material = collect_evidence(pieces, earlier, self.nonce)
-        reason = refuse_answer(text, material, max_tokens, self.count)
+        text = model_output.clean_answer(answer, self._request.known_secrets)
+        material = model_output.collect_evidence(pieces, earlier, self.nonce)
+        reason = model_output.refuse_answer(text, material, max_tokens, self.count)
         if reason is not None:
             raise BadAnswer(f"the model's summary is not used: {reason}")
-        founded, n_forged = drop_forged(write_in_sections(text), pieces, earlier)
+        founded, n_forged = drop_forged(model_output.write_in_sections(text), pieces, earlier)
         self.n_forged += n_forged
         return founded
 

@@ -5,15 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change.make import (
-    ChangePlan,
-    Made,
-    changeable,
-    make_change,
-    new_entry_id,
-    now_text,
-    plan_change,
-)
+from ullage.app.change import make
 from ullage.app.memory.flush import FlushPlan, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carried_pins
@@ -55,7 +47,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     selection: Selection
     summary: WrittenSummary
-    change: ChangePlan
+    change: make.ChangePlan
     advice: str | None = None
     """What to tell the user of a session that is compacted over and over."""
     flush: FlushPlan | None = None
@@ -82,7 +74,7 @@ async def plan_compaction(
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    changeable(loaded.session)
+    make.changeable(loaded.session)
     planned = await plan_summary(loaded, request, config, places, model)
     if isinstance(planned, Unneeded):
         return planned
@@ -130,7 +122,7 @@ async def with_flush(plan: Plan, config: Config, places: Places, model: ModelUse
     return msgspec.structs.replace(plan, flush=flush)
 
 
-def compact(plan: Plan, config: Config, places: Places) -> Made:
+def compact(plan: Plan, config: Config, places: Places) -> make.Made:
     """Make a planned compaction.
 
     Raises:
@@ -139,7 +131,7 @@ def compact(plan: Plan, config: Config, places: Places) -> Made:
         StorageError: the disk or the state folder does not take it.
     """
     selection = plan.selection
-    return make_change(
+    return make.make_change(
         plan.change,
         config,
         places,
@@ -182,8 +174,8 @@ def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selecti
 
 
 def _worked_out(loaded: Loaded, planned: Summarized) -> Plan:
-    target = changeable(loaded.session)
-    entry_id, timestamp = new_entry_id(), now_text()
+    target = make.changeable(loaded.session)
+    entry_id, timestamp = make.new_entry_id(), make.now_text()
     selection, summary = planned.selection, planned.summary
 
     def render(n_tokens_after: int | None) -> FileChange:
@@ -198,7 +190,7 @@ def _worked_out(loaded: Loaded, planned: Summarized) -> Plan:
         )
         return target.editor.compact(target.lines, loaded.context, edit)
 
-    change = plan_change(
+    change = make.plan_change(
         loaded,
         render,
         n_tokens_before=selection.n_tokens_before,

@@ -28,17 +28,7 @@ from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.preview import Proposal, read_proposal, write_before, write_proposal
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
-from ullage.store.documents.previews import (
-    preview_id_of,
-    previews_lock,
-    proposed_path,
-    read_preview,
-    read_proposed,
-    remove_preview,
-    set_aside,
-    write_preview,
-    write_proposed,
-)
+from ullage.store.documents import previews
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText
 from ullage.store.transcript.reader import FileLines, Fingerprint, look_at
@@ -142,7 +132,7 @@ def find_preview(preview_id: str, places: Places) -> CompactionPreview:
     Raises:
         PreviewNotFound: it was applied, discarded, or is too old.
     """
-    files = read_preview(preview_id, PreviewNote, VERSION, places)
+    files = previews.read_preview(preview_id, PreviewNote, VERSION, places)
     return CompactionPreview(
         preview_id=files.preview_id,
         before_path=files.before_path,
@@ -187,7 +177,7 @@ async def plan_proposed(
         PreviewNotFound: the proposal is gone.
     """
     if text is None:
-        text = await asyncio.to_thread(read_proposed, preview.proposed_path)
+        text = await asyncio.to_thread(previews.read_proposed, preview.proposed_path)
     request, note = _request(preview.note, read_proposal(text)), preview.note
     loaded = await asyncio.to_thread(_load_again, preview, config, places, count_text)
     plan = await plan_compaction(loaded, request, config, places, model)
@@ -210,10 +200,10 @@ def apply_proposed(preview: CompactionPreview, plan: Plan, config: Config, place
     """
     find_preview(preview.preview_id, places)
     made = compact(plan, config, places)
-    with previews_lock(places), suppress(PreviewNotFound):
+    with previews.previews_lock(places), suppress(PreviewNotFound):
         # Another window may have made another one meanwhile.
         if find_preview(preview.preview_id, places).note == preview.note:
-            remove_preview(preview.preview_id, places)
+            previews.remove_preview(preview.preview_id, places)
     return made
 
 
@@ -221,9 +211,9 @@ def discard_preview(
     preview: CompactionPreview, places: Places, texts: Mapping[Path, str]
 ) -> Path | None:
     """Remove a preview; give where the proposal is kept if its user edited it."""
-    with previews_lock(places):
+    with previews.previews_lock(places):
         aside = _set_aside_edited(preview.proposed_path, texts)
-        remove_preview(preview.preview_id, places)
+        previews.remove_preview(preview.preview_id, places)
     return aside
 
 
@@ -242,7 +232,7 @@ def _find_edited(
 ) -> CompactionPreview | None:
     """Find a proposal that its user edited, where the one that is asked for would be the same."""
     try:
-        found = find_preview(preview_id_of(loaded.path), places)
+        found = find_preview(previews.preview_id_of(loaded.path), places)
     except PreviewNotFound:
         return None
     is_wished = layer in (None, found.note.layer) and focus in (None, found.note.focus)
@@ -262,7 +252,7 @@ def _is_in_hand(preview: CompactionPreview, texts: Mapping[Path, str]) -> bool:
 
 def _is_edited(path: Path) -> bool:
     try:
-        return read_proposal(read_proposed(path)).is_edited
+        return read_proposal(previews.read_proposed(path)).is_edited
     except PreviewNotFound:
         # What cannot be read is not ours alone.
         return path.exists()
@@ -357,11 +347,11 @@ def _write(
         session_id=header.session_id,
         memory=memory.short,
     )
-    preview_id = preview_id_of(loaded.path)
+    preview_id = previews.preview_id_of(loaded.path)
     before = write_before(replaced, kept, ago, marker)
-    with previews_lock(places):
-        aside = _set_aside_edited(proposed_path(preview_id, places), texts)
-        write_preview(preview_id, before, proposed, note, places)
+    with previews.previews_lock(places):
+        aside = _set_aside_edited(previews.proposed_path(preview_id, places), texts)
+        previews.write_preview(preview_id, before, proposed, note, places)
         return msgspec.structs.replace(find_preview(preview_id, places), aside_path=aside)
 
 
@@ -370,13 +360,13 @@ def _set_aside_edited(path: Path, texts: Mapping[Path, str]) -> Path | None:
     typed = texts.get(path)
     if typed is not None and read_proposal(typed).is_edited and not _holds(path, typed):
         if _is_edited(path):
-            set_aside(path)
-        write_proposed(path, typed)
-    return set_aside(path) if _is_edited(path) else None
+            previews.set_aside(path)
+        previews.write_proposed(path, typed)
+    return previews.set_aside(path) if _is_edited(path) else None
 
 
 def _holds(path: Path, text: str) -> bool:
     try:
-        return read_proposal(read_proposed(path)).text == read_proposal(text).text
+        return read_proposal(previews.read_proposed(path)).text == read_proposal(text).text
     except PreviewNotFound:
         return False

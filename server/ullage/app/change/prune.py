@@ -9,15 +9,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.change.make import (
-    ChangePlan,
-    Made,
-    changeable,
-    make_change,
-    new_entry_id,
-    now_text,
-    plan_change,
-)
+from ullage.app.change import make
 from ullage.app.sessions.find import MIN_ID_CHARS
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
@@ -66,7 +58,7 @@ class Pruning(msgspec.Struct, frozen=True, kw_only=True):
     n_tokens_after: int
     messages: list[JsonObject]
     """The context without what is pruned, in the agent's own shape."""
-    change: ChangePlan | None
+    change: make.ChangePlan | None
     """What makes it on disk, to the last byte."""
     refusal: str | None
     """Why there is no such change."""
@@ -174,7 +166,7 @@ def with_placeholders(
     return tuple(msgspec.structs.replace(item, native=pruned[id(item.native)]) for item in items)
 
 
-def prune(pruning: Pruning, config: Config, places: Places) -> Made:
+def prune(pruning: Pruning, config: Config, places: Places) -> make.Made:
     """Make a planned prune.
 
     Raises:
@@ -188,7 +180,7 @@ def prune(pruning: Pruning, config: Config, places: Places) -> Made:
     entry_ids = {one.entry_id for one in pruning.plan.replacements}
     items = pruning.loaded.context.items
     replaced = [item for item in items if item.entry_id in entry_ids]
-    return make_change(
+    return make.make_change(
         pruning.change, config, places, kind="prune", layer="prune", replaced=replaced
     )
 
@@ -228,9 +220,9 @@ def _named(name: str, offered: Iterable[PruneItem]) -> list[str]:
     )
 
 
-def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> ChangePlan:
-    target = changeable(loaded.session)
-    entry_id, timestamp = new_entry_id(), now_text()
+def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> make.ChangePlan:
+    target = make.changeable(loaded.session)
+    entry_id, timestamp = make.new_entry_id(), make.now_text()
 
     def render(n_tokens_after: int | None) -> FileChange:
         edit = PruneEdit(
@@ -242,7 +234,7 @@ def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> Ch
         )
         return target.editor.prune(target.lines, loaded.context, edit)
 
-    return plan_change(loaded, render, n_tokens_before=n_before, n_tokens_hidden=n_hidden)
+    return make.plan_change(loaded, render, n_tokens_before=n_before, n_tokens_hidden=n_hidden)
 
 
 def _refuse_unknown(item_ids: Collection[str]) -> None:
@@ -278,7 +270,7 @@ def report_pruning(pruning: Pruning) -> PruneReport:
     )
 
 
-def report_pruned(pruning: Pruning, made: Made) -> PruneReport:
+def report_pruned(pruning: Pruning, made: make.Made) -> PruneReport:
     return msgspec.structs.replace(
         report_pruning(pruning),
         outcome="pruned",
@@ -321,7 +313,7 @@ def pruning_text(pruning: Pruning) -> str:
     return "\n".join(lines)
 
 
-def pruned_text(pruning: Pruning, made: Made) -> str:
+def pruned_text(pruning: Pruning, made: make.Made) -> str:
     return "\n".join(
         (
             f"✓ Pruned {_outputs(len(pruning.plan.replacements))}",

@@ -8,16 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.change.make import (
-    Changeable,
-    ChangePlan,
-    changeable,
-    context_after,
-    make_change,
-    new_entry_id,
-    now_text,
-    plan_change,
-)
+from ullage.app.change import make
 from ullage.app.change.new_session import write_session
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import session_key
@@ -53,7 +44,7 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: Checkpoint
     text: str
     n_text_tokens: int
-    change: ChangePlan | NewPlan
+    change: make.ChangePlan | NewPlan
 
     @property
     def path_after(self) -> Path:
@@ -79,13 +70,13 @@ def plan_restore(
     """
     text = restore_text(checkpoint, config.checkpoint, loaded.known_secrets)
     edit = RestoreEdit(
-        entry_id=new_entry_id(),
-        timestamp=now_text(),
+        entry_id=make.new_entry_id(),
+        timestamp=make.now_text(),
         checkpoint_id=checkpoint.meta.checkpoint_id,
         text=text,
     )
     try:
-        target = changeable(loaded.session)
+        target = make.changeable(loaded.session)
         planned = _planned(loaded, target, edit, into)
     except WriteNotSupported as error:
         raise WriteNotSupported(f"{error}; {AS_TEXT}") from None
@@ -108,27 +99,27 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> Restored:
     """
     if isinstance(plan.change, NewPlan):
         return _begin(plan, plan.change, config, places)
-    made = make_change(plan.change, config, places, kind="restore", layer=None, replaced=())
+    made = make.make_change(plan.change, config, places, kind="restore", layer=None, replaced=())
     return Restored(loaded=made.loaded, resume_command=made.resume_command, notes=made.notes)
 
 
 def _planned(
-    loaded: Loaded, target: Changeable, edit: RestoreEdit, into: Target
-) -> ChangePlan | NewPlan:
+    loaded: Loaded, target: make.Changeable, edit: RestoreEdit, into: Target
+) -> make.ChangePlan | NewPlan:
     context = loaded.context
     if into == "new":
         begun = target.editor.begin(target.lines, context, edit)
         return NewPlan(
             path=loaded.path.with_name(begun.name),
             session=begun,
-            context_after=context_after(loaded, begun),
+            context_after=make.context_after(loaded, begun),
         )
     waiting = refuse_open_calls(context.items)
     if waiting is not None:
         raise Refused(f"{waiting.reason}, or restore into a new session (`--into new`)")
     n_counted = count_items(context.items, loaded.count)
     n_hidden = hidden_tokens(loaded.status.gauge, n_counted)
-    return plan_change(
+    return make.plan_change(
         loaded,
         lambda _: target.editor.restore(target.lines, context, edit),
         n_tokens_before=n_hidden + n_counted,

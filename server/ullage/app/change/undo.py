@@ -5,19 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from ullage.app.change import make
 from ullage.app.change.auto import decline
-from ullage.app.change.make import (
-    Changeable,
-    ChangePlan,
-    Made,
-    changeable,
-    make_change,
-    new_entry_id,
-    now_text,
-    plan_change,
-    refuse_read_only,
-    refuse_running,
-)
 from ullage.app.change.nudge import remember_return, strongest_layer
 from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.report import flushed_log_name
@@ -50,7 +39,7 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
 class Reversal(msgspec.Struct, frozen=True, kw_only=True):
     """A change of the transcript that leads back."""
 
-    change: ChangePlan
+    change: make.ChangePlan
     receipt: Receipt | None
     """Of what is taken back; None for what the agent itself did."""
     n_left_behind: int
@@ -92,7 +81,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         Refused: there is none, or the session went on after it.
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    target = changeable(session)
+    target = make.changeable(session)
     loaded = load(session, config, places)
     known = [
         one
@@ -110,7 +99,9 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
             f" back with `ullage undo --session {made[-1].new_path}`"
         )
     taken_out = target.editor.undo_restore(
-        target.lines, loaded.context, UndoEdit(entry_id=new_entry_id(), timestamp=now_text())
+        target.lines,
+        loaded.context,
+        UndoEdit(entry_id=make.new_entry_id(), timestamp=make.now_text()),
     )
     if taken_out is not None:
         receipt = next((one for one in known if one.occasion.kind == "restore"), None)
@@ -124,7 +115,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     return _reversal(loaded, receipt, _undone_compaction(loaded, target, last))
 
 
-def plan_undo_of(made: Made, config: Config, places: Places) -> Withdrawal | Reversal:
+def plan_undo_of(made: make.Made, config: Config, places: Places) -> Withdrawal | Reversal:
     """Work out how one change is taken back that was told of, maybe hours ago.
 
     Raises:
@@ -170,7 +161,7 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
 def _reverse(plan: Reversal, config: Config, places: Places) -> Undone:
     before = plan.change.loaded
     receipt = plan.receipt
-    made = make_change(
+    made = make.make_change(
         plan.change,
         config,
         places,
@@ -197,7 +188,7 @@ def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChan
     return reversal
 
 
-def _undone_prune(loaded: Loaded, target: Changeable, receipt: Receipt | None) -> FileChange:
+def _undone_prune(loaded: Loaded, target: make.Changeable, receipt: Receipt | None) -> FileChange:
     if receipt is None:
         raise Refused(
             f"the original lines of {loaded.path.name} are not in the state folder: the file from"
@@ -212,12 +203,14 @@ def _undone_prune(loaded: Loaded, target: Changeable, receipt: Receipt | None) -
     return change
 
 
-def _undone_compaction(loaded: Loaded, target: Changeable, compaction: Compaction) -> FileChange:
+def _undone_compaction(
+    loaded: Loaded, target: make.Changeable, compaction: Compaction
+) -> FileChange:
     return target.editor.undo_compaction(
         target.lines,
         loaded.context,
         compaction,
-        UndoEdit(entry_id=new_entry_id(), timestamp=now_text()),
+        UndoEdit(entry_id=make.new_entry_id(), timestamp=make.now_text()),
     )
 
 
@@ -225,7 +218,7 @@ def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) 
     gauge = loaded.status.gauge
     n_counted = count_items(loaded.context.items, loaded.count)
     n_hidden = hidden_tokens(gauge, n_counted)
-    change = plan_change(
+    change = make.plan_change(
         loaded,
         lambda _: file_change,
         n_tokens_before=n_hidden + n_counted,
@@ -252,8 +245,8 @@ def _messages_since(loaded: Loaded) -> int:
 
 def _withdraw(plan: Withdrawal, config: Config, places: Places) -> Undone:
     session, receipt = plan.loaded.session, plan.receipt
-    refuse_running(session, places)
-    refuse_read_only(plan.loaded, config)
+    make.refuse_running(session, places)
+    make.refuse_read_only(plan.loaded, config)
     key = receipt.occasion.session_key
     if not plan.n_left_behind:
         remove_new_session(

@@ -20,14 +20,7 @@ from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.gauge.policy import ratio_at
 from ullage.errors import StateUnwritable, StorageError
-from ullage.store.checkpoint.files import (
-    FIRST_ID,
-    Latest,
-    checkpoint_folder,
-    next_id,
-    read_latest,
-    save,
-)
+from ullage.store.checkpoint import files
 from ullage.store.checkpoint.working_state import held_working_state, read_working_state
 from ullage.store.files.places import Places
 from ullage.store.state.pins import pins_path, read_pins
@@ -83,7 +76,7 @@ def write_checkpoint(
         # Nothing is captured meanwhile: what is older than the pointer counts as held.
         with suppress(_Unchanged), held_working_state(key, places) as state:
             written = _write_next(
-                build_next, state, checkpoint_folder(key, places), settings, trigger
+                build_next, state, files.checkpoint_folder(key, places), settings, trigger
             )
             if not written.is_new:
                 raise _Unchanged
@@ -117,7 +110,7 @@ class _Unchanged(Exception):
 
 
 def _write_next(
-    build_next: Callable[[str, Latest, WorkingState], Checkpoint],
+    build_next: Callable[[str, files.Latest, WorkingState], Checkpoint],
     state: WorkingState,
     folder: Path,
     settings: CheckpointSettings,
@@ -125,15 +118,15 @@ def _write_next(
 ) -> Written:
     for _ in range(MAX_TRIES):
         # Before the latest is read: who writes one in between takes the number as well.
-        checkpoint_id = next_id(folder)
-        latest = read_latest(folder)
+        checkpoint_id = files.next_id(folder)
+        latest = files.read_latest(folder)
         checkpoint = build_next(checkpoint_id, latest, state)
         known = latest.checkpoint
         if known is not None and _says_the_same(known, checkpoint, settings, trigger):
             path = folder / f"{known.meta.checkpoint_id}.yaml"
             return Written(checkpoint=known, path=path, is_new=False, problem=latest.problem)
         try:
-            path = save(checkpoint, folder, n_kept=settings.n_kept)
+            path = files.save(checkpoint, folder, n_kept=settings.n_kept)
         except FileExistsError:
             # Another writer was faster: its checkpoint is the latest now, and may do for us.
             continue
@@ -149,13 +142,13 @@ def build_checkpoint(
     Where the state folder cannot be read, it is built from the context alone.
     """
     key = session_key(loaded.session)
-    folder = checkpoint_folder(key, places)
-    checkpoint_id, state = FIRST_ID, WorkingState()
+    folder = files.checkpoint_folder(key, places)
+    checkpoint_id, state = files.FIRST_ID, WorkingState()
     with suppress(StorageError):
-        checkpoint_id = next_id(folder)
+        checkpoint_id = files.next_id(folder)
     with suppress(StorageError):
         state = read_working_state(key, places)
-    return _build(loaded, places, checkpoint_id, read_latest(folder), state, trigger=trigger)
+    return _build(loaded, places, checkpoint_id, files.read_latest(folder), state, trigger=trigger)
 
 
 def _says_the_same(
@@ -180,7 +173,7 @@ def _build(
     loaded: Loaded,
     places: Places,
     checkpoint_id: str,
-    latest: Latest,
+    latest: files.Latest,
     state: WorkingState,
     *,
     trigger: str,

@@ -33,13 +33,7 @@ from ullage.core.transcript.tokens import estimate_tokens
 from ullage.formats.agents.claude_code.agent import LOADER as CLAUDE_CODE
 from ullage.formats.agents.codex.agent import LOADER as CODEX
 from ullage.formats.agents.openclaw.agent import LOADER as OPENCLAW
-from ullage.store.files.text_files import (
-    exists,
-    is_folder,
-    is_same_file,
-    list_names,
-    read_text_file,
-)
+from ullage.store.files import text_files
 
 TWIN_NAME = "AGENTS.md"
 COPY_RATIO = 0.8
@@ -63,7 +57,9 @@ class _Ignored:
 
     def __init__(self, folders: list[Path]) -> None:
         self._folders = folders
-        self._specs = {at: ignore_spec(read_text_file(at / ".gitignore") or "") for at in folders}
+        self._specs = {
+            at: ignore_spec(text_files.read_text_file(at / ".gitignore") or "") for at in folders
+        }
 
     def __contains__(self, one: PathMention) -> bool:
         end = "/" if one.path.endswith("/") else ""
@@ -212,7 +208,7 @@ def _twin_findings(
     the other."""
     other_path = path.with_name(TWIN_NAME)
     other = around.text_of(other_path)
-    if not other or is_same_file(path, other_path):
+    if not other or text_files.is_same_file(path, other_path):
         return
     before = len(find_duplicates(own, []))
     n_common = len(find_duplicates(own, [read_statements(other)])) - before
@@ -309,7 +305,7 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
     if not missing:
         return
     ignored = _Ignored(folders)
-    names = list_names(workspace, PASSING_FOLDERS)
+    names = text_files.list_names(workspace, PASSING_FOLDERS)
     if names is None:
         return
     tails = {f"/{name.rstrip('/')}" for name in names}
@@ -333,11 +329,11 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
 
 def _is_missing(one: PathMention, folders: list[Path]) -> bool:
     places = _places(one, folders)
-    begun = [place for place in places if is_folder(place.first)]
+    begun = [place for place in places if text_files.is_folder(place.first)]
     if one.path.endswith("/"):
         # What has no folder above it either is a route as likely as a folder.
-        begun = [place for place in begun if is_folder(place.end.parent)]
-    return begun != [] and not any(exists(place.end) for place in places)
+        begun = [place for place in begun if text_files.is_folder(place.end.parent)]
+    return begun != [] and not any(text_files.exists(place.end) for place in places)
 
 
 def _places(one: PathMention, folders: list[Path]) -> list[_Place]:

@@ -21,19 +21,7 @@ from ullage.app.install.agents import (
 )
 from ullage.errors import AgentNotFound, Unreadable
 from ullage.store.files.places import Places
-from ullage.store.install.agent_files import (
-    AgentFile,
-    FileChange,
-    InstallReceipt,
-    encode_receipt,
-    make_changes,
-    missing_folders,
-    packaged_files,
-    read_agent_file,
-    read_receipt,
-    receipt_path,
-    remove_empty_folders,
-)
+from ullage.store.install import agent_files
 
 State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "unreadable"]
 """`other`: installed by another interpreter or another version, and replaced by `install`."""
@@ -42,10 +30,10 @@ State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "
 class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
     agent: LocalTarget
     is_removal: bool
-    settings: FileChange | None = None
+    settings: agent_files.FileChange | None = None
     """None where the settings stay as they are, or the agent has none that we change."""
-    programs: tuple[FileChange, ...] = ()
-    receipt: FileChange | None = None
+    programs: tuple[agent_files.FileChange, ...] = ()
+    receipt: agent_files.FileChange | None = None
     folders: tuple[Path, ...] = ()
     """Removed at the end where they are empty, in this order."""
     notes: tuple[str, ...] = ()
@@ -77,19 +65,19 @@ def plan_install(name: str, places: Places) -> InstallPlan:
             f"{agent.label} was not found: there is no {agent.folder}. Start it once, or name its"
             f" folder in {agent.target.variable}"
         )
-    where = receipt_path(agent.name, agent.folder, places)
-    known = read_receipt(where)
+    where = agent_files.receipt_path(agent.name, agent.folder, places)
+    known = agent_files.read_receipt(where)
     programs = _programs(agent)
     settings, before, is_new, text = None, None, False, ""
     if agent.settings is not None:
-        file = read_agent_file(agent.settings)
+        file = agent_files.read_agent_file(agent.settings)
         edited = install_settings.install(agent, file, None if known is None else known.before)
         before, text = edited.before, edited.text
         is_ours = known is not None and known.is_settings_new
         is_new = file.data is None or (is_ours and install_settings.is_installed(agent, file))
         settings = _change(file, edited.text.encode())
     changes = tuple(change for file, new in programs if (change := _change(file, new)) is not None)
-    receipt = InstallReceipt(
+    receipt = agent_files.InstallReceipt(
         before=before,
         is_settings_new=is_new,
         files=tuple((str(file.path), _digest(new)) for file, new in programs),
@@ -100,7 +88,7 @@ def plan_install(name: str, places: Places) -> InstallPlan:
         is_removal=False,
         settings=settings,
         programs=changes,
-        receipt=_change(read_agent_file(where), encode_receipt(receipt)),
+        receipt=_change(agent_files.read_agent_file(where), agent_files.encode_receipt(receipt)),
         notes=agent.target.find_notes(agent.folder, text),
     )
 
@@ -112,16 +100,16 @@ def plan_uninstall(name: str, places: Places) -> InstallPlan:
         Unreadable: a file of the agent is not what it should be.
     """
     agent = find_target(name, places)
-    where = receipt_path(agent.name, agent.folder, places)
-    known = read_receipt(where)
+    where = agent_files.receipt_path(agent.name, agent.folder, places)
+    known = agent_files.read_receipt(where)
     settings = None
     if agent.settings is not None:
-        file = read_agent_file(agent.settings)
+        file = agent_files.read_agent_file(agent.settings)
         left = install_settings.take_back(agent, file, None if known is None else known.before)
         is_gone = not left and known is not None and known.is_settings_new
         settings = _change(file, None if is_gone else left.encode())
     programs, notes = _program_removals(agent, known)
-    record = read_agent_file(where)
+    record = agent_files.read_agent_file(where)
     folders = () if known is None else tuple(Path(folder) for folder in known.folders)
     return InstallPlan(
         agent=agent,
@@ -144,10 +132,10 @@ def make(plan: InstallPlan) -> None:
     settings = () if plan.settings is None else (plan.settings,)
     receipt = () if plan.receipt is None else (plan.receipt,)
     if plan.is_removal:
-        make_changes((*settings, *plan.programs, *receipt))
-        remove_empty_folders(plan.folders)
+        agent_files.make_changes((*settings, *plan.programs, *receipt))
+        agent_files.remove_empty_folders(plan.folders)
     else:
-        make_changes((*plan.programs, *receipt, *settings))
+        agent_files.make_changes((*plan.programs, *receipt, *settings))
 
 
 def standing(name: str, places: Places) -> Standing:
@@ -166,32 +154,34 @@ def standing(name: str, places: Places) -> Standing:
     return Standing(agent=agent, state="other", detail=min(others, default=None))
 
 
-def _programs(agent: LocalTarget) -> tuple[tuple[AgentFile, bytes], ...]:
+def _programs(agent: LocalTarget) -> tuple[tuple[agent_files.AgentFile, bytes], ...]:
     """List the files of our program with what they are to hold."""
     if agent.program is None:
         return ()
-    files = packaged_files(*agent.target.packaged)
+    files = agent_files.packaged_files(*agent.target.packaged)
     files[COMMAND_FILE] = msgspec.json.encode({"command": service_command()}) + b"\n"
-    return tuple((read_agent_file(agent.program / name), data) for name, data in files.items())
+    return tuple(
+        (agent_files.read_agent_file(agent.program / name), data) for name, data in files.items()
+    )
 
 
 def _program_removals(
-    agent: LocalTarget, known: InstallReceipt | None
-) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+    agent: LocalTarget, known: agent_files.InstallReceipt | None
+) -> tuple[tuple[agent_files.FileChange, ...], tuple[str, ...]]:
     """List the files of our program that go; one that somebody changed since stays."""
     if agent.program is None:
         return (), ()
-    names = (*packaged_files(*agent.target.packaged), COMMAND_FILE)
+    names = (*agent_files.packaged_files(*agent.target.packaged), COMMAND_FILE)
     recorded = {} if known is None else dict(known.files)
     paths = dict.fromkeys((*map(Path, recorded), *(agent.program / name for name in names)))
-    changes: list[FileChange] = []
+    changes: list[agent_files.FileChange] = []
     notes: list[str] = []
     for path in paths:
-        file = read_agent_file(path)
+        file = agent_files.read_agent_file(path)
         if file.data is None:
             continue
         if recorded.get(str(path), digest := _digest(file.data)) == digest:
-            changes.append(FileChange(file=file, new=None))
+            changes.append(agent_files.FileChange(file=file, new=None))
         else:
             notes.append(f"{path} was changed by somebody and stays: remove it yourself.")
     return tuple(changes), tuple(notes)
@@ -201,20 +191,24 @@ def _own_folders(agent: LocalTarget) -> tuple[Path, ...]:
     return () if agent.program is None else (agent.program,)
 
 
-def _made(changes: tuple[FileChange, ...], known: InstallReceipt | None) -> tuple[str, ...]:
+def _made(
+    changes: tuple[agent_files.FileChange, ...], known: agent_files.InstallReceipt | None
+) -> tuple[str, ...]:
     """List the folders that are made, or were at an earlier installation, deepest first."""
     made = dict.fromkeys(
-        str(folder) for change in changes for folder in missing_folders(change.file.path)
+        str(folder)
+        for change in changes
+        for folder in agent_files.missing_folders(change.file.path)
     )
     return tuple(dict.fromkeys((*made, *(() if known is None else known.folders))))
 
 
 def _interpreters(agent: LocalTarget) -> set[str]:
     if agent.settings is not None and agent.program is None:
-        return install_settings.hook_programs(agent, read_agent_file(agent.settings))
+        return install_settings.hook_programs(agent, agent_files.read_agent_file(agent.settings))
     if agent.program is None:
         return set()
-    data = read_agent_file(agent.program / COMMAND_FILE).data
+    data = agent_files.read_agent_file(agent.program / COMMAND_FILE).data
     try:
         command = msgspec.json.decode(data or b"", type=dict[str, tuple[str, ...]])["command"]
     except (msgspec.DecodeError, KeyError):
@@ -222,11 +216,11 @@ def _interpreters(agent: LocalTarget) -> set[str]:
     return set(command[:1])
 
 
-def _change(file: AgentFile, new: bytes | None) -> FileChange | None:
+def _change(file: agent_files.AgentFile, new: bytes | None) -> agent_files.FileChange | None:
     return (
         None
         if file.data == new or (file.data is None and not new)
-        else FileChange(file=file, new=new)
+        else agent_files.FileChange(file=file, new=new)
     )
 
 

@@ -13,17 +13,8 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
 from ullage.core.gauge.status import last_compaction_ms, rfc3339
+from ullage.core.memory import log_text
 from ullage.core.memory.flush import PRE_FLUSH, Epoch, is_flushed, read_epoch
-from ullage.core.memory.log_text import (
-    Point,
-    count_points,
-    drop_written,
-    format_block,
-    list_digests,
-    make_digest,
-    make_point,
-    write_flush_marker,
-)
 from ullage.core.memory.points import pick_memory_points
 from ullage.core.secrets.masking import mask_items
 from ullage.core.secrets.scan import mask
@@ -54,7 +45,7 @@ class Flushed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def n_lines(self) -> int:
-        return count_points(self.text)
+        return log_text.count_points(self.text)
 
 
 class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +61,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Local."""
     log_name: str
     """The log's path as a user of the current folder knows it."""
-    points: tuple[Point, ...] = ()
+    points: tuple[log_text.Point, ...] = ()
     author: str = EXTRACTIVE
     """`extractive`, or the model as `provider/name`."""
     spent: Spent | None = None
@@ -87,7 +78,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def marker(self) -> str:
         """By which a block is known that was written though a kill kept us from noting it."""
-        return write_flush_marker(self.session_key, self.epoch)
+        return log_text.write_flush_marker(self.session_key, self.epoch)
 
     @property
     def text(self) -> str:
@@ -104,21 +95,23 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
             return "nothing"
         return "extract" if self.author == EXTRACTIVE else "model"
 
-    def text_of(self, points: tuple[Point, ...]) -> str:
+    def text_of(self, points: tuple[log_text.Point, ...]) -> str:
         if not points:
             return ""
         title = ON_REQUEST if self.epoch is None else PRE_FLUSH
-        return format_block(points, time=f"{self.now:%H:%M}", title=title, marker=self.marker)
+        return log_text.format_block(
+            points, time=f"{self.now:%H:%M}", title=title, marker=self.marker
+        )
 
-    def unwritten(self, log: str, known: Iterable[str]) -> tuple[Point, ...]:
+    def unwritten(self, log: str, known: Iterable[str]) -> tuple[log_text.Point, ...]:
         """Leave out what stands in a log or is known as written; all where this flush does."""
         if self.epoch is not None and self.marker in log:
             return ()
-        return drop_written(self.points, frozenset((*list_digests(log), *known)))
+        return log_text.drop_written(self.points, frozenset((*log_text.list_digests(log), *known)))
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
-    points: tuple[Point, ...]
+    points: tuple[log_text.Point, ...]
     author: str
     spent: Spent | None = None
     notes: tuple[str, ...] = ()
@@ -177,7 +170,7 @@ async def plan_flush(
         spent=found.spent,
         notes=found.notes,
     )
-    known = (*list_digests(before), *read_flush_state(key, places).digests)
+    known = (*log_text.list_digests(before), *read_flush_state(key, places).digests)
     return msgspec.structs.replace(plan, points=plan.unwritten(today, known))
 
 
@@ -224,7 +217,7 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
             places,
             epoch=plan.epoch,
             last_compaction_at=plan.last_compaction_at,
-            digests=tuple(make_digest(one.text) for one in plan.points),
+            digests=tuple(log_text.make_digest(one.text) for one in plan.points),
         )
     return Flushed(
         log_path=plan.log_path if text else None,
@@ -378,10 +371,13 @@ def _items(loaded: Loaded) -> tuple[ContextItem, ...]:
     return mask_items(items, loaded.known_secrets)
 
 
-def _masked(points: tuple[Point, ...], known: tuple[str, ...]) -> tuple[Point, ...]:
+def _masked(
+    points: tuple[log_text.Point, ...], known: tuple[str, ...]
+) -> tuple[log_text.Point, ...]:
     """Mask again what was put together: neither a model nor a cut brings a secret back."""
     return tuple(
-        make_point(one.section, mask(one.text, known), is_aside=one.is_aside) for one in points
+        log_text.make_point(one.section, mask(one.text, known), is_aside=one.is_aside)
+        for one in points
     )
 
 

@@ -9,19 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ullage.core.install import json_edit
 from ullage.core.install.hook_command import Hook, is_ours
-from ullage.core.install.json_edit import (
-    Before,
-    Json,
-    Route,
-    append_item,
-    find_child,
-    find_last_index,
-    is_blank,
-    note_containers,
-    remove,
-    replace_scalar,
-)
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
 
@@ -33,8 +22,8 @@ class InstalledHook(msgspec.Struct, frozen=True, kw_only=True):
 
     event: str
     command: str
-    command_route: Route
-    whole_route: Route
+    command_route: json_edit.Route
+    whole_route: json_edit.Route
     """Of what goes with it: its group where it is alone in it, else itself."""
 
 
@@ -44,11 +33,11 @@ def find_hooks(text: str, agent: str) -> tuple[InstalledHook, ...]:
     Raises:
         NotRead: the text is not JSON5.
     """
-    return () if is_blank(text) else tuple(_find_ours(parse_json5(text), agent))
+    return () if json_edit.is_blank(text) else tuple(_find_ours(parse_json5(text), agent))
 
 
 def add_hooks(
-    text: str, agent: str, wanted: Sequence[Hook], command: str, before: Before | None
+    text: str, agent: str, wanted: Sequence[Hook], command: str, before: json_edit.Before | None
 ) -> str:
     """Give the text with each wanted hook once; one that another interpreter runs is changed.
 
@@ -58,38 +47,38 @@ def add_hooks(
     """
     events = {hook.event for hook in wanted}
     while extra := _find_extra(find_hooks(text, agent), events):
-        text = remove(text, extra.whole_route, before)
+        text = json_edit.remove(text, extra.whole_route, before)
     for one in find_hooks(text, agent):
         if one.command != command:
-            text = replace_scalar(text, one.command_route, command)
+            text = json_edit.replace_scalar(text, one.command_route, command)
     there = {one.event for one in find_hooks(text, agent)}
     for hook in wanted:
         if hook.event not in there:
-            text = append_item(text, (HOOKS, hook.event), _make_group(hook, command))
+            text = json_edit.append_item(text, (HOOKS, hook.event), _make_group(hook, command))
     return text
 
 
-def remove_hooks(text: str, agent: str, before: Before | None) -> str:
+def remove_hooks(text: str, agent: str, before: json_edit.Before | None) -> str:
     """Give the text without our hooks, and without what only held them.
 
     Raises:
         NotRead: the text is not JSON5.
     """
     while found := find_hooks(text, agent):
-        text = remove(text, found[-1].whole_route, before)
+        text = json_edit.remove(text, found[-1].whole_route, before)
     return text
 
 
 def note_before_hooks(
-    text: str, agent: str, wanted: Sequence[Hook], before: Before | None
-) -> Before:
+    text: str, agent: str, wanted: Sequence[Hook], before: json_edit.Before | None
+) -> json_edit.Before:
     """Note what must be known to take our hooks back, also where they are there already."""
     paths = [(HOOKS,), *((HOOKS, hook.event) for hook in wanted)]
-    return note_containers(remove_hooks(text, agent, before), paths)
+    return json_edit.note_containers(remove_hooks(text, agent, before), paths)
 
 
-def _make_group(hook: Hook, command: str) -> Json:
-    matcher: dict[str, Json] = {} if hook.matcher is None else {"matcher": hook.matcher}
+def _make_group(hook: Hook, command: str) -> json_edit.Json:
+    matcher: dict[str, json_edit.Json] = {} if hook.matcher is None else {"matcher": hook.matcher}
     handler = {"type": "command", "command": command, "timeout": hook.timeout_s}
     return {**matcher, "hooks": [handler]}
 
@@ -105,20 +94,23 @@ def _find_extra(found: tuple[InstalledHook, ...], wanted: set[str]) -> Installed
 
 
 def _find_ours(root: Node, agent: str) -> Iterator[InstalledHook]:
-    hooks = find_child(root, HOOKS)
-    at_hooks = find_last_index(root, HOOKS)
+    hooks = json_edit.find_child(root, HOOKS)
+    at_hooks = json_edit.find_last_index(root, HOOKS)
     if not isinstance(hooks, MappingNode) or at_hooks is None:
         return
     for at_event, member in enumerate(hooks.members):
         for at_group, group in enumerate(_items(member.node)):
-            handlers, at_handlers = find_child(group, HOOKS), find_last_index(group, HOOKS)
+            handlers, at_handlers = (
+                json_edit.find_child(group, HOOKS),
+                json_edit.find_last_index(group, HOOKS),
+            )
             if at_handlers is None:
                 continue
             group_route = (at_hooks, at_event, at_group)
             for at_handler, handler in enumerate(_items(handlers)):
                 command, at_command = (
-                    find_child(handler, "command"),
-                    find_last_index(handler, "command"),
+                    json_edit.find_child(handler, "command"),
+                    json_edit.find_last_index(handler, "command"),
                 )
                 if not isinstance(command, ScalarNode) or at_command is None:
                     continue

@@ -8,19 +8,7 @@ plug-ins may load, it must be in that too.
 import re
 from collections.abc import Iterator
 
-from ullage.core.install.json_edit import (
-    Before,
-    Route,
-    append_item,
-    find_child,
-    find_node,
-    find_route,
-    is_blank,
-    note_containers,
-    remove,
-    replace_scalar,
-    set_member,
-)
+from ullage.core.install import json_edit
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
 
@@ -33,7 +21,7 @@ _OUR_FOLDER = re.compile(r"[/\\]ullage[/\\]agents[/\\]openclaw\Z")
 """Where the plug-in lies below any state folder that is named as it is by default."""
 
 
-def add_plugin(text: str, folder: str, before: Before | None) -> str:
+def add_plugin(text: str, folder: str, before: json_edit.Before | None) -> str:
     """Give the text with our plug-in, lying in `folder`, loaded, on and asked to compact.
 
     Another provider of compaction stays: `notes_on` tells of it.
@@ -43,43 +31,43 @@ def add_plugin(text: str, folder: str, before: Before | None) -> str:
         NotEditable: something is of another kind than OpenClaw's configuration has there.
     """
     while len(places := _load_places(text, folder)) > 1:
-        text = remove(text, places[-1], before)
+        text = json_edit.remove(text, places[-1], before)
     if not places:
-        text = append_item(text, LOAD_PATHS, folder)
+        text = json_edit.append_item(text, LOAD_PATHS, folder)
     elif _value(text, places[0]) != folder:
-        text = replace_scalar(text, places[0], folder)
+        text = json_edit.replace_scalar(text, places[0], folder)
     switch = _route(text, (*ENTRY, "enabled"))
     if _route(text, ENTRY) is None:
-        text = set_member(text, ENTRY, {"enabled": True})
+        text = json_edit.set_member(text, ENTRY, {"enabled": True})
     elif switch is not None and _value(text, switch) is False:
-        text = replace_scalar(text, switch, value=True)
+        text = json_edit.replace_scalar(text, switch, value=True)
     allowed = _node(text, ALLOW)
     if isinstance(allowed, ListNode) and allowed.items and _allow_route(text) is None:
-        text = append_item(text, ALLOW, PLUGIN)
+        text = json_edit.append_item(text, ALLOW, PLUGIN)
     if _route(text, PROVIDER) is None:
-        text = set_member(text, PROVIDER, PLUGIN)
+        text = json_edit.set_member(text, PROVIDER, PLUGIN)
     return text
 
 
-def remove_plugin(text: str, folder: str, before: Before | None) -> str:
+def remove_plugin(text: str, folder: str, before: json_edit.Before | None) -> str:
     """Give the text without our plug-in, and without what only held what is ours.
 
     Raises:
         NotRead: the text is not JSON5.
     """
     while (route := next(_plugin_routes(text, folder), None)) is not None:
-        text = remove(text, route, before)
+        text = json_edit.remove(text, route, before)
     return text
 
 
-def note_before_plugin(text: str, folder: str, before: Before | None) -> Before:
+def note_before_plugin(text: str, folder: str, before: json_edit.Before | None) -> json_edit.Before:
     """Note what must be known to take our plug-in back, also where it is there already."""
     paths = [
         path[:depth]
         for path in (LOAD_PATHS, ENTRY[:-1], ALLOW, PROVIDER[:-1])
         for depth in range(1, len(path) + 1)
     ]
-    return note_containers(remove_plugin(text, folder, before), sorted(set(paths)))
+    return json_edit.note_containers(remove_plugin(text, folder, before), sorted(set(paths)))
 
 
 def find_other_provider(text: str) -> str | None:
@@ -99,7 +87,7 @@ def find_off_switch(text: str) -> str | None:
     return None
 
 
-def _plugin_routes(text: str, folder: str) -> Iterator[Route]:
+def _plugin_routes(text: str, folder: str) -> Iterator[json_edit.Route]:
     yield from _load_places(text, folder)
     for route in (_route(text, ENTRY), _allow_route(text)):
         if route is not None:
@@ -109,7 +97,7 @@ def _plugin_routes(text: str, folder: str) -> Iterator[Route]:
         yield provider
 
 
-def _load_places(text: str, folder: str) -> list[Route]:
+def _load_places(text: str, folder: str) -> list[json_edit.Route]:
     node, route = _node(text, LOAD_PATHS), _route(text, LOAD_PATHS)
     if not isinstance(node, ListNode) or route is None:
         return []
@@ -122,7 +110,7 @@ def _load_places(text: str, folder: str) -> list[Route]:
     ]
 
 
-def _allow_route(text: str) -> Route | None:
+def _allow_route(text: str) -> json_edit.Route | None:
     node, route = _node(text, ALLOW), _route(text, ALLOW)
     if route is None or not isinstance(node, ListNode):
         return None
@@ -135,17 +123,17 @@ def _index_of(node: ListNode, value: str) -> int | None:
     return values.index(value) if value in values else None
 
 
-def _route(text: str, path: tuple[str, ...]) -> Route | None:
-    return None if is_blank(text) else find_route(parse_json5(text), path)
+def _route(text: str, path: tuple[str, ...]) -> json_edit.Route | None:
+    return None if json_edit.is_blank(text) else json_edit.find_route(parse_json5(text), path)
 
 
 def _node(text: str, path: tuple[str, ...]) -> Node | None:
-    node: Node | None = None if is_blank(text) else parse_json5(text)
+    node: Node | None = None if json_edit.is_blank(text) else parse_json5(text)
     for key in path:
-        node = find_child(node, key) if isinstance(node, MappingNode) else None
+        node = json_edit.find_child(node, key) if isinstance(node, MappingNode) else None
     return node
 
 
-def _value(text: str, route: Route) -> object:
-    node = find_node(parse_json5(text), route)
+def _value(text: str, route: json_edit.Route) -> object:
+    node = json_edit.find_node(parse_json5(text), route)
     return node.value if isinstance(node, ScalarNode) else None

@@ -15,16 +15,8 @@ from ullage.core.text.claims import has_digit
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line, separate_injected
 from ullage.core.text.wording import is_directive, read_wording
+from ullage.core.transcript import message
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import (
-    Image,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    plain_text,
-    result_text,
-)
 
 FactKind: TypeAlias = Literal["pin", "constraint", "open item", "decision", "identifier", "file"]
 KINDS: tuple[FactKind, ...] = (
@@ -304,14 +296,14 @@ def _list_texts(items: Sequence[ContextItem]) -> Iterator[str]:
     for item in items:
         for block in item.message.blocks:
             match block:
-                case Text() | Thinking():
+                case message.Text() | message.Thinking():
                     yield block.text
-                case ToolCall():
+                case message.ToolCall():
                     yield block.name
                     yield block.arguments.replace("\\n", "\n").replace("\\\\", "\\")
-                case ToolResult():
-                    yield result_text(block)
-                case Image():
+                case message.ToolResult():
+                    yield message.result_text(block)
+                case message.Image():
                     pass
 
 
@@ -341,16 +333,16 @@ def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]
 def _list_result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
     for item in items:
         for block in item.message.blocks:
-            if isinstance(block, ToolResult):
-                yield result_text(block)
+            if isinstance(block, message.ToolResult):
+                yield message.result_text(block)
         if item.category in ("user", "injected"):
-            yield separate_injected(plain_text(item.message))[1]
+            yield separate_injected(message.plain_text(item.message))[1]
 
 
 def _list_spoken(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iterator[str]:
     for item in items:
         if item.category in categories:
-            yield separate_injected(plain_text(item.message))[0]
+            yield separate_injected(message.plain_text(item.message))[0]
 
 
 def _list_stale(facts: Facts, summary: str) -> Iterator[str]:

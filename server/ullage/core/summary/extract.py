@@ -6,18 +6,8 @@ from functools import cache
 
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.summary_sections import FOCUS, LEFT_OUT, SECTIONS, write_sections
+from ullage.core.summary import summary_lines
 from ullage.core.summary.data_lines import list_data_lines, list_data_sources
-from ullage.core.summary.summary_lines import (
-    CONSTRAINTS,
-    DECISIONS,
-    ESSENTIAL,
-    FILES,
-    GOAL,
-    IDENTIFIERS,
-    REMAINING,
-    Line,
-    list_lines,
-)
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import gist, one_line
 from ullage.core.transcript.context import ContextItem
@@ -32,8 +22,11 @@ _PROSE_SHARE = 0.3
 _NOTE_TOKENS = 24
 """Held back for the line that says what was left out."""
 _NOTED = {
-    CONSTRAINTS: "constraints", DECISIONS: "decisions", REMAINING: "open points", FILES: "files",
-}  # fmt: skip
+    summary_lines.CONSTRAINTS: "constraints",
+    summary_lines.DECISIONS: "decisions",
+    summary_lines.REMAINING: "open points",
+    summary_lines.FILES: "files",
+}
 """Sections of weight, as the note on what the budget left out calls them."""
 
 
@@ -51,10 +44,12 @@ def summarize(
     may enter. Facts that were collected from the items already spare collecting them again.
     """
     facts = collect_facts(items) if facts is None else facts
-    lines = list_lines(facts, focus)
+    lines = summary_lines.list_lines(facts, focus)
     if focus and focus.strip():
         text = FOCUS + one_line(gist(focus, 200))
-        lines.append(Line(section=GOAL, text=text, priority=1100, order=-1e9))
+        lines.append(
+            summary_lines.Line(section=summary_lines.GOAL, text=text, priority=1100, order=-1e9)
+        )
     lines.sort(key=lambda line: -line.priority)
     counted = cache(count)
     room = budget_tokens - counted(_write([], "")) - _NOTE_TOKENS
@@ -69,18 +64,18 @@ def summarize(
     return _fit(lines, kept, budget_tokens, count)
 
 
-def _count_lines(lines: Sequence[Line], counted: Count) -> int:
+def _count_lines(lines: Sequence[summary_lines.Line], counted: Count) -> int:
     return sum(counted(f"- {line.text}\n") for line in lines)
 
 
 def _choose(
-    lines: Sequence[Line], n_used: int, room: int, share: int, counted: Count
-) -> list[Line]:
+    lines: Sequence[summary_lines.Line], n_used: int, room: int, share: int, counted: Count
+) -> list[summary_lines.Line]:
     """Take lines by priority: essential ones up to the whole room, others up to their share."""
-    kept: list[Line] = []
+    kept: list[summary_lines.Line] = []
     n_bulk = 0
     for line in lines:
-        limit = room if line.priority >= ESSENTIAL else share
+        limit = room if line.priority >= summary_lines.ESSENTIAL else share
         if limit - n_used < 4:
             continue
         n_line = counted(f"- {line.text}\n")
@@ -93,8 +88,12 @@ def _choose(
 
 
 def _list_data(
-    items: Sequence[ContextItem], facts: Facts, kept: list[Line], room: int, counted: Count
-) -> Iterator[Line]:
+    items: Sequence[ContextItem],
+    facts: Facts,
+    kept: list[summary_lines.Line],
+    room: int,
+    counted: Count,
+) -> Iterator[summary_lines.Line]:
     """Add identifiers that no kept line holds, the best first."""
     spoken = "\n".join(sentence.text for sentence in facts.sentences)
     shown = {name for line in kept for _, name in find_identifiers(line.text)}
@@ -114,10 +113,12 @@ def _list_data(
             room -= n_line
             prose_room -= 0 if line.names else n_line
             shown.update(line.names)
-            yield Line(section=IDENTIFIERS, text=text, priority=100 + line.score, order=at)
+            yield summary_lines.Line(
+                section=summary_lines.IDENTIFIERS, text=text, priority=100 + line.score, order=at
+            )
 
 
-def _write(lines: Sequence[Line], note: str) -> str:
+def _write(lines: Sequence[summary_lines.Line], note: str) -> str:
     texts: dict[str, list[str]] = {name: [] for name in SECTIONS}
     for line in sorted(lines, key=lambda line: line.order):
         texts[SECTIONS[line.section]].append(line.text)
@@ -126,14 +127,19 @@ def _write(lines: Sequence[Line], note: str) -> str:
     return write_sections(texts)
 
 
-def _write_note(lines: Sequence[Line], kept: Sequence[Line]) -> str:
+def _write_note(lines: Sequence[summary_lines.Line], kept: Sequence[summary_lines.Line]) -> str:
     """Say what of weight the budget left out."""
     n_left = Counter(line.section for line in set(lines) - set(kept))
     parts = [f"{n_left[section]} {what}" for section, what in _NOTED.items() if n_left[section]]
     return f"{LEFT_OUT}{', '.join(parts)})" if parts else ""
 
 
-def _fit(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) -> str:
+def _fit(
+    lines: list[summary_lines.Line],
+    kept: list[summary_lines.Line],
+    budget_tokens: int,
+    count: Count,
+) -> str:
     """Write, dropping the lines of lowest priority until the whole is within the budget."""
     kept = sorted(kept, key=lambda line: -line.priority)
     while True:
@@ -147,7 +153,7 @@ def _fit(lines: list[Line], kept: list[Line], budget_tokens: int, count: Count) 
         kept = kept[:-n_dropped]
 
 
-def _cut_short(lines: list[Line], budget_tokens: int, count: Count) -> str:
+def _cut_short(lines: list[summary_lines.Line], budget_tokens: int, count: Count) -> str:
     """Write what fits of the lines of highest priority where not even the headings fit."""
     text = f"- {LEFT_OUT}the budget of {budget_tokens} tokens is too small for a summary)"
     for line in lines:

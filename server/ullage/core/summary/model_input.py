@@ -8,17 +8,8 @@ import msgspec
 
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import one_line, separate_injected
+from ullage.core.transcript import message
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    plain_text,
-    result_text,
-)
 
 Origin: TypeAlias = Literal["user", "assistant", "tool call", "tool result", "program"]
 """Who wrote a text; only a user has the authority to set goals and rules."""
@@ -78,7 +69,7 @@ def _name_origin(piece: Excerpt) -> str:
 
 
 def _read_excerpts(item: ContextItem) -> Iterator[Excerpt]:
-    text = plain_text(item.message)
+    text = message.plain_text(item.message)
     if item.category == "user":
         own, foreign = separate_injected(text)
         yield Excerpt(origin="user", name="", text=own)
@@ -91,19 +82,19 @@ def _read_excerpts(item: ContextItem) -> Iterator[Excerpt]:
         yield from _read_data(block)
 
 
-def _read_data(block: Block) -> Iterator[Excerpt]:
+def _read_data(block: message.Block) -> Iterator[Excerpt]:
     match block:
-        case ToolCall():
+        case message.ToolCall():
             yield Excerpt(origin="tool call", name=_clean_name(block.name), text=block.arguments)
-        case ToolResult():
-            text = result_text(block)
-            n_images = sum(isinstance(part, Image) for part in block.content)
+        case message.ToolResult():
+            text = message.result_text(block)
+            n_images = sum(isinstance(part, message.Image) for part in block.content)
             text += "\n[image]" * n_images
             text = f"(failed)\n{text}" if block.is_error else text
             yield Excerpt(origin="tool result", name=_clean_name(block.name), text=text)
-        case Image():
+        case message.Image():
             yield Excerpt(origin="program", name="", text="[image]")
-        case Text() | Thinking():
+        case message.Text() | message.Thinking():
             return
 
 

@@ -8,15 +8,9 @@ import msgspec
 from ullage.core.facts.command_runs import CommandRun, run_key
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
+from ullage.core.text import wording
 from ullage.core.text.identifiers import score_identifiers
 from ullage.core.text.prose import gist, one_line
-from ullage.core.text.wording import (
-    is_intention,
-    read_wording,
-    rule_strength,
-    score_novelty,
-    score_rarity,
-)
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)
@@ -79,13 +73,15 @@ def list_lines(facts: Facts, focus: str | None) -> list[Line]:
 def apply_focus(lines: list[Line], focus: str | None) -> list[Line]:
     """Raise the lines that share words with the focus."""
     words = {
-        word for word in read_wording(focus or "").words if len(word) > 2 or not word.isascii()
+        word
+        for word in wording.read_wording(focus or "").words
+        if len(word) > 2 or not word.isascii()
     }
     if not words:
         return lines
     return [
         msgspec.structs.replace(line, priority=min(line.priority * _FOCUS_FACTOR, ESSENTIAL - 1))
-        if line.priority < ESSENTIAL and words & read_wording(line.text).words
+        if line.priority < ESSENTIAL and words & wording.read_wording(line.text).words
         else line
         for line in lines
     ]
@@ -104,7 +100,7 @@ def _count_words(facts: Facts) -> Counter[str]:
         counts.update(sentence.wording.words)
     for name in ("Goal", "Work completed"):
         for point in facts.previous_lines(name):
-            counts.update(read_wording(point).words)
+            counts.update(wording.read_wording(point).words)
     return counts
 
 
@@ -170,7 +166,7 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         if sentence.is_bulk:
             is_new = at >= len(facts.sentences) - _MAX_SCORED
             priority = 40 * score_identifiers(sentence.text) if is_new else 0.0
-            priority += 250 * score_rarity(sentence.wording.words, counts)
+            priority += 250 * wording.score_rarity(sentence.wording.words, counts)
             if priority < 2 * _MIN_TOLD_PRIORITY:
                 continue
         yield Line(section=GOAL, text=sentence.text, priority=priority, order=_FORMER + at)
@@ -178,7 +174,9 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 
 def _list_rules(facts: Facts) -> Iterator[Line]:
     for at, rule in enumerate(facts.rules):
-        priority = 885.0 if rule.is_bulk else 1000.0 if rule_strength(rule.wording) > 1 else 985.0
+        priority = (
+            885.0 if rule.is_bulk else 1000.0 if wording.rule_strength(rule.wording) > 1 else 985.0
+        )
         yield Line(
             section=CONSTRAINTS, text=rule.text, priority=priority, order=at, is_bulk=rule.is_bulk
         )
@@ -215,14 +213,16 @@ def _list_turns(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 def _rate_told(text: str, counts: Counter[str]) -> float:
     """Say from 0 to 250 how much a text tells that is exact, or said nowhere else."""
     text = text[:_MAX_ASK_CHARS]
-    return 25 * score_identifiers(text) + 100 * score_novelty(read_wording(text).words, counts)
+    return 25 * score_identifiers(text) + 100 * wording.score_novelty(
+        wording.read_wording(text).words, counts
+    )
 
 
 def _find_first_telling(answer: str) -> str:
     """Give the first words of an answer that say more than that it begins."""
     lines = [raw.strip().lstrip("#*->• ").replace("**", "") for raw in answer[:3000].split("\n")]
     for at, line in enumerate(lines):
-        if len(line) > 15 and not is_intention(line.lower()):
+        if len(line) > 15 and not wording.is_intention(line.lower()):
             return gist(" ".join(lines[at:]), _MAX_ANSWER_CHARS)
     return gist(answer, _MAX_ANSWER_CHARS)
 
@@ -245,11 +245,11 @@ def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         if sentence.is_user or sentence.kind not in _KIND_PRIORITY:
             continue
         exact = score_identifiers(sentence.text) if at >= n_sentences - _MAX_SCORED else 0.0
-        is_announced = is_intention(sentence.text.lower())
+        is_announced = wording.is_intention(sentence.text.lower())
         if len(sentence.text) < 20 or (is_announced and exact < 1) or sentence.text in shown:
             continue
         priority = _KIND_PRIORITY[sentence.kind] + 60 * exact
-        priority += 120 * score_rarity(sentence.wording.words, counts)
+        priority += 120 * wording.score_rarity(sentence.wording.words, counts)
         if sentence.n_item in decided and not is_announced:
             priority += 100
         age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)
@@ -271,7 +271,9 @@ def _list_state(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         yield Line(section=STATE, text=text, priority=840, order=0)
     answer = facts.last_answer
     if answer:
-        novelty = score_novelty(read_wording(answer[:_MAX_STATE_CHARS]).words, counts)
+        novelty = wording.score_novelty(
+            wording.read_wording(answer[:_MAX_STATE_CHARS]).words, counts
+        )
         n_chars = _MAX_STATE_CHARS if novelty > _MIN_STATE_NOVELTY else _MAX_DRONE_CHARS
         text = f"last answer: {gist(answer, n_chars)}"
         yield Line(section=STATE, text=text, priority=835, order=1)

@@ -18,6 +18,7 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
+from ullage.lsp import protocol
 from ullage.lsp.commands.compact import made_outcome
 from ullage.lsp.commands.confirm import cancelled, nothing_to_do
 from ullage.lsp.commands.progress import Report, model_for, with_model, with_progress
@@ -25,31 +26,26 @@ from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import tell
-from ullage.lsp.protocol import (
-    ApplyArgument,
-    Outcome,
-    Preview,
-    PreviewArgument,
-    PreviewResult,
-    RegenerateArgument,
-    SessionRef,
-)
 from ullage.lsp.state import UllageServer
 
 
-async def make_only(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
+async def make_only(ls: UllageServer, argument: protocol.PreviewArgument) -> protocol.PreviewResult:
     """Make a preview for a client that shows its two files itself."""
     return await _make(ls, argument.session, argument.layer, argument.focus)
 
 
-async def run_preview(ls: UllageServer, argument: PreviewArgument) -> PreviewResult:
+async def run_preview(
+    ls: UllageServer, argument: protocol.PreviewArgument
+) -> protocol.PreviewResult:
     """Make a preview, and have a client show it that can show documents."""
     result = await make_only(ls, argument)
     await _show(ls, result)
     return result
 
 
-async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> PreviewResult:
+async def run_regenerate(
+    ls: UllageServer, argument: protocol.RegenerateArgument
+) -> protocol.PreviewResult:
     """Make a preview anew, in the same files; the focus stays if none is named."""
     before = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     note = before.note
@@ -60,7 +56,7 @@ async def run_regenerate(ls: UllageServer, argument: RegenerateArgument) -> Prev
     return result
 
 
-async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
+async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> protocol.Outcome:
     """Make the compaction with the text that the user left above the marker."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     text = ls.documents.texts.get(preview.proposed_path)
@@ -86,13 +82,15 @@ async def run_apply(ls: UllageServer, argument: ApplyArgument) -> Outcome:
     return made_outcome(plan, made)
 
 
-async def run_discard(ls: UllageServer, argument: ApplyArgument) -> Outcome:
+async def run_discard(ls: UllageServer, argument: protocol.ApplyArgument) -> protocol.Outcome:
     """Remove a preview; the session is as it was."""
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     aside = await asyncio.to_thread(discard_preview, preview, ls.places, ls.documents.texts)
     ls.documents.materials.forget(preview.proposed_path)
     kept = "" if aside is None else f" The proposal that you edited is kept: {aside}"
-    return Outcome(outcome="done", message=f"Preview discarded; the session is as it was.{kept}")
+    return protocol.Outcome(
+        outcome="done", message=f"Preview discarded; the session is as it was.{kept}"
+    )
 
 
 async def _make(
@@ -102,7 +100,7 @@ async def _make(
     focus: str | None,
     *,
     is_anew: bool = False,
-) -> PreviewResult:
+) -> protocol.PreviewResult:
     loaded = await load_session(ls, session)
 
     async def make_with(model: ModelUse) -> CompactionPreview | Unneeded:
@@ -113,10 +111,10 @@ async def _make(
 
     preview = await with_model(ls, loaded, make_with)
     if preview is None:
-        return PreviewResult(preview=None, message="Preview cancelled.")
+        return protocol.PreviewResult(preview=None, message="Preview cancelled.")
     if isinstance(preview, Unneeded):
-        return PreviewResult(preview=None, message=f"Nothing to do: {preview.reason}")
-    return PreviewResult(preview=_reference(preview), message=_remark(preview))
+        return protocol.PreviewResult(preview=None, message=f"Nothing to do: {preview.reason}")
+    return protocol.PreviewResult(preview=_reference(preview), message=_remark(preview))
 
 
 def _remark(preview: CompactionPreview) -> str:
@@ -128,11 +126,11 @@ def _remark(preview: CompactionPreview) -> str:
     return ""
 
 
-def _reference(preview: CompactionPreview) -> Preview:
+def _reference(preview: CompactionPreview) -> protocol.Preview:
     note = preview.note
-    return Preview(
+    return protocol.Preview(
         preview=preview.preview_id,
-        session=SessionRef(agent=note.agent, sessionId=note.session_id, path=note.path),
+        session=protocol.SessionRef(agent=note.agent, sessionId=note.session_id, path=note.path),
         beforePath=str(preview.before_path),
         proposedPath=str(preview.proposed_path),
         title=preview.title,
@@ -141,7 +139,7 @@ def _reference(preview: CompactionPreview) -> Preview:
     )
 
 
-async def _show(ls: UllageServer, result: PreviewResult) -> None:
+async def _show(ls: UllageServer, result: protocol.PreviewResult) -> None:
     """Open the proposal, or say where it is, or why there is none."""
     if result.message:
         tell(ls, result.message)

@@ -11,33 +11,24 @@ from ullage.core.documents.finding import TextFix
 from ullage.core.documents.outline import find_row_at_line
 from ullage.core.summary.preview import LOST_CODES, OUTDATED
 from ullage.core.text.positions import Positions
+from ullage.lsp import protocol
 from ullage.lsp.convert import SOURCE, path_of, range_of
 from ullage.lsp.documents.diagnostics import UTILIZATION_CODE
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
-from ullage.lsp.protocol import (
-    CHECKPOINT_COMMAND,
-    COMPACT_COMMAND,
-    PIN_COMMAND,
-    PREVIEW_COMMAND,
-    PRUNE_COMMAND,
-    REGENERATE_COMMAND,
-    RESTORE_COMMAND,
-    UNDO_COMMAND,
-)
 from ullage.lsp.state import UllageServer
 
 RELIEF = (
-    ("Compact this session…", COMPACT_COMMAND),
-    ("Preview the compaction…", PREVIEW_COMMAND),
-    ("Prune old tool output…", PRUNE_COMMAND),
-    ("Write a checkpoint", CHECKPOINT_COMMAND),
+    ("Compact this session…", protocol.COMPACT_COMMAND),
+    ("Preview the compaction…", protocol.PREVIEW_COMMAND),
+    ("Prune old tool output…", protocol.PRUNE_COMMAND),
+    ("Write a checkpoint", protocol.CHECKPOINT_COMMAND),
 )
 """Against a full context; the first is preferred."""
 ALWAYS = (
     *RELIEF[1:],
-    ("Undo the last change…", UNDO_COMMAND),
-    ("Restore the latest checkpoint…", RESTORE_COMMAND),
+    ("Undo the last change…", protocol.UNDO_COMMAND),
+    ("Restore the latest checkpoint…", protocol.RESTORE_COMMAND),
 )
 """What is offered anywhere in a transcript, with or without a finding."""
 SETTLED_CODES = frozenset((*LOST_CODES.values(), OUTDATED))
@@ -71,7 +62,7 @@ async def answer_code_actions(
             for title, command in ALWAYS
             if command in offered and command not in taken
         ]
-        if PIN_COMMAND in offered:
+        if protocol.PIN_COMMAND in offered:
             actions += await _pinning(ls, path, params)
     return actions
 
@@ -87,7 +78,7 @@ async def _pinning(
     row = None if outlined is None else find_row_at_line(outlined.outline, params.range.start.line)
     if row is None or row.kind != "user":
         return []
-    return [_action("Pin this message", PIN_COMMAND, path, entry=row.entry_id)]
+    return [_action("Pin this message", protocol.PIN_COMMAND, path, entry=row.entry_id)]
 
 
 def _relief(
@@ -96,7 +87,7 @@ def _relief(
     actions = [
         _action(title, command, path, finding) for title, command in RELIEF if command in offered
     ]
-    if actions and COMPACT_COMMAND in offered:
+    if actions and protocol.COMPACT_COMMAND in offered:
         actions[0].is_preferred = True
     return actions
 
@@ -154,7 +145,7 @@ def _regeneration(proposal: CheckedProposal, outdated: list[types.Diagnostic]) -
         kind=types.CodeActionKind.QuickFix,
         diagnostics=outdated,
         is_preferred=True,
-        command=types.Command("Regenerate…", REGENERATE_COMMAND, arguments=arguments),
+        command=types.Command("Regenerate…", protocol.REGENERATE_COMMAND, arguments=arguments),
     )
 
 
@@ -208,7 +199,7 @@ def _action(
     argument = {"session": str(path)}
     if entry is not None:
         argument["entry"] = entry
-    if command == RESTORE_COMMAND:
+    if command == protocol.RESTORE_COMMAND:
         argument["into"] = "session"
     is_fix = finding is not None
     return types.CodeAction(

@@ -5,16 +5,9 @@ import re
 from lsprotocol import types
 
 from ullage.app.config.report import PlainValue, SettingReport, report_config
+from ullage.app.documents import outline_text
 from ullage.app.documents.instruction_size import sent_tokens
 from ullage.app.documents.outline import Outlined, answered_calls, placed_compactions
-from ullage.app.documents.outline_text import (
-    KIND_NAMES,
-    change_text,
-    presence_text,
-    summary_lines,
-    tokens_text,
-    total_text,
-)
 from ullage.app.gauge.status_text import ago
 from ullage.core.config.key import Key
 from ullage.core.config.read import key_at
@@ -44,7 +37,7 @@ def transcript_hover(outlined: Outlined, params: types.HoverParams) -> types.Hov
     if row is None:
         return None
     when = "" if row.at_ms is None else f" · {ago(row.at_ms)}"
-    parts = [f"**{KIND_NAMES[row.kind]}**{when}"]
+    parts = [f"**{outline_text.KIND_NAMES[row.kind]}**{when}"]
     if row.title:
         parts.append(escape_markdown(row.title))
     parts += [escape_markdown(call) for call in row.calls or answered_calls(outlined, row)]
@@ -52,16 +45,20 @@ def transcript_hover(outlined: Outlined, params: types.HoverParams) -> types.Hov
         for placed in placed_compactions(outlined):
             if placed.row is row:
                 parts += _compaction_parts(outlined, placed.compaction)
-    lines = (tokens_text(outlined, row), total_text(outlined, row), presence_text(outlined, row))
+    lines = (
+        outline_text.tokens_text(outlined, row),
+        outline_text.total_text(outlined, row),
+        outline_text.presence_text(outlined, row),
+    )
     parts.append("  \n".join(line for line in lines if line))
     return _hover(parts)
 
 
 def _compaction_parts(outlined: Outlined, compaction: Compaction) -> list[str]:
     loss = noted_loss(compaction.details)
-    lines = summary_lines(outlined, compaction)
+    lines = outline_text.summary_lines(outlined, compaction)
     return [
-        change_text(compaction),
+        outline_text.change_text(compaction),
         *([] if loss is None else [f"Audit: {escape_markdown(measured_text(loss))}"]),
         *(["\n".join(f"> {escape_markdown(line)}  " for line in lines)] if lines else []),
     ]

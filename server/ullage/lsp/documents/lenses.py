@@ -17,28 +17,18 @@ from ullage.core.documents.text_sections import estimate_text
 from ullage.core.documents.virtual_uri import VirtualUri, write_summary_uri, write_virtual_uri
 from ullage.core.gauge.gauge import gauge_text
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
+from ullage.lsp import protocol
 from ullage.lsp.convert import line_range
 from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_text
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
-from ullage.lsp.protocol import (
-    APPLY_COMMAND,
-    CHECKPOINT_COMMAND,
-    COMPACT_COMMAND,
-    DISCARD_COMMAND,
-    PRUNE_COMMAND,
-    REGENERATE_COMMAND,
-    RESTORE_COMMAND,
-    SHOW_COMMAND,
-    UNDO_COMMAND,
-)
 from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.yaml_file import load
 
 HEAD = (
-    ("Compact…", COMPACT_COMMAND),
-    ("Prune…", PRUNE_COMMAND),
-    ("Write Checkpoint", CHECKPOINT_COMMAND),
+    ("Compact…", protocol.COMPACT_COMMAND),
+    ("Prune…", protocol.PRUNE_COMMAND),
+    ("Write Checkpoint", protocol.CHECKPOINT_COMMAND),
 )
 AS_TEXT = (("as text", "text"),)
 INTO_SESSIONS = (("into this session…", "session"), ("into a new one…", "new"))
@@ -73,12 +63,12 @@ def _of_compaction(
 ) -> Iterator[Command]:
     compaction = placed.compaction
     yield Command(change_text(compaction), "")
-    if compaction.summary and SHOW_COMMAND in offered:
+    if compaction.summary and protocol.SHOW_COMMAND in offered:
         uri = write_summary_uri(str(loaded.path), compaction.entry_id)
-        yield Command("Show summary", SHOW_COMMAND, arguments=[{"uri": uri}])
+        yield Command("Show summary", protocol.SHOW_COMMAND, arguments=[{"uri": uri}])
     # A prune since then would be taken back first.
-    if UNDO_COMMAND in offered and placed.is_last and loaded.context.pruned is None:
-        yield Command("Undo", UNDO_COMMAND, arguments=[{"session": str(loaded.path)}])
+    if protocol.UNDO_COMMAND in offered and placed.is_last and loaded.context.pruned is None:
+        yield Command("Undo", protocol.UNDO_COMMAND, arguments=[{"session": str(loaded.path)}])
 
 
 async def checkpoint_lenses(ls: UllageServer, path: Path, params: CodeLensParams) -> list[CodeLens]:
@@ -104,14 +94,16 @@ def _of_checkpoint(file: SmallFile, *, can_show: bool, may_write: bool) -> Itera
     ways = (*(AS_TEXT if can_show else ()), *(INTO_SESSIONS if may_write else ()))
     for at, (title, into) in enumerate(ways):
         argument = {"session": session, "checkpoint": checkpoint, "into": into}
-        yield Command(title if at else f"Restore {title}", RESTORE_COMMAND, arguments=[argument])
+        yield Command(
+            title if at else f"Restore {title}", protocol.RESTORE_COMMAND, arguments=[argument]
+        )
     previous = meta.previous_checkpoint
     if previous is not None and can_show:
         changes = VirtualUri(
             name="Checkpoint Changes", session=session, old=previous, new=checkpoint
         )
         uri = write_virtual_uri(changes)
-        yield Command(f"Compare with {previous}", SHOW_COMMAND, arguments=[{"uri": uri}])
+        yield Command(f"Compare with {previous}", protocol.SHOW_COMMAND, arguments=[{"uri": uri}])
 
 
 def instruction_lenses(file: SmallFile, _: CodeLensParams) -> list[CodeLens]:
@@ -148,9 +140,9 @@ def _of_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Ite
         apply = "Apply" if ls.documents.is_typing_known(path) else "Apply as saved"
         saved = saved_text(note.n_tokens_before, note.n_tokens_after)
         if checked.can_apply and not is_too_long:
-            yield Command(f"{apply} ({saved})", APPLY_COMMAND, arguments=arguments)
-        yield Command("Regenerate…", REGENERATE_COMMAND, arguments=arguments)
-        yield Command("Discard", DISCARD_COMMAND, arguments=arguments)
+            yield Command(f"{apply} ({saved})", protocol.APPLY_COMMAND, arguments=arguments)
+        yield Command("Regenerate…", protocol.REGENERATE_COMMAND, arguments=arguments)
+        yield Command("Discard", protocol.DISCARD_COMMAND, arguments=arguments)
     yield Command("the text is too long for a summary" if is_too_long else checked.state, "")
     if note.memory is not None:
         yield Command(note.memory, "")

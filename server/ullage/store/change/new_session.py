@@ -12,16 +12,7 @@ from ullage.store.change.journal import CreateIntent, Journal, RemoveIntent
 from ullage.store.change.lease import held, is_left_alone
 from ullage.store.change.receipts import receipts_folder
 from ullage.store.change.session_lock import changed_meanwhile, session_lock
-from ullage.store.files.atomic import (
-    NO_LINKS,
-    make_folder,
-    publish,
-    remove_quietly,
-    sync_folder,
-    temporary_beside,
-    unused_backup,
-    write_new_file,
-)
+from ullage.store.files import atomic
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
 
@@ -40,7 +31,7 @@ def create_session(
             it is there without the disk's word that it lasts.
     """
     created = new_session_path(path, change)
-    temporary = temporary_beside(created)
+    temporary = atomic.temporary_beside(created)
     journal.write(
         CreateIntent(
             temporary=temporary.name,
@@ -49,11 +40,11 @@ def create_session(
         )
     )
     try:
-        write_new_file(temporary, change.data)
+        atomic.write_new_file(temporary, change.data)
         _give_owner(temporary, path)
         if look_at(path) != expected:
             raise changed_meanwhile(path)
-        publish(temporary, created)
+        atomic.publish(temporary, created)
     except FileExistsError:
         _withdraw(temporary, journal)
         raise WriteNotSupported(f"{created} exists already, and is not replaced") from None
@@ -66,7 +57,7 @@ def create_session(
     except BaseException:
         _withdraw(temporary, journal)
         raise
-    sync_folder(created.parent)
+    atomic.sync_folder(created.parent)
     return created, not os.path.lexists(temporary)
 
 
@@ -91,7 +82,7 @@ def remove_new_session(
         StorageError: the disk does not take it; the session stays where it is.
     """
     folder = receipts_folder(session_key, places)
-    make_folder(folder)
+    atomic.make_folder(folder)
     kept = folder / f"{receipt_id}-{path.name}"
     with session_lock(path, places):
         if not os.path.lexists(path) and has_digest(kept, sha256):
@@ -164,7 +155,7 @@ def _digest(fd: int) -> str:
 def _set_aside(path: Path, kept: Path, sha256: str, journal: Journal) -> Path:
     """Take a file out of the agent's sight; who has it open still writes to the same file."""
     if os.path.lexists(kept) and not kept.samefile(path):
-        kept = unused_backup(path)
+        kept = atomic.unused_backup(path)
     journal.write(RemoveIntent(aside=os.fsencode(kept), sha256=sha256))
     try:
         os.link(path, kept)
@@ -172,17 +163,17 @@ def _set_aside(path: Path, kept: Path, sha256: str, journal: Journal) -> Path:
         if not kept.samefile(path):
             raise
     except OSError as error:
-        if error.errno not in (errno.EXDEV, *NO_LINKS):
+        if error.errno not in (errno.EXDEV, *atomic.NO_LINKS):
             raise
         # Our folder is on another disk: beside the others it is out of sight as well.
-        kept = unused_backup(path)
+        kept = atomic.unused_backup(path)
         journal.write(RemoveIntent(aside=os.fsencode(kept), sha256=sha256))
         path.rename(kept)
-        sync_folder(path.parent)
+        atomic.sync_folder(path.parent)
         return kept
-    sync_folder(kept.parent)
+    atomic.sync_folder(kept.parent)
     path.unlink()
-    sync_folder(path.parent)
+    atomic.sync_folder(path.parent)
     return kept
 
 
@@ -194,8 +185,8 @@ def put_back(aside: Path, path: Path) -> None:
         StorageError: the disk does not confirm it.
     """
     # It was moved by a link or a rename, so that it is on the same disk.
-    publish(aside, path)
-    sync_folder(path.parent)
+    atomic.publish(aside, path)
+    atomic.sync_folder(path.parent)
 
 
 def _went_on(path: Path) -> Refused:
@@ -215,6 +206,6 @@ def _give_owner(temporary: Path, path: Path) -> None:
 
 
 def _withdraw(temporary: Path, journal: Journal) -> None:
-    remove_quietly(temporary)
+    atomic.remove_quietly(temporary)
     if not os.path.lexists(temporary):
         journal.clear()

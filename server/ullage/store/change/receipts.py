@@ -10,14 +10,7 @@ import msgspec
 from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import Before, Occasion, Receipt, ReceiptKind, ReceiptState
 from ullage.errors import StateUnwritable
-from ullage.store.files.atomic import (
-    create_file,
-    make_folder,
-    remove_quietly,
-    remove_stale_temporaries,
-    replace_file,
-    unwritable,
-)
+from ullage.store.files import atomic
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.state_file import set_aside
 
@@ -139,21 +132,21 @@ def add_receipt(receipt: Receipt, places: Places) -> Receipt:
         StateUnwritable: the disk does not take it, and the change must not be made.
     """
     folder = receipts_folder(receipt.occasion.session_key, places)
-    make_folder(folder)
+    atomic.make_folder(folder)
     number = max(_numbers(folder), default=0)
     while True:
         number += 1
         numbered = msgspec.structs.replace(receipt, receipt_id=f"{number:04}")
         path = folder / f"{numbered.receipt_id}.json"
         try:
-            create_file(path, encode(numbered))
+            atomic.create_file(path, encode(numbered))
         except FileExistsError:
             continue
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise atomic.unwritable(path, error) from None
         break
     _delete_old(folder)
-    remove_stale_temporaries(folder)
+    atomic.remove_stale_temporaries(folder)
     return numbered
 
 
@@ -176,10 +169,10 @@ def mark(
     except (FileNotFoundError, NewerVersion, ValueError):
         return
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise atomic.unwritable(path, error) from None
     changed = msgspec.structs.replace(receipt, state=state, backup=backup or receipt.backup)
     if changed != receipt:
-        replace_file(path, encode(changed))
+        atomic.replace_file(path, encode(changed))
 
 
 def mark_done(
@@ -203,7 +196,7 @@ def mark_done(
 def remove_receipt(receipt: Receipt, places: Places) -> None:
     """Remove the receipt of a change that was refused before it began."""
     folder = receipts_folder(receipt.occasion.session_key, places)
-    remove_quietly(folder / f"{receipt.receipt_id}.json")
+    atomic.remove_quietly(folder / f"{receipt.receipt_id}.json")
 
 
 def _numbers(folder: Path) -> list[int]:
@@ -212,7 +205,7 @@ def _numbers(folder: Path) -> list[int]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise unwritable(folder, error) from None
+        raise atomic.unwritable(folder, error) from None
     return sorted({int(found[1]) for name in names if (found := _FILE_NAME.match(name))})
 
 

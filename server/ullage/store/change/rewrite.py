@@ -21,15 +21,7 @@ from ullage.errors import SessionLive, StorageError, UllageError
 from ullage.store.change.journal import Journal, RewriteIntent
 from ullage.store.change.lease import Held, held, is_left_alone
 from ullage.store.change.session_lock import changed_meanwhile
-from ullage.store.files.atomic import (
-    NO_LINKS,
-    read_at,
-    rename_over,
-    sync_folder,
-    temporary_beside,
-    unused_backup,
-    write_all,
-)
+from ullage.store.files import atomic
 from ullage.store.transcript.reader import (
     BLOCK_BYTES,
     Fingerprint,
@@ -83,7 +75,7 @@ def exchange(
     path: Path, expected: Fingerprint, pieces: Iterable[bytes], journal: Journal
 ) -> Rewritten:
     """Put a new file in the place of the transcript and keep the old one beside it."""
-    temporary = temporary_beside(path)
+    temporary = atomic.temporary_beside(path)
     intent = RewriteIntent(
         device=expected.device,
         inode=expected.inode,
@@ -154,7 +146,7 @@ def drain(old: Held, new_fd: int, done: int) -> bool:
         if size > done:
             os.lseek(new_fd, 0, os.SEEK_END)
             for block in blocks(old.fd, done, size):
-                write_all(new_fd, block)
+                atomic.write_all(new_fd, block)
             os.fsync(new_fd)
             done = size
         if time.monotonic() > deadline:
@@ -171,7 +163,7 @@ def _build(path: Path, temporary: Path, pieces: Iterable[bytes]) -> Fingerprint:
     try:
         written = hashlib.sha256()
         for piece in pieces:
-            write_all(fd, piece)
+            atomic.write_all(fd, piece)
             written.update(piece)
         if sys.platform != "win32":
             now = os.fstat(fd)
@@ -198,7 +190,7 @@ def _keep_old(
 ) -> RewriteIntent:
     """Give the old file a second name that no one has."""
     while True:
-        backup = unused_backup(path)
+        backup = atomic.unused_backup(path)
         intent = msgspec.structs.replace(
             intent, backup=backup.name, new_size_bytes=built.size_bytes
         )
@@ -208,14 +200,14 @@ def _keep_old(
         except FileExistsError:
             continue
         except OSError as error:
-            if error.errno not in NO_LINKS:
+            if error.errno not in atomic.NO_LINKS:
                 raise
             _copy(path, backup)
         else:
             found = look_at(backup)
             if (found.device, found.inode) != (expected.device, expected.inode):
                 raise changed_meanwhile(path)
-        sync_folder(path.parent)
+        atomic.sync_folder(path.parent)
         return intent
 
 
@@ -225,7 +217,7 @@ def _copy(path: Path, backup: Path) -> None:
     try:
         with open_to_read(path) as file:
             for block in blocks(file.fileno(), 0, os.fstat(file.fileno()).st_size):
-                write_all(fd, block)
+                atomic.write_all(fd, block)
         os.fsync(fd)
     finally:
         os.close(fd)
@@ -240,14 +232,14 @@ def _swap(
         is_exclusive = old.is_exclusive
         if is_exclusive:
             with held(temporary) as new:
-                rename_over(temporary, path)
+                atomic.rename_over(temporary, path)
                 return _finish(path, old, new.fd, intent)
     # No file stays open over the rename, which Windows would refuse.
     if look_at(path) != expected:
         raise changed_meanwhile(path)
-    rename_over(temporary, path)
+    atomic.rename_over(temporary, path)
     try:
-        sync_folder(path.parent)
+        atomic.sync_folder(path.parent)
         return carry_over(path, intent), None
     except (StorageError, SessionLive, OSError) as error:
         return False, _unconfirmed(path, error)
@@ -259,7 +251,7 @@ def _finish(
     unconfirmed: StorageError | None = None
     try:
         # Before anyone may write to the new file its name must last.
-        sync_folder(path.parent)
+        atomic.sync_folder(path.parent)
     except StorageError as error:
         unconfirmed = _unconfirmed(path, error)
     try:
@@ -309,7 +301,7 @@ def _require_same(file: Held, expected: Fingerprint) -> None:
 
 
 def _require_line(fd: int, one: LineChange, at: int, path: Path) -> None:
-    if one.offset < at or read_at(fd, one.offset, len(one.old)) != one.old:
+    if one.offset < at or atomic.read_at(fd, one.offset, len(one.old)) != one.old:
         raise changed_meanwhile(path)
 
 
@@ -329,6 +321,6 @@ def _is_spare(backup: Path, path: Path) -> bool:
 
 def blocks(fd: int, start: int, end: int) -> Iterator[bytes]:
     """Yield the bytes of a range, which may be longer than memory."""
-    while start < end and (block := read_at(fd, start, min(BLOCK_BYTES, end - start))):
+    while start < end and (block := atomic.read_at(fd, start, min(BLOCK_BYTES, end - start))):
         yield block
         start += len(block)

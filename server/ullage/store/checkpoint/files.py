@@ -12,13 +12,7 @@ import msgspec
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.checkpoint.yaml_file import dump, load
-from ullage.store.files.atomic import (
-    create_file,
-    make_folder,
-    remove_stale_temporaries,
-    replace_file,
-    unwritable,
-)
+from ullage.store.files import atomic
 from ullage.store.files.places import Places, session_folder
 
 POINTER_NAME = "_latest.json"
@@ -96,19 +90,19 @@ def save(checkpoint: Checkpoint, folder: Path, *, n_kept: int) -> Path:
     """
     path = _create(checkpoint, folder)
     _delete_old(folder, n_kept)
-    remove_stale_temporaries(folder)
+    atomic.remove_stale_temporaries(folder)
     return path
 
 
 def _create(checkpoint: Checkpoint, folder: Path) -> Path:
-    make_folder(folder)
+    atomic.make_folder(folder)
     path = folder / f"{checkpoint.meta.checkpoint_id}.yaml"
     try:
-        create_file(path, dump(checkpoint))
+        atomic.create_file(path, dump(checkpoint))
     except FileExistsError:
         raise
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise atomic.unwritable(path, error) from None
     point_to_newest(folder)
     return path
 
@@ -153,7 +147,7 @@ def point_to_newest(folder: Path) -> None:
             is_right = False
         if is_right:
             return
-        replace_file(path, data)
+        atomic.replace_file(path, data)
 
 
 def read_latest(folder: Path) -> Latest:

@@ -16,15 +16,8 @@ from typing import Generic, TypeAlias, TypeVar, cast
 
 import msgspec
 
+from ullage.core.checkpoint import working_state
 from ullage.core.checkpoint.captured import Captured
-from ullage.core.checkpoint.working_state import (
-    CapturedResources,
-    CapturedThread,
-    Decisions,
-    OpenItems,
-    WorkingState,
-    add_captured,
-)
 from ullage.errors import StateBusy, StorageError
 from ullage.store.checkpoint.spool import SpooledFile, spool, spooled_files
 from ullage.store.files.atomic import remove_quietly
@@ -40,7 +33,12 @@ WAIT_S = 0.05
 """Who writes is done in less than that, and what would wait longer is spooled (chosen)."""
 _MAX_DIGITS = 20
 
-Part: TypeAlias = CapturedThread | Decisions | OpenItems | CapturedResources
+Part: TypeAlias = (
+    working_state.CapturedThread
+    | working_state.Decisions
+    | working_state.OpenItems
+    | working_state.CapturedResources
+)
 P_co = TypeVar("P_co", bound=Part, covariant=True)
 
 
@@ -54,10 +52,10 @@ class PartFile(msgspec.Struct, Generic[P_co], frozen=True, kw_only=True):
 
 
 _PARTS: dict[str, type[PartFile[Part]]] = {
-    "thread": PartFile[CapturedThread],
-    "decisions": PartFile[Decisions],
-    "open_items": PartFile[OpenItems],
-    "resources": PartFile[CapturedResources],
+    "thread": PartFile[working_state.CapturedThread],
+    "decisions": PartFile[working_state.Decisions],
+    "open_items": PartFile[working_state.OpenItems],
+    "resources": PartFile[working_state.CapturedResources],
 }
 """Messages first: what they decide is found again from them where the process ends there."""
 
@@ -76,11 +74,11 @@ class _OnDisk(msgspec.Struct, frozen=True, kw_only=True):
     """The latest checkpoint, empty where there is none, None where it is not known."""
     parts: dict[str, StateFile[PartFile[Part]]]
     spooled: dict[Path, StateFile[SpooledFile]]
-    state: WorkingState
+    state: working_state.WorkingState
     """Of both together."""
 
 
-def read_working_state(session_key: str, places: Places) -> WorkingState:
+def read_working_state(session_key: str, places: Places) -> working_state.WorkingState:
     """Read what is captured and no checkpoint holds; nothing of a file that cannot be read.
 
     Raises:
@@ -102,14 +100,14 @@ def add_to_working_state(session_key: str, captured: Captured, places: Places) -
     try:
         with _locked(session_key, places, timeout_s=WAIT_S):
             found = _read(session_key, places)
-            return _write(found, add_captured(found.state, captured))
+            return _write(found, working_state.add_captured(found.state, captured))
     except StateBusy:
         spool(session_key, captured, places)
         return ()
 
 
 @contextmanager
-def held_working_state(session_key: str, places: Places) -> Generator[WorkingState]:
+def held_working_state(session_key: str, places: Places) -> Generator[working_state.WorkingState]:
     """Hold the working state still for as long as a checkpoint takes that holds it then.
 
     Nothing is added in between, so that an event is in this checkpoint or in the next even where
@@ -163,8 +161,8 @@ def _read(session_key: str, places: Places) -> _OnDisk:
         latest=latest,
         parts=files,
         spooled=spooled,
-        state=add_captured(
-            msgspec.structs.replace(WorkingState(), **parts),
+        state=working_state.add_captured(
+            msgspec.structs.replace(working_state.WorkingState(), **parts),
             *(file.content.taken for file in spooled.values() if file.content is not None),
         ),
     )
@@ -202,7 +200,7 @@ def _written_ns(path: Path) -> int:
         raise StorageError(f"cannot look at {path}: {error.strerror}") from None
 
 
-def _write(found: _OnDisk, state: WorkingState) -> tuple[str, ...]:
+def _write(found: _OnDisk, state: working_state.WorkingState) -> tuple[str, ...]:
     """Replace the parts that changed; what was spooled goes once it is in them."""
     problems: list[str | None] = []
     for name, file in found.parts.items():

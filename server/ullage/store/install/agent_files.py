@@ -19,17 +19,7 @@ import msgspec
 
 from ullage.core.install.json_edit import Before, Container
 from ullage.errors import ChangedMeanwhile, StorageError, Unreadable
-from ullage.store.files.atomic import (
-    STALE_S,
-    TEMPORARY_SUFFIX,
-    create_file,
-    make_folder,
-    remove_quietly,
-    rename_over,
-    sync_folder,
-    temporary_beside,
-    write_new_file,
-)
+from ullage.store.files import atomic
 from ullage.store.files.places import Places
 from ullage.store.files.state_file import read_state
 
@@ -155,11 +145,11 @@ def _make(file: AgentFile, new: bytes | None) -> None:
     if new is None:
         _require_unchanged(file)
         file.path.unlink()
-        sync_folder(file.path.parent)
+        atomic.sync_folder(file.path.parent)
     elif file.data is None:
-        make_folder(file.path.parent)
+        atomic.make_folder(file.path.parent)
         try:
-            create_file(file.path, new)
+            atomic.create_file(file.path, new)
         except FileExistsError:
             raise ChangedMeanwhile(f"{file.path} was made meanwhile: try again") from None
     else:
@@ -168,24 +158,26 @@ def _make(file: AgentFile, new: bytes | None) -> None:
 
 def _exchange(file: AgentFile, new: bytes) -> None:
     _remove_leftovers(file.target)
-    temporary = temporary_beside(file.target)
+    temporary = atomic.temporary_beside(file.target)
     try:
-        write_new_file(temporary, new)
+        atomic.write_new_file(temporary, new)
         _take_permissions(temporary, file.target.stat())
         _require_unchanged(file)
-        rename_over(temporary, file.target)
+        atomic.rename_over(temporary, file.target)
     except BaseException:
-        remove_quietly(temporary)
+        atomic.remove_quietly(temporary)
         raise
-    sync_folder(file.target.parent)
+    atomic.sync_folder(file.target.parent)
 
 
 def _remove_leftovers(target: Path) -> None:
     """Remove what a process of ours that was killed left beside a file, in a folder of others."""
-    ours = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}{re.escape(TEMPORARY_SUFFIX)}")
+    ours = re.compile(
+        rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}{re.escape(atomic.TEMPORARY_SUFFIX)}"
+    )
     for path in target.parent.iterdir():
-        if ours.fullmatch(path.name) and time.time() - path.stat().st_mtime > STALE_S:
-            remove_quietly(path)
+        if ours.fullmatch(path.name) and time.time() - path.stat().st_mtime > atomic.STALE_S:
+            atomic.remove_quietly(path)
 
 
 def _take_permissions(path: Path, like: os.stat_result) -> None:

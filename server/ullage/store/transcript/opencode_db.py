@@ -15,14 +15,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Line
 from ullage.errors import Unreadable
-from ullage.store.transcript.database import (
-    SessionRows,
-    StoredSession,
-    int_of,
-    one_line,
-    reading,
-    text_of,
-)
+from ullage.store.transcript import database
 
 PAGE_MESSAGES = 50
 """Read in one transaction; opencode pages its own reading the same."""
@@ -51,27 +44,27 @@ _BACKWARD = (
 )
 
 
-def list_sessions(path: Path) -> tuple[StoredSession, ...]:
+def list_sessions(path: Path) -> tuple[database.StoredSession, ...]:
     """List the sessions of a database, the one written to last first.
 
     Raises:
         Unreadable: the database cannot be read.
     """
-    with reading(path) as connection:
+    with database.reading(path) as connection:
         rows = cast(list[tuple[object, ...]], connection.execute(_SESSIONS).fetchall())
     return tuple(
-        StoredSession(
-            session_id=text_of(session_id) or "",
-            directory=text_of(directory),
-            title=text_of(title) or "",
-            updated_ms=int_of(updated),
-            parent_id=text_of(parent_id),
+        database.StoredSession(
+            session_id=database.text_of(session_id) or "",
+            directory=database.text_of(directory),
+            title=database.text_of(title) or "",
+            updated_ms=database.int_of(updated),
+            parent_id=database.text_of(parent_id),
         )
         for session_id, directory, title, updated, parent_id in rows
     )
 
 
-class DatabaseLines(SessionRows):
+class DatabaseLines(database.SessionRows):
     """The lines of a session up to the message that was its last when it was looked at."""
 
     def __init__(self, path: Path, session_id: str, updated_ms: int | None = None) -> None:
@@ -81,7 +74,7 @@ class DatabaseLines(SessionRows):
             Unreadable: the database cannot be read, or has no such session.
         """
         super().__init__(path, session_id, updated_ms)
-        with reading(path) as connection:
+        with database.reading(path) as connection:
             self._session_line = _read_session(connection, session_id, path)
             self._last = cast(_Key | None, connection.execute(_LAST, (session_id,)).fetchone())
             (n_messages,) = cast(tuple[int], connection.execute(_COUNT, (session_id,)).fetchone())
@@ -114,7 +107,7 @@ class DatabaseLines(SessionRows):
             return []
         n_wanted = min(PAGE_MESSAGES, self._n_messages - n_skipped)
         values = (self.session_id, *self._last, n_wanted, n_skipped)
-        with reading(self.path) as connection:
+        with database.reading(self.path) as connection:
             rows = cast(list[_Row], connection.execute(query, values).fetchall())
             parts = _read_parts(connection, self.session_id, [row[1] for row in rows])
         return [
@@ -130,7 +123,7 @@ def _read_session(connection: sqlite3.Connection, session_id: str, path: Path) -
         raise Unreadable(f"{path} has no session {session_id}: name another session")
     names = [column[0] for column in cursor.description]
     values = {
-        name: text_of(value) if isinstance(value, bytes) else value
+        name: database.text_of(value) if isinstance(value, bytes) else value
         for name, value in zip(names, row, strict=True)
     }
     return json.dumps({"session": values}, separators=(",", ":")).encode() + b"\n"
@@ -145,7 +138,7 @@ def _read_parts(
         "SELECT message_id, id, data FROM part"  # noqa: S608 -- only question marks are put in
         f" WHERE session_id = ? AND message_id IN ({marks}) ORDER BY message_id, id"
     )
-    ids = [text_of(message_id) for message_id in message_ids]
+    ids = [database.text_of(message_id) for message_id in message_ids]
     found: dict[bytes, list[tuple[bytes, object]]] = {}
     rows = cast(
         Iterator[tuple[bytes, bytes, object]], connection.execute(query, (session_id, *ids))
@@ -159,10 +152,13 @@ def _message_line(
     session_id: str, message_id: bytes, data: object, parts: Sequence[tuple[bytes, object]]
 ) -> bytes:
     """Join the JSON of the rows as it stands, so that nothing in it is lost or written anew."""
-    ids = {"id": text_of(message_id), "sessionID": session_id}
+    ids = {"id": database.text_of(message_id), "sessionID": session_id}
     info = _with_fields(data, ids)
     joined = b",".join(
-        _part(part_data, {"id": text_of(part_id), "messageID": ids["id"], "sessionID": session_id})
+        _part(
+            part_data,
+            {"id": database.text_of(part_id), "messageID": ids["id"], "sessionID": session_id},
+        )
         for part_id, part_data in parts
     )
     return b'{"info":' + info + b',"parts":[' + joined + b"]}\n"
@@ -183,7 +179,7 @@ def _part(data: object, fields: dict[str, str | None]) -> bytes:
 
 def _with_fields(data: object, fields: dict[str, str | None]) -> bytes:
     """Add the columns to a JSON object, behind its own fields, over which they win."""
-    text = one_line(data) if isinstance(data, bytes) else b"null"
+    text = database.one_line(data) if isinstance(data, bytes) else b"null"
     if not (text.startswith(b"{") and text.endswith(b"}")):
         return text or b"null"
     body = text[1:-1].strip()

@@ -13,14 +13,8 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Entry, Header, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
 from ullage.core.transcript.message import JsonObject
+from ullage.formats.agents.claude_code import records
 from ullage.formats.agents.claude_code.messages import native_of, to_message
-from ullage.formats.agents.claude_code.records import (
-    anchor_id,
-    is_boundary_entry,
-    preserved_ids,
-    read_entry,
-    read_stub,
-)
 from ullage.formats.json_line import object_of, objects_of, text_of, texts_of
 from ullage.formats.reading import CompactionsUpwards, Walk, calls_in, make_item
 
@@ -45,16 +39,16 @@ def read_conversation(lines: Lines, header: Header, known: Index) -> Conversatio
     thread = _Thread()
     compactions = CompactionsUpwards(known)
     pruned: Entry | None = None
-    walk = Walk(lines.backward(), read_stub, known.covered_bytes)
+    walk = Walk(lines.backward(), records.read_stub, known.covered_bytes)
     for line, stub in walk:
         if stub.is_prune_note and thread.boundary is None and pruned is None:
-            note = read_entry(line)
+            note = records.read_entry(line)
             pruned = note if isinstance(note, Entry) else None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
         if stub.is_boundary:
             compactions.add(line, stub.uuid, stub.timestamp)
-        if not thread.is_complete and isinstance(entry := read_entry(line), Entry):
+        if not thread.is_complete and isinstance(entry := records.read_entry(line), Entry):
             thread.add(entry)
         walk.is_complete = thread.is_complete and compactions.is_complete
     preserved, after = thread.split()
@@ -144,19 +138,19 @@ class _Thread:
                 self._entries.append(entry)
                 self._missing.discard(entry.entry_id)
             return
-        is_boundary = is_boundary_entry(entry)
-        is_joined = is_boundary and self._wanted in preserved_ids(entry)
+        is_boundary = records.is_boundary_entry(entry)
+        is_joined = is_boundary and self._wanted in records.preserved_ids(entry)
         if not self._entries or entry.entry_id == self._wanted or is_joined:
             self._wanted = entry.parent_id
             if is_boundary:
                 self.boundary = entry
-                self._missing = set(preserved_ids(entry))
+                self._missing = set(records.preserved_ids(entry))
         self._entries.append(entry)
 
     def split(self) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
         """Give what the boundary preserved, then the boundary and what follows it."""
         by_id = {entry.entry_id: entry for entry in self._entries}
-        kept_ids = () if self.boundary is None else preserved_ids(self.boundary)
+        kept_ids = () if self.boundary is None else records.preserved_ids(self.boundary)
         n_kept = len(kept_ids)
         places = {entry_id: at for at, entry_id in reversed([*enumerate(kept_ids)])}
         on_path: set[str] = set()
@@ -167,7 +161,7 @@ class _Thread:
             if self.boundary is not None and places.get(parent_id, n_kept) < n_kept:
                 # A resumed session goes on from what was preserved, which hangs on the summary.
                 n_kept = places[parent_id] + 1
-                parent_id = anchor_id(self.boundary) or ""
+                parent_id = records.anchor_id(self.boundary) or ""
             current = by_id.get(parent_id) if parent_id else None
         kept_ids = kept_ids[:n_kept]
         on_path -= {*kept_ids}

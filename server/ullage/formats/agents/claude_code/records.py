@@ -6,15 +6,7 @@ from ullage.core.change.edit import PruneEdit
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.json_line import (
-    decode_object,
-    is_blank,
-    ms_of,
-    object_of,
-    read_object,
-    text_of,
-    texts_of,
-)
+from ullage.formats import json_line
 from ullage.formats.notes import FROM_SESSION, prune_figures, to_prune_record
 from ullage.formats.reading import make_entry, read_stub_fields
 
@@ -52,18 +44,20 @@ def read_header(lines: Lines) -> Header | None:
     for n_read, line in enumerate(lines.forward()):
         if n_read == MAX_HEADER_LINES:
             return None
-        native = decode_object(line)
+        native = json_line.decode_object(line)
         if isinstance(native, str) or "parentUuid" not in native:
             continue
-        session_id = text_of(native, "sessionId")
-        if session_id is None or text_of(native, "uuid") is None:
+        session_id = json_line.text_of(native, "sessionId")
+        if session_id is None or json_line.text_of(native, "uuid") is None:
             return None
-        agent_id = text_of(native, "agentId") if native.get("isSidechain") is True else None
+        agent_id = (
+            json_line.text_of(native, "agentId") if native.get("isSidechain") is True else None
+        )
         return Header(
             agent="claude-code",
             session_id=agent_id or session_id,
             version=0,
-            cwd=text_of(native, "cwd"),
+            cwd=json_line.text_of(native, "cwd"),
             parent_session_id=session_id if agent_id else None,
         )
     return None
@@ -76,7 +70,7 @@ def read_stub(line: Line) -> Stub | Problem | None:
     try:
         return _decode_stub(line.raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        native = read_object(line)
+        native = json_line.read_object(line)
         if not isinstance(native, dict):
             return native
         return read_stub_fields(native, Stub)
@@ -86,15 +80,15 @@ def read_entry(line: Line) -> Entry | Problem | None:
     """Read a line whole; None for blank lines and NUL padding."""
     if _is_empty(line):
         return None
-    native = read_object(line)
+    native = json_line.read_object(line)
     if not isinstance(native, dict):
         return native
     return make_entry(
         line,
         native,
-        entry_id=text_of(native, "uuid"),
-        kind=text_of(native, "type") or "",
-        parent_id=text_of(native, "parentUuid"),
+        entry_id=json_line.text_of(native, "uuid"),
+        kind=json_line.text_of(native, "type") or "",
+        parent_id=json_line.text_of(native, "parentUuid"),
     )
 
 
@@ -103,24 +97,28 @@ def is_boundary_entry(entry: Entry) -> bool:
 
 
 def metadata_of(boundary: Entry) -> JsonObject:
-    return object_of(boundary.native, "compactMetadata") or {}
+    return json_line.object_of(boundary.native, "compactMetadata") or {}
 
 
 def preserved_ids(boundary: Entry) -> tuple[str, ...]:
     """List the records before a boundary that it keeps, in the order they are sent."""
-    preserved = object_of(metadata_of(boundary), "preservedMessages") or {}
-    return texts_of(preserved, "uuids")
+    preserved = json_line.object_of(metadata_of(boundary), "preservedMessages") or {}
+    return json_line.texts_of(preserved, "uuids")
 
 
 def anchor_id(boundary: Entry) -> str | None:
     """Name the record that a boundary's preserved ones follow: its summary."""
     metadata = metadata_of(boundary)
-    kept = object_of(metadata, "preservedMessages") or object_of(metadata, "preservedSegment")
-    return text_of(kept or {}, "anchorUuid")
+    kept = json_line.object_of(metadata, "preservedMessages") or json_line.object_of(
+        metadata, "preservedSegment"
+    )
+    return json_line.text_of(kept or {}, "anchorUuid")
 
 
 def read_prune_note(note: Entry) -> PruneRecord:
-    return to_prune_record(note.native, text_of(note.native, "id") or "", ms_of(note.native))
+    return to_prune_record(
+        note.native, json_line.text_of(note.native, "id") or "", json_line.ms_of(note.native)
+    )
 
 
 def new_prune_note(context: Context, edit: PruneEdit) -> JsonObject:
@@ -129,4 +127,4 @@ def new_prune_note(context: Context, edit: PruneEdit) -> JsonObject:
 
 
 def _is_empty(line: Line) -> bool:
-    return is_blank(line) or not line.raw.strip(b"\0\r\n ")
+    return json_line.is_blank(line) or not line.raw.strip(b"\0\r\n ")

@@ -10,6 +10,7 @@ from ullage.core.transcript.context import Compaction, Context, Sketch
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index, chain
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
+from ullage.formats.agents.codex import records
 from ullage.formats.agents.codex.assembly import (
     Assembly,
     item_of,
@@ -21,14 +22,6 @@ from ullage.formats.agents.codex.doctor import RECORDS
 from ullage.formats.agents.codex.edit import EDITOR
 from ullage.formats.agents.codex.history import read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
-from ullage.formats.agents.codex.records import (
-    entry_id_of,
-    is_prune,
-    payload_of,
-    read_entry,
-    read_header,
-    read_stub,
-)
 from ullage.formats.json_line import ms_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 
@@ -64,13 +57,13 @@ def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
         window_tokens=assembly.window_tokens,
         pruned=assembly.pruned,
     )
-    index = index_of(lines, history.n_entries, refs.values(), read_stub)
+    index = index_of(lines, history.n_entries, refs.values(), records.read_stub)
     return Reading(context=context, index=index)
 
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     """Read a compaction and, from the lines after it, Codex's estimate of what it left."""
-    following = map(read_entry, islice(lines.forward(ref.offset), MAX_ESTIMATE_DISTANCE))
+    following = map(records.read_entry, islice(lines.forward(ref.offset), MAX_ESTIMATE_DISTANCE))
     entries = [entry for entry in following if isinstance(entry, Entry)]
     if not entries or (entries[0].entry_id, entries[0].kind) != (ref.entry_id, "compacted"):
         return None
@@ -93,16 +86,16 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
     assembly = Assembly.resumed(context)
     is_figure_open = context.boundary is not None and last_usage(context) is None
     leaf_id = context.leaf_id
-    walk = Walk(lines, read_stub)
+    walk = Walk(lines, records.read_stub)
     for line, stub in walk:
-        leaf_id = entry_id_of(line)
+        leaf_id = records.entry_id_of(line)
         if stub.type == "compacted" or stub.is_event("thread_rolled_back"):
             return None
         if is_figure_open and stub.is_event("token_count"):
             return None
-        entry = read_entry(line) if tells(stub) else None
+        entry = records.read_entry(line) if tells(stub) else None
         if isinstance(entry, Entry):
-            if is_prune(entry):
+            if records.is_prune(entry):
                 return None
             assembly.add(entry)
         elif entry is not None:
@@ -123,10 +116,10 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
 
 def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
     del header
-    entry = read_entry(line)
+    entry = records.read_entry(line)
     if not isinstance(entry, Entry):
         return entry
-    native = payload_of(entry)
+    native = records.payload_of(entry)
     is_message = entry.kind == "response_item" and is_sent(native)
     return Sketch(
         entry_id=entry.entry_id,
@@ -165,8 +158,8 @@ CODEX = AgentInfo(
     session_folders=_session_folders,
     has_nested_folders=True,
     subagent_folders=_subagent_folders,
-    read_header=read_header,
-    read_entries=lambda lines, _: map(read_entry, lines.forward()),
+    read_header=records.read_header,
+    read_entries=lambda lines, _: map(records.read_entry, lines.forward()),
     read_context=_read_context,
     extend=_extend,
     read_compaction=_read_compaction,

@@ -9,14 +9,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index
-from ullage.formats.agents.codex.records import (
-    Stub,
-    entry_id_of,
-    payload_of,
-    read_entry,
-    read_stub,
-    to_entry,
-)
+from ullage.formats.agents.codex import records
 from ullage.formats.json_line import int_of, object_of
 from ullage.formats.reading import CompactionsUpwards, Walk
 
@@ -41,7 +34,7 @@ def read_history(lines: Lines, known: Index) -> History:
     return _Climb(lines, known).history()
 
 
-def tells(stub: Stub) -> bool:
+def tells(stub: records.Stub) -> bool:
     """Whether a line adds to the context or tells its model, window or size."""
     is_event = stub.is_event("token_count", "task_started", "turn_started")
     return is_event or stub.type in ("response_item", "turn_context")
@@ -52,7 +45,7 @@ class _Climb:
 
     def __init__(self, lines: Lines, known: Index) -> None:
         self._known = known
-        self._walk = Walk(lines.backward(), read_stub, known.covered_bytes)
+        self._walk = Walk(lines.backward(), records.read_stub, known.covered_bytes)
         self._compactions = CompactionsUpwards(known)
         self._boundary: Entry | None = None
         self._after: list[Entry] = []
@@ -64,7 +57,7 @@ class _Climb:
 
     def history(self) -> History:
         for line, stub in self._walk:
-            self._leaf_id = self._leaf_id or entry_id_of(line)
+            self._leaf_id = self._leaf_id or records.entry_id_of(line)
             if not self._is_undone(line, stub):
                 self._add(line, stub)
             is_chain_complete = self._compactions.is_complete or not self._known.compactions
@@ -87,12 +80,12 @@ class _Climb:
         is_model_known = any(entry.kind == "turn_context" for entry in self._above)
         return is_model_known and any(_tells_usage(entry) for entry in self._above)
 
-    def _add(self, line: Line, stub: Stub) -> None:
+    def _add(self, line: Line, stub: records.Stub) -> None:
         if stub.type == "compacted":
-            self._compactions.add(line, entry_id_of(line), stub.timestamp)
+            self._compactions.add(line, records.entry_id_of(line), stub.timestamp)
             if self._boundary is None:
                 # One that is too long to read still ends what stands above it.
-                self._boundary = self._read(line) or to_entry(line, stub.type, {})
+                self._boundary = self._read(line) or records.to_entry(line, stub.type, {})
         elif self._boundary is None:
             if tells(stub) and (entry := self._read(line)):
                 self._after.append(entry)
@@ -103,20 +96,20 @@ class _Climb:
                 self._above.append(entry)
 
     def _read(self, line: Line) -> Entry | None:
-        entry = read_entry(line)
+        entry = records.read_entry(line)
         if isinstance(entry, Problem):
             self._walk.problems.append(entry)
         return entry if isinstance(entry, Entry) else None
 
-    def _is_undone(self, line: Line, stub: Stub) -> bool:
+    def _is_undone(self, line: Line, stub: records.Stub) -> bool:
         """Tell whether a rollback further down took a line back, and count down its turns.
 
         Codex cuts at the user's message itself: what it put before that message stays.
         """
         if stub.is_event("thread_rolled_back"):
-            entry = read_entry(line)
+            entry = records.read_entry(line)
             if isinstance(entry, Entry):
-                self._n_undone_turns += max(0, int_of(payload_of(entry), "num_turns") or 0)
+                self._n_undone_turns += max(0, int_of(records.payload_of(entry), "num_turns") or 0)
             return True
         if not self._n_undone_turns:
             return False
@@ -129,19 +122,19 @@ class _Climb:
 
 
 def _tells_usage(entry: Entry) -> bool:
-    return object_of(payload_of(entry), "info") is not None
+    return object_of(records.payload_of(entry), "info") is not None
 
 
-def _tells_user_message(line: Line, stub: Stub) -> bool:
+def _tells_user_message(line: Line, stub: records.Stub) -> bool:
     """Whether an event says that the message above it is the user's own."""
     if stub.is_event("user_message"):
         return True
-    entry = read_entry(line)
+    entry = records.read_entry(line)
     if not isinstance(entry, Entry):
         return False
-    return (object_of(payload_of(entry), "item") or {}).get("type") == "UserMessage"
+    return (object_of(records.payload_of(entry), "item") or {}).get("type") == "UserMessage"
 
 
-def _is_user_message(line: Line, stub: Stub) -> bool:
-    entry = read_entry(line) if stub.type == "response_item" else None
-    return isinstance(entry, Entry) and payload_of(entry).get("role") == "user"
+def _is_user_message(line: Line, stub: records.Stub) -> bool:
+    entry = records.read_entry(line) if stub.type == "response_item" else None
+    return isinstance(entry, Entry) and records.payload_of(entry).get("role") == "user"

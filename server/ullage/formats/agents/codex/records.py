@@ -7,13 +7,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.json_line import (
-    decode_object,
-    is_blank,
-    object_of,
-    read_object,
-    text_of,
-)
+from ullage.formats import json_line
 from ullage.formats.notes import own_note
 from ullage.formats.reading import make_entry, read_stub_fields
 
@@ -38,19 +32,19 @@ _decode_stub = msgspec.json.Decoder(Stub).decode
 
 def read_header(lines: Lines) -> Header | None:
     """Recognize a rollout by its first line; a forked one repeats its parent's further down."""
-    first = next((line for line in lines.forward() if not is_blank(line)), None)
-    native = "" if first is None else decode_object(first)
+    first = next((line for line in lines.forward() if not json_line.is_blank(line)), None)
+    native = "" if first is None else json_line.decode_object(first)
     if isinstance(native, str) or native.get("type") != "session_meta":
         return None
-    meta = object_of(native, "payload") or {}
-    session_id = text_of(meta, "id") or text_of(meta, "session_id")
+    meta = json_line.object_of(native, "payload") or {}
+    session_id = json_line.text_of(meta, "id") or json_line.text_of(meta, "session_id")
     if not session_id:
         return None
     return Header(
         agent="codex",
         session_id=session_id,
         version=0,
-        cwd=text_of(meta, "cwd"),
+        cwd=json_line.text_of(meta, "cwd"),
         parent_session_id=_parent_id(meta, session_id),
     )
 
@@ -63,7 +57,7 @@ def read_stub(line: Line) -> Stub | Problem | None:
         stub = None
     if stub is not None and stub.type:
         return stub
-    native = read_object(line)
+    native = json_line.read_object(line)
     if not isinstance(native, dict):
         return native
     return read_stub_fields(native, Stub)
@@ -71,10 +65,10 @@ def read_stub(line: Line) -> Stub | Problem | None:
 
 def read_entry(line: Line) -> Entry | Problem | None:
     """Read a line whole; None for blank lines."""
-    native = read_object(line)
+    native = json_line.read_object(line)
     if not isinstance(native, dict):
         return native
-    return to_entry(line, text_of(native, "type") or "", native)
+    return to_entry(line, json_line.text_of(native, "type") or "", native)
 
 
 def to_entry(line: Line, kind: str, native: JsonObject) -> Entry:
@@ -86,7 +80,7 @@ def entry_id_of(line: Line) -> str:
 
 
 def payload_of(entry: Entry) -> JsonObject:
-    return object_of(entry.native, "payload") or {}
+    return json_line.object_of(entry.native, "payload") or {}
 
 
 def is_prune(entry: Entry) -> bool:
@@ -96,13 +90,13 @@ def is_prune(entry: Entry) -> bool:
 
 def _parent_id(meta: JsonObject, session_id: str) -> str | None:
     """Name the thread that a subagent belongs to; empty where only its being one is told."""
-    source = object_of(meta, "source") or {}
+    source = json_line.object_of(meta, "source") or {}
     if "subagent" not in source and meta.get("thread_source") != "subagent":
         return None
-    spawn = object_of(object_of(source, "subagent") or {}, "thread_spawn") or {}
-    root_id = text_of(meta, "session_id")
+    spawn = json_line.object_of(json_line.object_of(source, "subagent") or {}, "thread_spawn") or {}
+    root_id = json_line.text_of(meta, "session_id")
     return (
-        text_of(spawn, "parent_thread_id")
-        or text_of(meta, "parent_thread_id")
+        json_line.text_of(spawn, "parent_thread_id")
+        or json_line.text_of(meta, "parent_thread_id")
         or (root_id if root_id and root_id != session_id else "")
     )

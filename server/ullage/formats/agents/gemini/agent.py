@@ -13,6 +13,7 @@ from ullage.core.transcript.entries import Entry, Header, Line, Lines
 from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index, chain
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
+from ullage.formats.agents.gemini import records
 from ullage.formats.agents.gemini.history import (
     Snapshot,
     is_user,
@@ -22,13 +23,6 @@ from ullage.formats.agents.gemini.history import (
     read_snapshot,
 )
 from ullage.formats.agents.gemini.messages import answered_ids, listed, parts_of, prune_message
-from ullage.formats.agents.gemini.records import (
-    is_document,
-    lines_downwards,
-    read_entry,
-    read_header,
-    read_stub,
-)
 from ullage.formats.json_line import text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 
@@ -54,8 +48,8 @@ def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
         size_bytes=lines.size_bytes,
         problems=history.problems,
     )
-    index = index_of(lines, history.n_entries, history.refs, read_stub)
-    return Reading(context=context, index=EMPTY_INDEX if is_document(lines) else index)
+    index = index_of(lines, history.n_entries, history.refs, records.read_stub)
+    return Reading(context=context, index=EMPTY_INDEX if records.is_document(lines) else index)
 
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
@@ -76,11 +70,11 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         return None
     items = list(context.items)
     model = context.model
-    walk = Walk(lines, read_stub)
+    walk = Walk(lines, records.read_stub)
     for line, stub in walk:
         if stub.is_base or stub.rewind_to is not None:
             return None
-        entry = read_entry(line) if stub.is_message else None
+        entry = records.read_entry(line) if stub.is_message else None
         if isinstance(entry, Entry):
             if not _add(items, entry):
                 return None
@@ -162,8 +156,8 @@ GEMINI = AgentInfo(
     # Not of subagents: their folder has the session's whole id, which its file's name has not, and
     # they do not name their parent.
     session_folders=_session_folders,
-    read_header=read_header,
-    read_entries=lambda lines, _: map(read_entry, lines_downwards(lines)),
+    read_header=records.read_header,
+    read_entries=lambda lines, _: map(records.read_entry, records.lines_downwards(lines)),
     read_context=_read_context,
     extend=_extend,
     read_compaction=_read_compaction,

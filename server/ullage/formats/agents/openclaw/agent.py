@@ -14,17 +14,9 @@ from ullage.core.transcript.context import Compaction, Context, ContextItem, Ske
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.index import CompactionRef, Index, chain, linear_chain
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
+from ullage.formats.agents.openclaw import entries
 from ullage.formats.agents.openclaw.doctor import RECORDS
 from ullage.formats.agents.openclaw.edit import EDITOR
-from ullage.formats.agents.openclaw.entries import (
-    EVENTS,
-    EVENTS_VERSION,
-    linear_entries,
-    read_entry,
-    read_flush_epoch,
-    read_header,
-    read_stub,
-)
 from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.agents.openclaw.notes import is_note, notes_of
@@ -46,7 +38,7 @@ _OPENCLAW = Home(variable="OPENCLAW_STATE_DIR", default=".openclaw", folders=("a
 
 
 def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
-    is_linear = header.dialect == EVENTS
+    is_linear = header.dialect == entries.EVENTS
     path = read_path(lines, header, known)
     boundary = None
     if path.boundary is not None and path.boundary.kind == "compaction":
@@ -71,13 +63,13 @@ def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
         pruned=notes.pruned,
     )
     known_refs = context.compactions if is_linear else by_id.values()
-    index = index_of(lines, path.n_entries, known_refs, read_stub)
+    index = index_of(lines, path.n_entries, known_refs, entries.read_stub)
     return Reading(context=context, index=index)
 
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     line = next(lines.forward(ref.offset), None)
-    entry = None if line is None else read_entry(line, EVENTS_VERSION)
+    entry = None if line is None else entries.read_entry(line, entries.EVENTS_VERSION)
     if not isinstance(entry, Entry) or entry.kind != "compaction":
         return None
     return msgspec.structs.replace(_to_compaction(entry), entry_id=ref.entry_id)
@@ -105,21 +97,21 @@ def _to_compaction(entry: Entry) -> Compaction:
 def _read_entries(lines: Lines, header: Header | None) -> Iterable[Entry | Problem | None]:
     version = 3 if header is None else header.version
     if version == 1:
-        return linear_entries(lines)
-    return (read_entry(line, version) for line in lines.forward())
+        return entries.linear_entries(lines)
+    return (entries.read_entry(line, version) for line in lines.forward())
 
 
 def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
     """Follow the path as long as each line goes on from the one before it."""
     context = reading.context
     version = context.header.version
-    is_linear = context.header.dialect == EVENTS
+    is_linear = context.header.dialect == entries.EVENTS
     if (version < 2 and not is_linear) or reading.shows_unfinished:
         return None
     items: list[ContextItem] = []
     leaf_id, model = context.leaf_id, context.model
     known_ids = {item.entry_id for item in context.items}
-    walk = Walk(lines, partial(read_entry, version=version))
+    walk = Walk(lines, partial(entries.read_entry, version=version))
     for _, entry in walk:
         # The last line of an id stands for it, also where it is the parent of another.
         if entry.entry_id in known_ids and not is_linear:
@@ -144,7 +136,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
 
 def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
     """Read one line; a file of version 1 has no ids, so that its lines have none."""
-    entry = read_entry(line, header.version)
+    entry = entries.read_entry(line, header.version)
     if not isinstance(entry, Entry):
         return entry
     return Sketch(
@@ -201,14 +193,14 @@ OPENCLAW = AgentInfo(
     # pi's subagents are sessions of their own, in folders of their own.
     session_folders=_session_folders,
     database_patterns=_database_patterns,
-    read_header=read_header,
+    read_header=entries.read_header,
     read_entries=_read_entries,
     read_context=_read_context,
     extend=_extend,
     read_compaction=_read_compaction,
     prune_message=prune_message,
     sketch=_sketch,
-    read_flush_epoch=read_flush_epoch,
+    read_flush_epoch=entries.read_flush_epoch,
     editor=EDITOR,
     doctor=RECORDS,
     in_memory=IN_MEMORY,

@@ -12,15 +12,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.json_line import (
-    MAX_LINE_BYTES,
-    decode_object,
-    int_of,
-    is_blank,
-    object_of,
-    read_object,
-    text_of,
-)
+from ullage.formats import json_line
 from ullage.formats.reading import make_entry, read_stub_fields
 
 FLAT = "flat"
@@ -70,7 +62,7 @@ def read_header(lines: Lines) -> Header | None:
     for line in lines.forward():
         if line.offset > MAX_HEADER_BYTES:
             return header
-        native = decode_object(line)
+        native = json_line.decode_object(line)
         if isinstance(native, str):
             continue
         if header is not None:
@@ -86,14 +78,14 @@ def read_header(lines: Lines) -> Header | None:
 
 def read_stub(line: Line) -> Stub | Problem | None:
     """Read a line's place in the tree; None for blank lines, headers and metadata."""
-    if is_blank(line):
+    if json_line.is_blank(line):
         return None
     try:
         stub = _decode_stub(line.raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        native = decode_object(line)
+        native = json_line.decode_object(line)
         if isinstance(native, str):
-            head = _HEAD.match(line.raw) if len(line.raw) > MAX_LINE_BYTES else None
+            head = _HEAD.match(line.raw) if len(line.raw) > json_line.MAX_LINE_BYTES else None
             if head is None:
                 return Problem(offset=line.offset, message=native)
             return Stub(
@@ -109,20 +101,22 @@ def read_stub(line: Line) -> Stub | Problem | None:
 
 def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
     """Read a line whole; None for blank lines, headers and metadata."""
-    native = read_object(line)
+    native = json_line.read_object(line)
     if not isinstance(native, dict):
         return native
-    kind = text_of(native, "type") or ""
+    kind = json_line.text_of(native, "type") or ""
     if kind == "session" or _is_meta(native):
         return None
     if version in DIALECT_VERSIONS:
         native = _in_pi_shape(native)
     if version < 3 and kind == "message":
-        message = object_of(native, "message")
+        message = json_line.object_of(native, "message")
         if message is not None and message.get("role") == "hookMessage":
             native = native | {"message": message | {"role": "custom"}}
-    parent_id = text_of(native, "parentId") or None
-    return make_entry(line, native, entry_id=text_of(native, "id"), kind=kind, parent_id=parent_id)
+    parent_id = json_line.text_of(native, "parentId") or None
+    return make_entry(
+        line, native, entry_id=json_line.text_of(native, "id"), kind=kind, parent_id=parent_id
+    )
 
 
 def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
@@ -133,7 +127,7 @@ def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
     ids: list[str | None] = []
     parent_id: str | None = None
     for line in lines.forward():
-        if is_blank(line):
+        if json_line.is_blank(line):
             continue
         entry = read_entry(line, version=1)
         if isinstance(entry, Problem):
@@ -143,7 +137,7 @@ def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
         if entry is None:
             continue
         native = entry.native
-        kept_index = int_of(native, "firstKeptEntryIndex")
+        kept_index = json_line.int_of(native, "firstKeptEntryIndex")
         if entry.kind == "compaction" and kept_index is not None and 0 <= kept_index < len(ids):
             native = native | {"firstKeptEntryId": ids[kept_index]}
         entry_id = f"{len(ids) - 1:08x}"
@@ -164,15 +158,15 @@ def read_flush_epoch(lines: Lines, header: Header) -> int | None:
             return None
         if _FLUSH_COUNT.encode() not in line.raw:
             continue
-        native = decode_object(line)
+        native = json_line.decode_object(line)
         if not isinstance(native, str) and _is_meta(native):
-            return int_of(native, _FLUSH_COUNT) or None
+            return json_line.int_of(native, _FLUSH_COUNT) or None
     return None
 
 
 def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
     """Give a compaction's summary as the specification of its format sends it."""
-    summary = text_of(boundary, "summary") or ""
+    summary = json_line.text_of(boundary, "summary") or ""
     if dialect == EVENTS:
         content = f"[Previous Context Summary]\n{summary}"
         return {"role": "user", "content": content, "timestamp": boundary.get("timestamp")}
@@ -183,19 +177,19 @@ def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
 
 def in_ms(timestamp: object) -> object:
     """Give a time of an event in milliseconds; anything else is left as it is."""
-    n_seconds = int_of({"timestamp": timestamp}, "timestamp")
+    n_seconds = json_line.int_of({"timestamp": timestamp}, "timestamp")
     return timestamp if n_seconds is None or n_seconds > _LAST_SECOND else n_seconds * 1000
 
 
 def _header_of(native: JsonObject) -> Header | None:
-    session_id = text_of(native, "id")
+    session_id = json_line.text_of(native, "id")
     if native.get("type") != "session" or session_id is None:
         return _events_header(native)
     return Header(
         agent="openclaw",
         session_id=session_id,
-        version=int_of(native, "version") or 1,
-        cwd=text_of(native, "cwd"),
+        version=json_line.int_of(native, "version") or 1,
+        cwd=json_line.text_of(native, "cwd"),
     )
 
 
@@ -205,8 +199,14 @@ def _events_header(native: JsonObject) -> Header | None:
     The session's id is empty: only the file's name knows it.
     """
     is_message = native.get("type") == "message" and _is_flat(native)
-    is_compaction = native.get("type") == "compaction" and text_of(native, "summary") is not None
-    if not (is_message or is_compaction) or text_of(native, "id") is None or "parentId" in native:
+    is_compaction = (
+        native.get("type") == "compaction" and json_line.text_of(native, "summary") is not None
+    )
+    if (
+        not (is_message or is_compaction)
+        or json_line.text_of(native, "id") is None
+        or "parentId" in native
+    ):
         return None
     return Header(agent="openclaw", session_id="", version=EVENTS_VERSION, cwd=None, dialect=EVENTS)
 
@@ -214,7 +214,7 @@ def _events_header(native: JsonObject) -> Header | None:
 def _is_flat(native: JsonObject) -> bool:
     """Whether a message's own fields stand beside the entry's."""
     return (
-        text_of(native, "type") in _MESSAGE_KINDS
+        json_line.text_of(native, "type") in _MESSAGE_KINDS
         and "message" not in native
         and "customType" not in native
         and ("role" in native or "content" in native)
@@ -235,9 +235,9 @@ def _in_pi_shape(native: JsonObject) -> JsonObject:
         details = {key: native[key] for key in EVENT_DETAILS if key in native}
         native = native | renamed | {"timestamp": in_ms(native.get("timestamp"))}
         if details:
-            native = native | {"details": (object_of(native, "details") or {}) | details}
+            native = native | {"details": (json_line.object_of(native, "details") or {}) | details}
     return native
 
 
 def _is_meta(native: JsonObject) -> bool:
-    return native.get("type") == "meta" and text_of(native, "id") is None
+    return native.get("type") == "meta" and json_line.text_of(native, "id") is None

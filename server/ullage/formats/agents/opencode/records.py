@@ -4,15 +4,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.json_line import (
-    as_object,
-    decode_object,
-    int_of,
-    object_of,
-    objects_of,
-    read_object,
-    text_of,
-)
+from ullage.formats import json_line
 from ullage.formats.reading import make_entry
 
 NOT_A_MESSAGE = "line is not a message of opencode"
@@ -28,47 +20,47 @@ class Revert(msgspec.Struct, frozen=True, kw_only=True):
 def read_header(lines: Lines) -> Header | None:
     """Recognize a session by its first line, which holds the session's row."""
     session = _session_of(lines)
-    session_id = None if session is None else text_of(session, "id")
+    session_id = None if session is None else json_line.text_of(session, "id")
     if session is None or session_id is None:
         return None
     return Header(
         agent="opencode",
         session_id=session_id,
         version=0,
-        cwd=text_of(session, "directory"),
-        parent_session_id=text_of(session, "parent_id"),
+        cwd=json_line.text_of(session, "directory"),
+        parent_session_id=json_line.text_of(session, "parent_id"),
     )
 
 
 def read_revert(lines: Lines) -> Revert | None:
     session = _session_of(lines) or {}
-    text = text_of(session, "revert")
+    text = json_line.text_of(session, "revert")
     revert = (
-        object_of(session, "revert")
+        json_line.object_of(session, "revert")
         if text is None
-        else as_object(decode_object(Line(0, text.encode("utf-8", "replace"))))
+        else json_line.as_object(json_line.decode_object(Line(0, text.encode("utf-8", "replace"))))
     )
-    message_id = None if revert is None else text_of(revert, "messageID")
+    message_id = None if revert is None else json_line.text_of(revert, "messageID")
     if revert is None or message_id is None:
         return None
-    return Revert(message_id=message_id, part_id=text_of(revert, "partID"))
+    return Revert(message_id=message_id, part_id=json_line.text_of(revert, "partID"))
 
 
 def read_entry(line: Line) -> Entry | Problem | None:
     """Read a message; None for blank lines and the session's own."""
-    native = read_object(line)
+    native = json_line.read_object(line)
     if not isinstance(native, dict):
         return native
-    info = object_of(native, "info")
+    info = json_line.object_of(native, "info")
     if info is None:
-        is_session = object_of(native, "session") is not None
+        is_session = json_line.object_of(native, "session") is not None
         return None if is_session else Problem(offset=line.offset, message=NOT_A_MESSAGE)
     return make_entry(
         line,
         native,
-        entry_id=text_of(info, "id"),
-        kind=text_of(info, "role") or "",
-        parent_id=text_of(info, "parentID"),
+        entry_id=json_line.text_of(info, "id"),
+        kind=json_line.text_of(info, "role") or "",
+        parent_id=json_line.text_of(info, "parentID"),
     )
 
 
@@ -77,7 +69,7 @@ def without_reverted(entry: Entry, revert: Revert | None) -> Entry | None:
     if revert is None or entry.entry_id < revert.message_id:
         return entry
     parts = parts_of(entry)
-    ids = [text_of(part, "id") for part in parts]
+    ids = [json_line.text_of(part, "id") for part in parts]
     if entry.entry_id > revert.message_id or revert.part_id is None:
         return None
     n_kept = ids.index(revert.part_id) if revert.part_id in ids else len(parts)
@@ -85,15 +77,15 @@ def without_reverted(entry: Entry, revert: Revert | None) -> Entry | None:
 
 
 def info_of(entry: Entry) -> JsonObject:
-    return object_of(entry.native, "info") or {}
+    return json_line.object_of(entry.native, "info") or {}
 
 
 def parts_of(entry: Entry) -> tuple[JsonObject, ...]:
-    return objects_of(entry.native, "parts")
+    return json_line.objects_of(entry.native, "parts")
 
 
 def created_ms(entry: Entry) -> int | None:
-    return int_of(object_of(info_of(entry), "time") or {}, "created")
+    return json_line.int_of(json_line.object_of(info_of(entry), "time") or {}, "created")
 
 
 def compaction_part(entry: Entry) -> JsonObject | None:
@@ -116,5 +108,9 @@ def is_summary(entry: Entry) -> bool:
 
 def _session_of(lines: Lines) -> JsonObject | None:
     first = next(lines.forward(), None)
-    native = None if first is None else decode_object(first)
-    return None if native is None or isinstance(native, str) else object_of(native, "session")
+    native = None if first is None else json_line.decode_object(first)
+    return (
+        None
+        if native is None or isinstance(native, str)
+        else json_line.object_of(native, "session")
+    )
