@@ -19,8 +19,7 @@ from pathlib import Path
 import sessions as growing
 from summaries import quality_sessions
 
-from ullage.app.checkpoint.fact_cache import kept_facts
-from ullage.app.checkpoint.write import build_checkpoint
+from ullage.app.checkpoint.write import build_checkpoint, kept_facts
 from ullage.app.sessions.load import Loaded, load, with_items
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 
 from ullage.core.transcript.entries import MemoryLines
-from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.formats.registry import recognize
 
 AT = "2026-01-01T00:00:00.000Z"

@@ -2,7 +2,7 @@
 
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines
-from ullage.core.transcript.index import EMPTY_INDEX, Index
+from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.reading import Reading
 from ullage.formats.registry import recognize

@@ -7,8 +7,7 @@ import pytest
 
 from checkpoint_files import made_checkpoint
 from ullage.app.documents.check import Surroundings, run_check
-from ullage.app.documents.checkpoint_check import check_checkpoint_file
-from ullage.app.documents.config_check import check_config_file
+from ullage.app.documents.checkpoint_check import check_checkpoint_file, check_config_file
 from ullage.app.documents.instruction_size import sent_text, sent_tokens, size_text
 from ullage.app.documents.instructions import (
     check_instructions,
@@ -18,7 +17,7 @@ from ullage.app.documents.instructions import (
 )
 from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
 from ullage.core.documents.finding import DocumentFinding, TextFix
-from ullage.core.documents.text_sections import estimate_text
+from ullage.core.documents.instructions import estimate_text
 from ullage.core.text.positions import Positions
 from ullage.store.checkpoint.yaml_file import dump
 from ullage.store.files.places import Places

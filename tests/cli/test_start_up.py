@@ -36,7 +36,7 @@ def test_a_session_with_reported_usage_needs_no_tokenizer(place) -> None:
 
 def test_the_openai_package_is_imported_by_who_asks_a_model_alone(place) -> None:
     script = (
-        "import sys, ullage.summary.stages, ullage.summary.keys, ullage.summary.choice\n"
+        "import sys, ullage.summary.stages, ullage.summary.endpoint, ullage.summary.endpoint\n"
         "print([name for name in ('openai', 'httpx2', 'keyring') if name in sys.modules])"
     )
     done = place.run_process(program=("-c", script))

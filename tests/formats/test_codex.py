@@ -11,10 +11,10 @@ from codex_files import SESSION_ID, CodexFile, codex_files, message, usage_of
 from pi_files import json_line
 from reading import essence
 from ullage.core.gauge.gauge import Gauge, measure
-from ullage.core.gauge.window import Window
+from ullage.core.gauge.policy import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Line, MemoryLines, render
-from ullage.core.transcript.index import EMPTY_INDEX, Index
+from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.core.transcript.message import Image, ToolCall, ToolResult, plain_text
 from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.json_line import MAX_LINE_BYTES

@@ -25,7 +25,6 @@ from pi_edit_sessions import (
 )
 from profiles import examples
 from reading import essence, read
-from ullage.core.change.compaction import legal_cuts
 from ullage.core.change.edit import (
     CompactionEdit,
     FileChange,
@@ -37,8 +36,8 @@ from ullage.core.change.edit import (
     UndoEdit,
 )
 from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.window import Window
-from ullage.core.transcript.context import Compaction, Context, ContextItem
+from ullage.core.gauge.policy import Window
+from ullage.core.transcript.context import Compaction, Context, ContextItem, legal_cuts
 from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolCall, ToolResult
 from ullage.formats.agent_info import Editor

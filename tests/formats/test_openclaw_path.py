@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from pi_files import PiFile, damaged_pi_files, pi_files
 from profiles import examples
 from ullage.core.transcript.entries import MemoryLines
-from ullage.core.transcript.index import EMPTY_INDEX, chain
+from ullage.core.transcript.lineage import EMPTY_INDEX, chain
 from ullage.formats.agents.openclaw.entries import read_header
 from ullage.formats.agents.openclaw.path import (
     ActivePath,

@@ -12,10 +12,10 @@ from profiles import examples
 from reading import essence
 from ullage.core.change.compaction import open_calls
 from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.window import Window
+from ullage.core.gauge.policy import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines, render
-from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.message import Text, Thinking, ToolResult, plain_text
 from ullage.core.transcript.tokens import estimate
 from ullage.formats.agents.opencode.agent import OPENCODE

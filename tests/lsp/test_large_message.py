@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.lsp.large_message import MAX_TEXT_BYTES, LongTexts, read_large
+from ullage.lsp.lifecycle import MAX_TEXT_BYTES, LongTexts, read_large
 
 LONG = 'a "quoted" \\ line 🍷\n' * (MAX_TEXT_BYTES // 10)
 MAX_KEPT_BYTES = 1 << 20

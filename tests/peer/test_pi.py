@@ -23,7 +23,7 @@ from ullage.app.transfer.doctor import check_up, plan_copy, write_copy
 from ullage.core.change.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.config.settings import Config, Policy
 from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.window import Window
+from ullage.core.gauge.policy import Window
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
 from ullage.formats.agents.openclaw.edit import EDITOR

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ullage.summary.choice import FREE_MODEL, choose_model
-from ullage.summary.endpoint import ModelChoice, Provider
+from ullage.summary.endpoint import FREE_MODEL, ModelChoice, Provider, choose_model
 
 MINE = ModelChoice(provider="custom", model="mine", base_url="https://llm.example.test/v1")
 FREE = ModelChoice(provider="openrouter", model=FREE_MODEL)

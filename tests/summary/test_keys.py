@@ -7,8 +7,13 @@ import keyring.errors
 import pytest
 
 from ullage.errors import EndpointRefused
-from ullage.summary.endpoint import ApiKey, ModelChoice
-from ullage.summary.keys import find_key, providers_with_key, read_system_keyring
+from ullage.summary.endpoint import (
+    ApiKey,
+    ModelChoice,
+    find_key,
+    providers_with_key,
+    read_system_keyring,
+)
 
 ENV = {
     "OPENROUTER_API_KEY": "key-of-openrouter",

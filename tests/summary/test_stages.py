@@ -27,8 +27,7 @@ from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Prices
 from ullage.summary.limits import REMOTE
 from ullage.summary.request import ModelSummary, Progress, SummaryRequest
-from ullage.summary.stages import summarize_with_model
-from ullage.summary.writer import MAX_CALLS
+from ullage.summary.stages import MAX_CALLS, summarize_with_model
 from virtual_time import run_virtual
 
 FINE = text_reply(GOOD)

@@ -6,8 +6,8 @@ import pytest
 from model_server import serving, text_reply
 from model_session import GOOD, KEY
 from ullage.errors import EndpointRefused
+from ullage.summary.client import GuardedTransport
 from ullage.summary.endpoint import ApiKey
-from ullage.summary.transport import GuardedTransport
 from virtual_time import run_virtual
 
 HERE = "http://127.0.0.1:1"

@@ -115,7 +115,7 @@ def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
     )
     if hook.is_read_only or hook.origin.has_transcript:
         return b""
-    from ullage.store.state.compaction_mark import take_mark
+    from ullage.store.state.runtime_state import take_mark
 
     if not take_mark(hook.key, hook.places):
         return b""
@@ -159,7 +159,7 @@ def _before_compaction(hook: _Hook) -> bytes:
     after a compaction: a mark says to the next one that there was one.
     """
     if not hook.origin.has_transcript and not hook.is_read_only:
-        from ullage.store.state.compaction_mark import mark_compaction
+        from ullage.store.state.runtime_state import mark_compaction
 
         mark_compaction(hook.key, hook.places)
     live = _read_session(hook)

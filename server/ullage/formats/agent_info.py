@@ -19,7 +19,7 @@ from ullage.core.transcript.entries import (
     Problem,
     Transcript,
 )
-from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.doctor import Records
 from ullage.formats.in_memory import InMemory

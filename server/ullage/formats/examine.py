@@ -7,8 +7,7 @@ import msgspec
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.doctor import Finding, finding, pair_faults
 from ullage.core.transcript.entries import Header, Lines
-from ullage.core.transcript.index import EMPTY_INDEX
-from ullage.core.transcript.lineage import Node, lineage_faults, path_of
+from ullage.core.transcript.lineage import EMPTY_INDEX, Node, lineage_faults, path_of
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.doctor import Piece, Records, read_pieces
 

@@ -9,7 +9,7 @@ import msgspec
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript.context import Category, Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Header, Line
-from ullage.core.transcript.index import CompactionRef
+from ullage.core.transcript.lineage import CompactionRef
 from ullage.core.transcript.message import JsonObject, Message, Usage
 from ullage.formats.json_line import canonical_json, decode_object, ms_of
 from ullage.formats.reading import calls_in

@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.core.transcript.context import Category, Context, ContextItem
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
-from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.core.transcript.message import JsonObject, Message, ToolCall, Usage
 from ullage.formats.json_line import int_of, iso_ms, ms_of
 

@@ -9,8 +9,7 @@ from typing import BinaryIO, ParamSpec, cast
 from lsprotocol import types
 
 from ullage.app.documents.check import Check
-from ullage.app.documents.checkpoint_check import check_checkpoint_file
-from ullage.app.documents.config_check import check_config_file
+from ullage.app.documents.checkpoint_check import check_checkpoint_file, check_config_file
 from ullage.app.documents.instructions import check_instructions, check_memory
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.proposal import check_proposal
@@ -18,23 +17,21 @@ from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
 from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
-from ullage.lsp.commands import auto, checkpoint, compact, flush, pin, preview, prune, restore, undo
+from ullage.lsp.commands import auto, checkpoint, compact, flush, pin, preview, prune, undo
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.documents import sync, virtual_documents, watched_files
 from ullage.lsp.documents.code_actions import answer_code_actions
 from ullage.lsp.documents.diagnostics import publish_session, pull_diagnostics, recheck_all
-from ullage.lsp.documents.folding import answer_folding
-from ullage.lsp.documents.hints import answer_hints
 from ullage.lsp.documents.hover import answer_hover
-from ullage.lsp.documents.lenses import answer_lenses
+from ullage.lsp.documents.lenses import answer_hints, answer_lenses
 from ullage.lsp.documents.links import answer_links
-from ullage.lsp.documents.symbols import answer_symbols
+from ullage.lsp.documents.symbols import answer_folding, answer_symbols
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.methods import Handler, Method, command, request
 from ullage.lsp.state import Reactions, UllageServer
-from ullage.lsp.views import checkpoints, gauge, history, memory, prunable, sessions, window
+from ullage.lsp.views import checkpoints, gauge, history, sessions, window
 from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.places import Places, current_places
 from ullage.store.files.processes import claim_stdout, exit_with_parent
@@ -77,7 +74,7 @@ COMMANDS: tuple[Method, ...] = (
     command(protocol.UNDO_COMMAND, undo.run_undo),
     command(protocol.CHECKPOINT_COMMAND, checkpoint.run_checkpoint),
     # As text it changes nothing: what does is refused in it.
-    command(protocol.RESTORE_COMMAND, restore.run_restore, writes=False),
+    command(protocol.RESTORE_COMMAND, checkpoint.run_restore, writes=False),
     command(protocol.PIN_COMMAND, pin.run_pin),
     command(protocol.FLUSH_COMMAND, flush.run_flush),
     command(protocol.SHOW_COMMAND, virtual_documents.run_show, writes=False),
@@ -88,9 +85,9 @@ REQUESTS: tuple[Method, ...] = (
     request(protocol.WINDOW_REQUEST, window.run_window),
     request(protocol.HISTORY_REQUEST, history.run_history),
     request(protocol.CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
-    request(protocol.MEMORY_REQUEST, memory.run_memory),
+    request(protocol.MEMORY_REQUEST, sessions.run_memory),
     request(protocol.PREVIEW_REQUEST, preview.make_only, writes=True),
-    request(protocol.PRUNABLE_REQUEST, prunable.run_prunable),
+    request(protocol.PRUNABLE_REQUEST, window.run_prunable),
 )
 REACTIONS = Reactions(
     to_session=(

@@ -4,29 +4,33 @@ The openai package sends and decodes; its own retries are off, as two layers of 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from ssl import SSLContext
+from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 import msgspec
 import openai
-from openai.types.chat import ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 from ullage.core.summary.prompts import Prompt
-from ullage.errors import BadAnswer, ModelBusy, ModelUnreachable
+from ullage.core.transcript.message import JsonObject
+from ullage.errors import BadAnswer, EndpointRefused, ModelBusy, ModelDenied, ModelUnreachable
 from ullage.summary import failures
-from ullage.summary.endpoint import Endpoint
+from ullage.summary.endpoint import BASE_URLS, ApiKey, Endpoint, checked_origin, origin_of
 from ullage.summary.limits import Chance, Limits, pause_s, read_retry_after
-from ullage.summary.request import Answer
-from ullage.summary.stream import read_answer
-from ullage.summary.transport import GuardedTransport
+from ullage.summary.request import Answer, Usage
 
 _NO_KEY = "none"
 """The openai client wants one; the transport takes it out again."""
+_TOO_LONG = "the model's answer is larger than {:,} bytes: not used"
+_OWN_HEADERS = ("openai-organization", "openai-project")
+"""The openai client takes them from the environment, whomever it talks to."""
+_NATURAL = "stop"
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +38,120 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: Endpoint
     limits: Limits
     chance: Chance
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    def __init__(
+        self,
+        inner: httpx2.AsyncBaseTransport,
+        origin: str,
+        key: ApiKey | None,
+        max_bytes: int,
+    ) -> None:
+        self._inner = inner
+        self._origin = origin
+        self._key = key
+        self._max_bytes = max_bytes
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request to the endpoint's own origin.
+
+        Raises:
+            EndpointRefused: the request goes elsewhere.
+            ModelDenied: the server sends us elsewhere.
+            BadAnswer: the answer is not one that we read.
+        """
+        self._prepare(request)
+        response = await self._inner.handle_async_request(request)
+        try:
+            self._check(response)
+        except BaseException:
+            await response.aclose()
+            raise
+        stream = cast(httpx2.AsyncByteStream, response.stream)
+        return httpx2.Response(
+            status_code=response.status_code,
+            headers=response.headers,
+            stream=_BoundedStream(stream, self._max_bytes),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def _prepare(self, request: httpx2.Request) -> None:
+        """Put the key into a request to its origin alone, and take out what is nobody's matter."""
+        origin = origin_of(str(request.url))
+        if checked_origin(origin) != self._origin:
+            raise EndpointRefused(f"a request would have left {self._origin}: not sent")
+        for name in list(request.headers):
+            is_own = name in _OWN_HEADERS and origin != origin_of(BASE_URLS["openai"])
+            if is_own or name.startswith("x-stainless-"):
+                del request.headers[name]
+        request.headers["accept-encoding"] = "identity"
+        request.headers.pop("authorization", None)
+        if self._key is not None:
+            request.headers["authorization"] = f"Bearer {self._key.reveal_for(origin)}"
+
+    def _check(self, response: httpx2.Response) -> None:
+        status = response.status_code
+        if 300 <= status < 400:
+            raise ModelDenied(
+                f"{self._origin} redirects elsewhere (HTTP {status}), which is not followed:"
+                " set the address that it really has"
+            )
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise BadAnswer("the model's answer is compressed although that was not asked for")
+        length = response.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > self._max_bytes:
+            raise BadAnswer(_TOO_LONG.format(self._max_bytes))
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if status < 300 and kind != "text/event-stream":
+            raise BadAnswer(
+                "the model's answer is not an event stream: look whether the address is that of"
+                " an OpenAI-compatible API, mostly ending in /v1"
+            )
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """The body up to its limit; whoever iterates again, as the openai client does, goes on."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, max_bytes: int) -> None:
+        self._inner = inner
+        self._chunks = aiter(inner)
+        self._n_bytes_left = max_bytes
+        self._max_bytes = max_bytes
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        chunk = await anext(self._chunks)
+        self._n_bytes_left -= len(chunk)
+        if self._n_bytes_left < 0:
+            raise BadAnswer(_TOO_LONG.format(self._max_bytes))
+        return chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Delta(msgspec.Struct, frozen=True, kw_only=True):
+    content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[JsonObject] | None = None
+    function_call: JsonObject | None = None
+
+
+class _Choice(msgspec.Struct, frozen=True, kw_only=True):
+    delta: _Delta
+    index: int = 0
+    finish_reason: str | None = None
+
+
+class _Chunk(msgspec.Struct, frozen=True, kw_only=True):
+    choices: tuple[_Choice, ...] = ()
+    usage: Usage | None = None
 
 
 @asynccontextmanager
@@ -157,3 +275,55 @@ def _proxy(endpoint: Endpoint) -> str | None:
 
 def _duration(seconds: float) -> str:
     return f"{seconds / 60:,.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+
+
+async def read_answer(stream: AsyncIterable[ChatCompletionChunk]) -> Answer:
+    """Read an answer to its end.
+
+    Raises:
+        BadAnswer: it is not a whole text that ended by itself.
+    """
+    texts: list[str] = []
+    usage: Usage | None = None
+    finish: str | None = None
+    async for raw in stream:
+        chunk = _typed(raw)
+        usage = chunk.usage or usage
+        for choice in chunk.choices:
+            if choice.index == 0:
+                texts.append(_text_of(choice, finish))
+                finish = choice.finish_reason or finish
+    _check_finish(finish)
+    return Answer(text="".join(texts), usage=usage)
+
+
+def _typed(raw: object) -> _Chunk:
+    """Check a chunk's shape, which the openai client does not."""
+    if not isinstance(raw, ChatCompletionChunk):
+        raise BadAnswer("the model's answer is not in the form of the protocol: not used")
+    return msgspec.convert(raw.to_dict(mode="json", warnings=False), _Chunk)
+
+
+def _text_of(choice: _Choice, finish: str | None) -> str:
+    delta = choice.delta
+    if delta.refusal:
+        raise BadAnswer("the model refused to summarize: try another one")
+    if delta.tool_calls or delta.function_call:
+        raise BadAnswer("the model called a tool instead of summarizing: try another one")
+    if finish is not None and delta.content:
+        raise BadAnswer("the model's answer went on after its end: not used")
+    return delta.content or ""
+
+
+def _check_finish(finish: str | None) -> None:
+    if finish == _NATURAL:
+        return
+    match finish:
+        case None:
+            raise BadAnswer("the model's answer ended before it was whole: try again")
+        case "length" | "max_tokens":
+            raise BadAnswer("the model's answer was cut off at its limit of tokens: not used")
+        case "content_filter":
+            raise BadAnswer("the provider's content filter stopped the answer: try another model")
+        case _:
+            raise BadAnswer("the model's answer did not end as a text does: try another one")

@@ -2,6 +2,8 @@
 
 import ipaddress
 import re
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Literal, NoReturn, TypeAlias
 from urllib.parse import urlsplit
 
@@ -11,7 +13,6 @@ from ullage.errors import EndpointRefused
 
 Provider: TypeAlias = Literal["openai", "openrouter", "ollama", "custom"]
 """`custom` is any server of the same protocol; its address is the user's to give."""
-
 BASE_URLS: dict[Provider, str] = {
     "openai": "https://api.openai.com/v1",
     "openrouter": "https://openrouter.ai/api/v1",
@@ -34,6 +35,12 @@ _URL = re.compile(
 )
 """What all parsers of URLs read alike; urllib's and httpx2's differ on much else."""
 _DEFAULT_PORTS = {"https": 443, "http": 80}
+FREE_MODEL = "google/gemini-2.0-flash-exp:free"
+"""OpenRouter's free model, where a key for OpenRouter is there."""
+KEYRING_SERVICE = "ullage"
+"""`keyring set ullage https://openrouter.ai` stores the key of an origin."""
+ReadKeyring: TypeAlias = Callable[[str, str], str | None]
+"""Takes a service and a user name, which is an origin here."""
 
 
 class ApiKey:
@@ -239,3 +246,77 @@ def _is_metadata(host: str) -> bool:
         or real.is_multicast
         or real in _METADATA_ADDRESSES
     )
+
+
+def choose_model(
+    *,
+    is_asked_for: bool,
+    configured: ModelChoice | None,
+    session_model: str | None,
+    session_provider: str | None,
+    providers_with_key: AbstractSet[Provider],
+) -> ModelChoice | None:
+    """Choose the model: configured; else OpenRouter's free one; else the session's own; else none.
+
+    `is_asked_for`: whether the user enabled a model at all, by configuration or by flag. A key
+    that happens to be in the environment is no consent to send a session anywhere.
+    """
+    if not is_asked_for:
+        return None
+    if configured is not None:
+        return configured
+    if "openrouter" in providers_with_key:
+        return ModelChoice(provider="openrouter", model=FREE_MODEL)
+    provider = _provider_of(session_model, session_provider)
+    if session_model and provider in providers_with_key:
+        return ModelChoice(provider=provider, model=session_model)
+    return None
+
+
+def _provider_of(model: str | None, provider: str | None) -> Provider:
+    named = (provider or "").lower()
+    if named == "openai" or (not named and (model or "").startswith(("gpt-", "o1", "o3", "o4"))):
+        return "openai"
+    return "openrouter" if named == "openrouter" else "custom"
+
+
+def find_key(
+    choice: ModelChoice, env: Mapping[str, str], read_keyring: ReadKeyring
+) -> ApiKey | None:
+    """Find the key for where a choice sends to; it may take a while to unlock a keyring.
+
+    A provider's own variable counts at the provider's own address only; any other address
+    takes `ULLAGE_API_KEY`.
+
+    Raises:
+        EndpointRefused: nothing may be sent to this address.
+    """
+    origin = checked_origin(base_url_of(choice))
+    own = BASE_URLS.get(choice.provider)
+    is_own = own is not None and origin == origin_of(own)
+    variable = key_variable(choice.provider if is_own else "custom")
+    secret = env.get(variable, "").strip() or (read_keyring(KEYRING_SERVICE, origin) or "").strip()
+    return ApiKey(secret, origin) if secret else None
+
+
+def providers_with_key(env: Mapping[str, str], read_keyring: ReadKeyring) -> frozenset[Provider]:
+    """List the providers that a key is there for."""
+    remote: tuple[Provider, ...] = ("openrouter", "openai")
+    return frozenset(
+        provider
+        for provider in remote
+        if find_key(ModelChoice(provider=provider, model=""), env, read_keyring) is not None
+    )
+
+
+def read_system_keyring(service: str, user: str) -> str | None:
+    """Read the keyring of the operating system; None without it, without a key, or if locked."""
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        return None
+    try:
+        return keyring.get_password(service, user)
+    except keyring.errors.KeyringError:
+        return None

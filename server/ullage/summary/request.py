@@ -5,11 +5,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.summary.chunks import DEFAULT_PARTS
 from ullage.core.summary.prompts import Prompt
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count
 from ullage.summary.endpoint import Prices
+
+DEFAULT_PARTS = 2
+
 
 Tier: TypeAlias = Literal["full", "partial", "note"]
 """All messages; all but oversized ones; none, which a caller should not use where the extractive

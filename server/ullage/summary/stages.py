@@ -6,14 +6,17 @@ one set of connections, which a cancellation closes.
 """
 
 import asyncio
+import secrets
 from functools import partial
 from itertools import chain
 
 import msgspec
 
 from ullage.core.summary import chunks, model_output
-from ullage.core.summary.model_input import fence_excerpts
-from ullage.core.summary.prompts import merge_prompt, part_prompt
+from ullage.core.summary.chunks import count_reserve
+from ullage.core.summary.grounding import drop_forged
+from ullage.core.summary.model_input import Excerpt, fence_excerpts
+from ullage.core.summary.prompts import Prompt, merge_prompt, part_prompt, system_prompt
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import plain_text
 from ullage.core.transcript.tokens import count_message
@@ -21,14 +24,111 @@ from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow
 from ullage.summary.limits import LOCAL, REMOTE, Chance, Limits
-from ullage.summary.request import ModelSummary, Report, SummaryRequest, Tier
-from ullage.summary.writer import MAX_CALLS, Writer
+from ullage.summary.request import (
+    Ask,
+    ModelSummary,
+    Progress,
+    Report,
+    Spent,
+    Stage,
+    SummaryRequest,
+    Tier,
+    accounted,
+)
 
 MIN_MESSAGES_TO_SPLIT = 4
 """Fewer are summarized in one part; chosen."""
 _MAX_HALVINGS = 4
 """How often one part is tried in smaller chunks after an overflow; chosen."""
 _NO_MERGE = "the model did not merge the parts; they were put together point by point"
+MAX_CALLS = 48
+"""A session that takes more requests is one for a model with a larger window; chosen."""
+
+
+class _Material(msgspec.Struct, frozen=True, kw_only=True):
+    messages: chunks.MeasuredMessages
+    n_tokens: int
+    """Of all that is replaced, the earlier summary included."""
+    earlier: str
+
+
+class _Partial(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    """Empty where there is a note alone."""
+    tier: Tier
+    notes: tuple[str, ...] = ()
+
+
+class Writer:
+    """What is common to the requests of one summary, and what they have taken so far."""
+
+    def __init__(
+        self, request: SummaryRequest, endpoint: Endpoint, ask: Ask, report: Report | None
+    ) -> None:
+        self._request = request
+        self._prices = endpoint.prices
+        self._ask = ask
+        self._report = report
+        self.window_tokens = endpoint.window_tokens
+        self.max_answer_tokens = min(endpoint.max_tokens, count_reserve(self.window_tokens))
+        self.nonce = secrets.token_hex(4)
+        self.system = system_prompt(
+            nonce=self.nonce,
+            focus=request.focus,
+            budget_tokens=min(request.budget_tokens, self.max_answer_tokens),
+        )
+        self.n_calls_planned = 0
+        self._n_asked = 0
+        self.n_forged = 0
+        self.spent: Spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
+
+    def count(self, text: str) -> int:
+        return self._request.count(text) if text else 0
+
+    async def write(
+        self,
+        prompt: Prompt,
+        stage: Stage,
+        *,
+        pieces: tuple[Excerpt, ...],
+        earlier: str,
+        max_tokens: int,
+    ) -> str:
+        """Have a summary written of pieces and of an earlier summary; give it in our sections.
+
+        Raises:
+            ContextOverflow: they do not fit into the window.
+            BadAnswer: what came must not stand for them.
+            ModelError: nothing came.
+        """
+        n_prompt_tokens = self.count(prompt.system) + self.count(prompt.user)
+        is_too_large = n_prompt_tokens + self.max_answer_tokens > self.window_tokens
+        if is_too_large or self._n_asked == MAX_CALLS:
+            raise overflow()
+        self._n_asked += 1
+        self._tell(stage)
+        answer = await self._ask(prompt, self.max_answer_tokens)
+        self.spent = accounted(self.spent, answer, n_prompt_tokens, self._prices, self.count)
+        # Half a megabyte of material takes a third of a second to be searched.
+        return await asyncio.to_thread(self._judged, answer.text, pieces, earlier, max_tokens)
+
+    def _judged(
+        self, answer: str, pieces: tuple[Excerpt, ...], earlier: str, max_tokens: int
+    ) -> str:
+        text = model_output.clean_answer(answer, self._request.known_secrets)
+        material = model_output.collect_evidence(pieces, earlier, self.nonce)
+        reason = model_output.refuse_answer(text, material, max_tokens, self.count)
+        if reason is not None:
+            raise BadAnswer(f"the model's summary is not used: {reason}")
+        founded, n_forged = drop_forged(model_output.write_in_sections(text), pieces, earlier)
+        self.n_forged += n_forged
+        return founded
+
+    def _tell(self, stage: Stage) -> None:
+        if self._report is not None:
+            n_done = self.spent.n_calls
+            n_total = max(self.n_calls_planned, n_done + 1)
+            self._report(Progress(stage=stage, n_done=n_done, n_total=n_total))
 
 
 async def summarize_with_model(
@@ -60,20 +160,6 @@ async def summarize_with_model(
     async with connected(endpoint, bounds, chance or Chance()) as connection:
         writer = Writer(request, endpoint, partial(ask, connection), report)
         return await _written(material, request, writer)
-
-
-class _Material(msgspec.Struct, frozen=True, kw_only=True):
-    messages: chunks.MeasuredMessages
-    n_tokens: int
-    """Of all that is replaced, the earlier summary included."""
-    earlier: str
-
-
-class _Partial(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-    """Empty where there is a note alone."""
-    tier: Tier
-    notes: tuple[str, ...] = ()
 
 
 def _measured(request: SummaryRequest) -> _Material:

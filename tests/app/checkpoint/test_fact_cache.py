@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.app.checkpoint.fact_cache import KeptFacts, kept_facts
+from ullage.app.checkpoint.write import KeptFacts, kept_facts
 from ullage.core.facts.facts import FactAccumulator, Facts, collect_facts
 from ullage.core.facts.summary_sections import SECTIONS, PreviousSummary
 from ullage.core.transcript.context import ContextItem

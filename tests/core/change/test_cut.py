@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.change.compaction import find_cut, legal_cuts, open_calls
-from ullage.core.transcript.context import ContextItem
+from ullage.core.change.compaction import find_cut, open_calls
+from ullage.core.transcript.context import ContextItem, legal_cuts
 from ullage.core.transcript.message import Thinking, ToolCall, ToolResult
 
 

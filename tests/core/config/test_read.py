@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ullage.core.config.checks import inconsistencies
-from ullage.core.config.key import shorten
+from ullage.core.config.key import Finding, Source, shorten
 from ullage.core.config.read import (
     MAX_FINDINGS,
     key_at,
@@ -15,7 +15,6 @@ from ullage.core.config.read import (
     read_source,
 )
 from ullage.core.config.settings import merge_settings
-from ullage.core.config.source import Finding, Source
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import ScalarNode
 from ullage.store.config.files import parse_config

@@ -17,12 +17,12 @@ from ullage.core.config.key import (
     URL,
     Key,
     Kind,
+    Source,
     Threshold,
 )
 from ullage.core.config.names import OPENCLAW_KEYS, SECTIONS
 from ullage.core.config.read import plain_node, read_environment, read_source
 from ullage.core.config.settings import KEYS, SPELLINGS, Config, config_of
-from ullage.core.config.source import Source
 
 FIGURES: dict[str, object] = {
     "contextWindow": None,

@@ -4,7 +4,7 @@ import runpy
 from pathlib import Path
 from typing import get_args
 
-from ullage.core.config.source import Code
+from ullage.core.config.key import Code
 from ullage.core.documents.diagnostic_codes import BY_CODE, CODES
 from ullage.store.documents.diagnostics_page import diagnostic_links
 

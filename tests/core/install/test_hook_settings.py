@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles import examples
-from ullage.core.install.hook_command import HOOKS, is_ours, write_hook_command
 from ullage.core.install.hook_settings import (
+    HOOKS,
     add_hooks,
     find_hooks,
+    is_ours,
     note_before_hooks,
     remove_hooks,
+    write_hook_command,
 )
 
 AGENT = "claude-code"

@@ -25,10 +25,10 @@ from ullage.core.memory.log_text import (
     list_digests,
     make_digest,
     make_point,
+    pick_memory_points,
     read_points,
     write_flush_marker,
 )
-from ullage.core.memory.points import pick_memory_points
 
 
 def test_no_window_lets_the_compaction_win() -> None:

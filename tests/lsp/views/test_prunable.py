@@ -6,7 +6,7 @@ from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.protocol import PrunableResult
-from ullage.lsp.views.prunable import prunable_result
+from ullage.lsp.views.window import prunable_result
 
 
 def prunable(place: Place, chars: int) -> PrunableResult:

@@ -22,7 +22,6 @@ from agents_lab import (
 )
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read
-from ullage.core.change.compaction import legal_cuts
 from ullage.core.change.edit import (
     PRUNED_OUTPUT,
     CompactionEdit,
@@ -33,8 +32,8 @@ from ullage.core.change.edit import (
     UndoEdit,
 )
 from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.window import Window
-from ullage.core.transcript.context import Context
+from ullage.core.gauge.policy import Window
+from ullage.core.transcript.context import Context, legal_cuts
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
 from ullage.formats.agent_info import Editor

@@ -17,8 +17,8 @@ from ullage.errors import LogRefused, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory import daily_log
 from ullage.store.memory.daily_log import append_block, log_path, read_logs
-from ullage.store.state.carry import carry_state
 from ullage.store.state.flush_state import MAX_DIGESTS, FlushState, read_flush_state, record_flush
+from ullage.store.state.runtime_state import carry_state
 
 DAY = "2026-11-21"
 MARKER = "<!-- ullage flush a:b epoch 0 -->"

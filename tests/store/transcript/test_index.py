@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index
+from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index
 from ullage.store.files.places import Places
 from ullage.store.transcript.index import MIN_GAIN_BYTES, read_index, write_index
 from ullage.store.transcript.reader import FileLines

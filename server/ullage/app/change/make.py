@@ -25,7 +25,7 @@ from ullage.core.change.receipt import Occasion, ReceiptKind
 from ullage.core.config.settings import Config
 from ullage.core.gauge.policy import Layer
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import AlreadyChanged, NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.agent_info import Editor
@@ -37,7 +37,7 @@ from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.checkpoint.files import carry_latest, checkpoint_folder
 from ullage.store.files.places import Places
-from ullage.store.state.carry import carry_state
+from ullage.store.state.runtime_state import carry_state
 from ullage.store.transcript.reader import FileLines, Fingerprint
 
 Ability: TypeAlias = Literal["change", "note", "undo", "restore"]

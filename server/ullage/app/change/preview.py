@@ -24,7 +24,7 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
-from ullage.core.secrets.masking import mask_items
+from ullage.core.secrets.redaction import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.preview import Proposal, read_proposal, write_before, write_proposal
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused

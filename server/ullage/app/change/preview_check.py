@@ -10,7 +10,7 @@ from ullage.app.sessions.secrets import secrets_for
 from ullage.app.summary.pins import carried_pins
 from ullage.core.config.settings import Config
 from ullage.core.facts.facts import collect_facts
-from ullage.core.secrets.masking import mask_items
+from ullage.core.secrets.redaction import mask_items
 from ullage.core.summary.audit import audit
 from ullage.core.summary.preview import (
     HINDRANCES,

@@ -5,11 +5,12 @@ The text is planned and shown first, as every change of a session.
 
 from pathlib import Path
 from typing import Literal, TypeAlias
+from uuid import uuid4
 
 import msgspec
 
 from ullage.app.change import make
-from ullage.app.change.new_session import write_session
+from ullage.app.change.make import now_text
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded, load
@@ -21,9 +22,12 @@ from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
+from ullage.formats.agents.openclaw.agent import OPENCLAW
+from ullage.formats.agents.openclaw.new_session import NewHeader, file_name
 from ullage.store.checkpoint.files import carry, checkpoint_folder
+from ullage.store.files.atomic import create_named_file, make_session_folder
 from ullage.store.files.places import Places
-from ullage.store.state.carry import carry_state
+from ullage.store.state.runtime_state import carry_state
 
 Target: TypeAlias = Literal["session", "new"]
 AS_TEXT = "`ullage checkpoint restore --into text` prints it for you to give to the agent"
@@ -147,3 +151,41 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
         resume_command=loaded.session.agent.resume_command(loaded.session.header, new.path),
         notes=(),
     )
+
+
+class NewFile(msgspec.Struct, frozen=True, kw_only=True):
+    path: Path
+    header: NewHeader
+
+    @property
+    def resume(self) -> str:
+        return f"pi --session {self.path}"
+
+
+def new_file(places: Places) -> NewFile:
+    """Name a session of its own in the folder where pi keeps those of the current folder."""
+    header = NewHeader(session_id=str(uuid4()), timestamp=now_text(), cwd=str(places.cwd))
+    folder = OPENCLAW.workspace_folders(places.cwd, places.env, places.home)[0]
+    return NewFile(path=folder / file_name(header), header=header)
+
+
+def new_file_beside(path: Path, cwd: str) -> NewFile:
+    """Name a session that branches off another one, in the same folder, as pi does."""
+    header = NewHeader(
+        session_id=str(uuid4()),
+        timestamp=now_text(),
+        cwd=cwd,
+        parent_path=str(path.absolute()),
+    )
+    return NewFile(path=path.with_name(file_name(header)), header=header)
+
+
+def write_session(path: Path, data: bytes) -> None:
+    """Write a new session whole, and see that it is one.
+
+    Raises:
+        FileExists, StorageError: it was not written.
+    """
+    make_session_folder(path.parent)
+    create_named_file(path, data)
+    open_session(path)

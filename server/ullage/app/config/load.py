@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.core.config.key import PREFIX
+from ullage.core.config.key import PREFIX, Finding, Setting, Source
 from ullage.core.config.settings import Config, config_of, merge_settings, strictest
-from ullage.core.config.source import Finding, Setting, Source
 from ullage.errors import Unreadable
 from ullage.store.config.files import config_paths, guess_place, read_config_file
 from ullage.store.files.places import Places

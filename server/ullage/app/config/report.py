@@ -7,9 +7,18 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import asdict
 
-from ullage.core.config.key import Threshold, Value, shorten
+from ullage.core.config.key import (
+    PLACES,
+    Code,
+    Finding,
+    Place,
+    Setting,
+    Threshold,
+    Value,
+    override_name,
+    shorten,
+)
 from ullage.core.config.settings import KEYS, SPELLINGS, Config
-from ullage.core.config.source import PLACES, Code, Finding, Place, Setting, override_name
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.store.config.files import config_paths, is_there
 from ullage.store.files.places import Places

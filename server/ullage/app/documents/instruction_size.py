@@ -4,13 +4,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from ullage.app.documents.check import Surroundings
-from ullage.app.documents.instruction_loading import (
-    imported_texts,
-    is_in_sight,
-    loaders_of,
-)
+from ullage.app.documents.instruction_loading import imported_texts, is_in_sight, loaders_of
 from ullage.app.documents.instructions import instruction_cuts, is_index, memory_cuts
-from ullage.core.documents.text_sections import estimate_text
+from ullage.core.documents.instructions import estimate_text
 from ullage.core.text.positions import utf16_length
 from ullage.core.transcript.tokens import estimate_tokens
 from ullage.formats.agents.openclaw.agent import LOADER as OPENCLAW

@@ -20,13 +20,13 @@ from ullage.core.documents.finding import DocumentFinding, Related, TextFix
 from ullage.core.documents.instructions import (
     CLAUDE_LARGE_CHARS,
     Cut,
+    estimate_text,
     find_claude_memory_cut,
     find_codex_cut,
     find_openclaw_cut,
     is_large_for_claude,
 )
 from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, PathMention, find_mentions
-from ullage.core.documents.text_sections import estimate_text
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions, utf16_length
 from ullage.core.transcript.tokens import estimate_tokens

@@ -14,7 +14,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import pins_text, report_pins
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import VirtualUri
-from ullage.core.secrets.masking import mask_items
+from ullage.core.secrets.redaction import mask_items
 from ullage.core.summary.preview import write_messages
 from ullage.errors import EntryNotFound
 from ullage.store.files.places import Places

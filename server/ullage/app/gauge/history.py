@@ -23,7 +23,7 @@ from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import Lines, MemoryLines
-from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines, FirstLines
 

@@ -8,9 +8,8 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
 from ullage.core.gauge.gauge import Gauge, UsedSource
 from ullage.core.gauge.loss import Loss, measured_text
-from ullage.core.gauge.policy import Band
+from ullage.core.gauge.policy import Band, Window, WindowSource
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
-from ullage.core.gauge.window import Window, WindowSource
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent
 from ullage.core.transcript.message import JsonObject

@@ -8,7 +8,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.install.hook_command import HOOKS, OPTIONS, Hook
+from ullage.core.install.hook_settings import HOOKS, OPTIONS, Hook
 from ullage.errors import Unreadable
 from ullage.store.files.places import Places
 

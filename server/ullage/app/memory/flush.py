@@ -15,8 +15,8 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge.status import last_compaction_ms, rfc3339
 from ullage.core.memory import log_text
 from ullage.core.memory.flush import PRE_FLUSH, Epoch, is_flushed, read_epoch
-from ullage.core.memory.points import pick_memory_points
-from ullage.core.secrets.masking import mask_items
+from ullage.core.memory.log_text import pick_memory_points
+from ullage.core.secrets.redaction import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported

@@ -22,7 +22,7 @@ from ullage.core.change.prune import pruned
 from ullage.core.change.request_plan import MemoryPrune, subtract_unreported
 from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.in_memory import Known, context_of_messages
 from ullage.formats.reading import Reading

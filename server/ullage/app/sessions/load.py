@@ -8,10 +8,10 @@ from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config, Policy
 from ullage.core.gauge.gauge import Gauge, measure
+from ullage.core.gauge.policy import resolve_window
 from ullage.core.gauge.status import Status, assess
-from ullage.core.gauge.window import resolve_window
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.formats.reading import Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import model_row

@@ -10,7 +10,7 @@ from ullage.core.change.compaction import Selection
 from ullage.core.config.settings import ModelSettings
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.gauge.loss import Loss
-from ullage.core.secrets.masking import mask_items
+from ullage.core.secrets.redaction import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.audit import Audit, audit
 from ullage.core.summary.extract import summarize
@@ -19,9 +19,17 @@ from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import model_row
-from ullage.summary.choice import choose_model
-from ullage.summary.endpoint import BASE_URLS, Endpoint, ModelChoice, Provider, endpoint_for
-from ullage.summary.keys import find_key, providers_with_key, read_system_keyring
+from ullage.summary.endpoint import (
+    BASE_URLS,
+    Endpoint,
+    ModelChoice,
+    Provider,
+    choose_model,
+    endpoint_for,
+    find_key,
+    providers_with_key,
+    read_system_keyring,
+)
 from ullage.summary.request import ModelSummary, Progress, SummaryRequest
 from ullage.summary.stages import summarize_with_model
 

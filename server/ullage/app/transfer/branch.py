@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.app.change.new_session import NewFile, new_file_beside, write_session
+from ullage.app.change.restore import NewFile, new_file_beside, write_session
 from ullage.app.sessions.session import Session
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.new_session import VERSION, Branch, branch

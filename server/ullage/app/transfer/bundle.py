@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 
 from ullage.app.change.make import now_text
-from ullage.app.change.new_session import NewFile, new_file, write_session
+from ullage.app.change.restore import NewFile, new_file, write_session
 from ullage.app.checkpoint.write import build_checkpoint
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.open import open_session
@@ -23,7 +23,7 @@ from ullage.core.checkpoint.bundle import (
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction, Redactor, copy_plain
 from ullage.core.transcript.entries import Agent, MemoryLines
-from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import BadBundle, Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.new_session import entries_of_context, messages_of, session_of

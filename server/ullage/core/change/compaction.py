@@ -7,8 +7,8 @@ import msgspec
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.policy import Layer, protected_tokens
-from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.message import Thinking, ToolCall, ToolResult
+from ullage.core.transcript.context import Context, ContextItem, legal_cuts
+from ullage.core.transcript.message import ToolCall, ToolResult
 from ullage.core.transcript.tokens import Count, count_message
 
 SUMMARY_SHARE = 8
@@ -168,34 +168,6 @@ def find_cut(
     )
 
 
-def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
-    """List the positions before which a context may be cut, in order.
-
-    Never between a call and its result, never within an answer, whose thinking providers want
-    back with its calls, never at a summary, which always goes into the next one.
-    """
-    # Some agents count their calls anew in each answer: only a later result answers a call.
-    answered_at = {
-        block.call_id: at
-        for at, item in enumerate(items)
-        for block in item.message.blocks
-        if isinstance(block, ToolResult)
-    }
-    waiting: set[str] = set()
-    cuts: list[int] = []
-    for at, item in enumerate(items):
-        is_result = any(isinstance(block, ToolResult) for block in item.message.blocks)
-        is_parted = bool(waiting) or is_result or (at > 0 and _is_one_answer(items[at - 1], item))
-        if not is_parted and item.category not in ("summary", "tool results"):
-            cuts.append(at)
-        for block in item.message.blocks:
-            if isinstance(block, ToolCall) and answered_at.get(block.call_id, -1) >= at:
-                waiting.add(block.call_id)
-            elif isinstance(block, ToolResult):
-                waiting.discard(block.call_id)
-    return tuple(cuts)
-
-
 def parted_call(items: Sequence[ContextItem], first_kept: int) -> str | None:
     """Name a call before a cut whose result stands behind it; None where there is none."""
     waiting: set[str] = set()
@@ -221,11 +193,3 @@ def open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
             elif isinstance(block, ToolResult):
                 waiting.pop(block.call_id, None)
     return tuple(waiting.values())
-
-
-def _is_one_answer(before: ContextItem, item: ContextItem) -> bool:
-    """Whether two items are blocks of one answer: by their id, or a thought and what follows it."""
-    if before.message.answer_id is not None and before.message.answer_id == item.message.answer_id:
-        return True
-    is_answer = before.category == item.category == "assistant"
-    return is_answer and all(isinstance(block, Thinking) for block in before.message.blocks)

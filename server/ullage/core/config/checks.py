@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ullage.core.config.key import Threshold, Value
+from ullage.core.config.key import Finding, Setting, Threshold, Value
 from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS, SPELLINGS, effective, reserve_tokens
-from ullage.core.config.source import Finding, Setting
 
 _IN_ORDER = (
     "gauge.trigger",

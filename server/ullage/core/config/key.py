@@ -2,12 +2,13 @@
 
 import math
 import re
-from typing import Annotated, Literal, TypeAlias, cast
+from typing import Annotated, Literal, TypeAlias, cast, get_args
 
 import msgspec
 from msgspec import Meta
 
-from ullage.core.text.tree import MAX_DIGITS, ListNode, Node, ScalarNode
+from ullage.core.text.positions import Positions
+from ullage.core.text.tree import MAX_DIGITS, ListNode, Member, Node, ScalarNode
 
 MIN_THRESHOLD_TOKENS = 1000
 """A threshold from here on is a number of tokens; up to 100 it is percent (chosen)."""
@@ -17,14 +18,12 @@ MAX_TEXT_CHARS = 20_000
 MAX_TEXTS = 1000
 MAX_NAME_CHARS = 60
 """More of a name that somebody made up is not shown (chosen)."""
-
 # Patterns are texts, compiled when first used: that takes more time than all the rest of a start.
 _PERCENT = r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%"
 _CRON = r"^[0-9A-Za-z*/,-]{1,100}(?: {1,10}[0-9A-Za-z*/,-]{1,100}){4}\Z"
 _URL = r"^https?://[^\s/?#@]{1,255}(?:/[^\s?#]{0,2000})?\Z"
 _INSIDE = r"^(?=\s*\S)(?!~?(?:[/\\]|\Z))(?!(?:[^:]*[/\\])?\.\.(?:[/\\]|\Z))[^:]*\Z"
 """Relative, without `..`, without a drive: a path that stays where it begins, on every system."""
-
 _FLAG_WORDS = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
@@ -33,10 +32,20 @@ PREFIX = "ULLAGE_"
 """Of every environment variable of ours."""
 OVERRIDES = "compaction.modelOverrides"
 """Below it stands the name of a model, and below that keys of `compaction` (as in pi)."""
-
 Scope: TypeAlias = Literal["workspace", "trusted", "user"]
 """Whose files may set a key: any workspace's; a trusted one's; only the user's own, as
 docs/safety.md, "Where text may be sent", has it."""
+_SHARE_TEXT = f"percent, such as 80 or 80%, or tokens from {MIN_THRESHOLD_TOKENS:,} on"
+Place: TypeAlias = Literal[
+    "default", "openclaw", "user file", "workspace file", "editor", "environment", "flag"
+]
+"""Who says so, from the weakest to the strongest."""
+PLACES: tuple[Place, ...] = get_args(Place)
+Code: TypeAlias = Literal[
+    "config-unreadable", "config-syntax", "config-duplicate", "config-unknown", "config-type",
+    "config-range", "config-secret", "config-untrusted", "config-conflict", "config-order",
+]  # fmt: skip
+"""What is wrong, in words that stay the same."""
 
 
 class Threshold(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,41 +81,8 @@ class Kind(msgspec.Struct, frozen=True):
     """In the plural, for people."""
 
 
-_SHARE_TEXT = f"percent, such as 80 or 80%, or tokens from {MIN_THRESHOLD_TOKENS:,} on"
 FLAG = Kind(bool, "true or false", bool)
 SHARE = Kind(Threshold, _SHARE_TEXT, Threshold, "tokens")
-
-
-def whole(minimum: int, maximum: int, unit: str) -> Kind:
-    wanted = f"a whole number of {unit} from {minimum:,} to {maximum:,}"
-    return Kind(int, wanted, Annotated[int, Meta(ge=minimum, le=maximum)], unit)
-
-
-def number(minimum: float, maximum: float) -> Kind:
-    wanted = f"a number from {minimum:g} to {maximum:g}"
-    return Kind(float, wanted, Annotated[float, Meta(ge=minimum, le=maximum)])
-
-
-def tokens(minimum: int = 0) -> Kind:
-    return whole(minimum, MAX_TOKENS, "tokens")
-
-
-def _text(wanted: str, pattern: str | None = None) -> Kind:
-    return Kind(str, wanted, Annotated[str, Meta(max_length=MAX_TEXT_CHARS, pattern=pattern)])
-
-
-def _texts(wanted: str, pattern: str) -> Kind:
-    each = Meta(min_length=1, max_length=MAX_TEXT_CHARS, pattern=pattern)
-    texts = Annotated[tuple[Annotated[str, each], ...], Meta(max_length=MAX_TEXTS)]
-    return Kind(tuple, wanted, texts)
-
-
-TEXT = _text(f"a text of at most {MAX_TEXT_CHARS:,} characters")
-URL = _text("an address such as https://host/v1, without user, query or fragment", _URL)
-CRON = _text('five fields of cron, such as "0 3 * * *"', _CRON)
-TEXTS = _texts("a list of texts", r"\S")
-"""Lists are what places add to rather than replace."""
-FILES = _texts("a list of files inside the workspace, such as docs/RULES.md", _INSIDE)
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -135,6 +111,102 @@ class Key(msgspec.Struct, frozen=True):
         """The environment variable that sets it: ULLAGE_COMPACTION_AUTO_ENABLED."""
         snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.name)
         return PREFIX + snake.replace(".", "_").upper()
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a value stands."""
+
+    place: Place
+    name: str
+    """The file's path, the variable, the flag, or the editor's setting."""
+    start: int = 0
+    """In characters of the text, as `end`."""
+    end: int = 0
+    line: int | None = None
+    """From 1, as the columns, which are characters; None where there is no text."""
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+    @property
+    def text(self) -> str:
+        """Name it as compilers do: `file:line:column`."""
+        return self.name if self.line is None else f"{self.name}:{self.line}:{self.column}"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What is wrong with a configuration, and what to do about it."""
+
+    code: Code
+    origin: Origin
+    message: str
+    fix: str
+    is_used: bool = False
+    """Whether the value counts all the same; else the next weaker place decides."""
+    replacement: str | None = None
+    """The key that was probably meant, or its variable."""
+    new_text: str | None = None
+    """What to put in at the place: as much of that key as is not said by what it is nested in."""
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that somebody set, and where."""
+
+    key: Key
+    value: Value
+    origins: tuple[Origin, ...]
+    """One, or for a list each place that added to it."""
+    model: str | None = None
+    """The beginning of a model's name; None for every model without a setting of its own."""
+
+    @property
+    def name(self) -> str:
+        return self.key.name if self.model is None else override_name(self.key.name, self.model)
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """What one file, or the editor, says."""
+
+    place: Place
+    name: str
+    root: Node | None = None
+    """None where it could not be read."""
+    positions: Positions | None = None
+    """Of its text; the editor's settings have none."""
+    findings: tuple[Finding, ...] = ()
+
+    def origin(self, at: Node | Member) -> Origin:
+        if self.positions is None:
+            return Origin(self.place, self.name)
+        first, last = (
+            self.positions.line_and_column(at.start),
+            self.positions.line_and_column(at.end),
+        )
+        return Origin(self.place, self.name, at.start, at.end, *first, *last)
+
+
+def whole(minimum: int, maximum: int, unit: str) -> Kind:
+    wanted = f"a whole number of {unit} from {minimum:,} to {maximum:,}"
+    return Kind(int, wanted, Annotated[int, Meta(ge=minimum, le=maximum)], unit)
+
+
+def number(minimum: float, maximum: float) -> Kind:
+    wanted = f"a number from {minimum:g} to {maximum:g}"
+    return Kind(float, wanted, Annotated[float, Meta(ge=minimum, le=maximum)])
+
+
+def tokens(minimum: int = 0) -> Kind:
+    return whole(minimum, MAX_TOKENS, "tokens")
+
+
+def _text(wanted: str, pattern: str | None = None) -> Kind:
+    return Kind(str, wanted, Annotated[str, Meta(max_length=MAX_TEXT_CHARS, pattern=pattern)])
+
+
+def _texts(wanted: str, pattern: str) -> Kind:
+    each = Meta(min_length=1, max_length=MAX_TEXT_CHARS, pattern=pattern)
+    texts = Annotated[tuple[Annotated[str, each], ...], Meta(max_length=MAX_TEXTS)]
+    return Kind(tuple, wanted, texts)
 
 
 def decode(kind: Kind, node: Node) -> Value:
@@ -229,3 +301,24 @@ def _describe(node: Node) -> str:
             return "so large a number"
         case number:
             return shorten(f"{number:,}")
+
+
+def override_name(key: str, model: str) -> str:
+    """Write a key as it stands for one model."""
+    return f"{OVERRIDES}.{model}.{key.removeprefix('compaction.')}"
+
+
+TEXT = _text(f"a text of at most {MAX_TEXT_CHARS:,} characters")
+
+
+URL = _text("an address such as https://host/v1, without user, query or fragment", _URL)
+
+
+CRON = _text('five fields of cron, such as "0 3 * * *"', _CRON)
+
+
+TEXTS = _texts("a list of texts", r"\S")
+"""Lists are what places add to rather than replace."""
+
+
+FILES = _texts("a list of files inside the workspace, such as docs/RULES.md", _INSIDE)

@@ -15,14 +15,18 @@ from ullage.core.config import names
 from ullage.core.config.key import (
     OVERRIDES,
     PREFIX,
+    Code,
+    Finding,
     Key,
+    Origin,
+    Setting,
+    Source,
     decode,
     explain_misfit,
     shorten,
     text_node,
 )
 from ullage.core.config.settings import KEYS, SPELLINGS
-from ullage.core.config.source import Code, Finding, Origin, Setting, Source
 from ullage.core.secrets.scan import mask
 from ullage.core.text import tree
 from ullage.core.text.tree import ListNode, MappingNode, Member, Node, ScalarNode

@@ -16,19 +16,21 @@ from ullage.core.config.key import (
     CRON,
     FILES,
     FLAG,
+    PLACES,
     SHARE,
     TEXT,
     TEXTS,
     URL,
+    Finding,
     Key,
     Kind,
+    Setting,
     Threshold,
     Value,
     number,
     tokens,
     whole,
 )
-from ullage.core.config.source import PLACES, Finding, Setting
 
 WINDOW = "contextWindow"
 READ_ONLY = "sandbox.readOnly"

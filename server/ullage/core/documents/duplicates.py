@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.text.markdown import Part, read_parts, split_plain_words
-from ullage.core.text.markdown_nesting import nest_parts
+from ullage.core.text.markdown import Part, nest_parts, read_parts, split_plain_words
 from ullage.core.text.word_lists import word_list
 
 MIN_WORDS = 6

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.gauge.window import Window
+from ullage.core.gauge.policy import Window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import Count, count_items
 

@@ -5,16 +5,24 @@ Both keep `{"hooks": {EVENT: [{"matcher"?, "hooks": [{"type", "command", "timeou
 changed beside it (a matcher, a timeout) stays.
 """
 
+import re
+import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from ullage.core.install import json_edit
-from ullage.core.install.hook_command import Hook, is_ours
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
 
-HOOKS = "hooks"
+_HOOKS_KEY = "hooks"
+OPTIONS = ("-P", "-m", "ullage")
+"""Without `-P`, Python would look for modules in the project's folder first, where a hook runs."""
+_PROGRAMS = ("ullage", "ullage.exe")
+_PYTHON = re.compile(r"(?:python|pypy)w?[\d.]*(?:t|d|_d)?(?:\.exe)?")
+"""By the names that `sys.executable` has: also `python3.13t`, which has no global lock."""
+_PLAIN_PATH = re.compile(r"[\w.:/\\+~-]+\Z", re.ASCII)
 
 
 class InstalledHook(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +33,25 @@ class InstalledHook(msgspec.Struct, frozen=True, kw_only=True):
     command_route: json_edit.Route
     whole_route: json_edit.Route
     """Of what goes with it: its group where it is alone in it, else itself."""
+
+
+class Hook(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be run at an event."""
+
+    event: str
+    matcher: str | None = None
+    timeout_s: int
+
+
+HOOKS = (
+    Hook(event="PreCompact", timeout_s=30),
+    Hook(event="SessionStart", matcher="compact|resume", timeout_s=10),
+    Hook(event="PostToolUse", timeout_s=10),
+    Hook(event="UserPromptSubmit", timeout_s=10),
+)
+"""What all agents have. A hook takes less than 0.15 s; a checkpoint of a long session a few
+seconds. The times are chosen so that an agent never waits long for one that hangs: the default
+is 10 minutes."""
 
 
 def find_hooks(text: str, agent: str) -> tuple[InstalledHook, ...]:
@@ -54,7 +81,7 @@ def add_hooks(
     there = {one.event for one in find_hooks(text, agent)}
     for hook in wanted:
         if hook.event not in there:
-            text = json_edit.append_item(text, (HOOKS, hook.event), _make_group(hook, command))
+            text = json_edit.append_item(text, (_HOOKS_KEY, hook.event), _make_group(hook, command))
     return text
 
 
@@ -73,7 +100,7 @@ def note_before_hooks(
     text: str, agent: str, wanted: Sequence[Hook], before: json_edit.Before | None
 ) -> json_edit.Before:
     """Note what must be known to take our hooks back, also where they are there already."""
-    paths = [(HOOKS,), *((HOOKS, hook.event) for hook in wanted)]
+    paths = [(_HOOKS_KEY,), *((_HOOKS_KEY, hook.event) for hook in wanted)]
     return json_edit.note_containers(remove_hooks(text, agent, before), paths)
 
 
@@ -94,15 +121,15 @@ def _find_extra(found: tuple[InstalledHook, ...], wanted: set[str]) -> Installed
 
 
 def _find_ours(root: Node, agent: str) -> Iterator[InstalledHook]:
-    hooks = json_edit.find_child(root, HOOKS)
-    at_hooks = json_edit.find_last_index(root, HOOKS)
+    hooks = json_edit.find_child(root, _HOOKS_KEY)
+    at_hooks = json_edit.find_last_index(root, _HOOKS_KEY)
     if not isinstance(hooks, MappingNode) or at_hooks is None:
         return
     for at_event, member in enumerate(hooks.members):
         for at_group, group in enumerate(_items(member.node)):
             handlers, at_handlers = (
-                json_edit.find_child(group, HOOKS),
-                json_edit.find_last_index(group, HOOKS),
+                json_edit.find_child(group, _HOOKS_KEY),
+                json_edit.find_last_index(group, _HOOKS_KEY),
             )
             if at_handlers is None:
                 continue
@@ -126,3 +153,45 @@ def _find_ours(root: Node, agent: str) -> Iterator[InstalledHook]:
 
 def _items(node: Node | None) -> tuple[Node, ...]:
     return node.items if isinstance(node, ListNode) else ()
+
+
+def write_hook_command(python: str, agent: str, *, is_windows: bool, takes_bash: bool) -> str:
+    """Write the command of a hook for the shell that an agent runs it with.
+
+    On Windows that is Git Bash for some, and PowerShell where there is none (`takes_bash`); `cmd`
+    or PowerShell for others. All run a path without quotes; only quotes that PowerShell does not
+    understand serve for a path with a space.
+    """
+    if not is_windows:
+        return shlex.join((python, *OPTIONS, "hook", agent))
+    program = python.replace("\\", "/") if takes_bash else python
+    if not _PLAIN_PATH.match(program):
+        program = f'"{program}"'
+    return " ".join((program, *OPTIONS, "hook", agent))
+
+
+def is_ours(command: str, agent: str) -> bool:
+    """Whether a command is ours and nothing beside it: `ullage`, or a Python with `OPTIONS`."""
+    return any(_runs_hook(words, agent) for words in _split_words(command))
+
+
+def _runs_hook(words: Sequence[str], agent: str) -> bool:
+    match words:
+        case [program, "hook", named]:
+            is_known = _base_name(program) in _PROGRAMS
+        case [program, *options, "hook", named] if tuple(options) == OPTIONS:
+            is_known = _PYTHON.fullmatch(_base_name(program)) is not None
+        case _:
+            return False
+    return is_known and named == agent
+
+
+def _split_words(command: str) -> Iterator[list[str]]:
+    """Part a command into words, as a shell of Unix does and as those of Windows do."""
+    with suppress(ValueError):
+        yield shlex.split(command)
+        yield [word.strip('"') for word in shlex.split(command, posix=False)]
+
+
+def _base_name(program: str) -> str:
+    return re.split(r"[/\\]", program)[-1].lower()

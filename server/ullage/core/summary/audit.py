@@ -10,7 +10,7 @@ import msgspec
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.pins import clean_pin
 from ullage.core.facts.summary_sections import LEFT_OUT, OPEN_REQUEST, read_previous_summary
-from ullage.core.summary.data_lines import list_data_lines, list_data_sources
+from ullage.core.summary.summary_lines import list_data_lines, list_data_sources
 from ullage.core.text.claims import has_digit
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line, separate_injected

@@ -5,13 +5,11 @@ from itertools import accumulate, pairwise
 
 import msgspec
 
-from ullage.core.change.compaction import legal_cuts
 from ullage.core.summary.model_input import Excerpt, fence_excerpts, list_excerpts
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import ContextItem, legal_cuts
 from ullage.core.transcript.message import Role
 from ullage.core.transcript.tokens import Count, count_message
 
-DEFAULT_PARTS = 2
 """docs/design/summaries.md, "Stages", as the two figures below."""
 MAX_CHUNK_RATIO = 0.4
 """Of the window."""

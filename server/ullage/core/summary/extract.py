@@ -7,7 +7,7 @@ from functools import cache
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.summary_sections import FOCUS, LEFT_OUT, SECTIONS, write_sections
 from ullage.core.summary import summary_lines
-from ullage.core.summary.data_lines import list_data_lines, list_data_sources
+from ullage.core.summary.summary_lines import list_data_lines, list_data_sources
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import gist, one_line
 from ullage.core.transcript.context import ContextItem

@@ -1,16 +1,28 @@
 """Lines of a summary: facts worded for its sections, each with its priority."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from ullage.core.change.tool_outputs import is_placeholder
 from ullage.core.facts.command_runs import CommandRun, run_key
 from ullage.core.facts.facts import Facts
+from ullage.core.facts.replaced_values import ReplacedValue, holds_old_value
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
+from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text import wording
-from ullage.core.text.identifiers import score_identifiers
-from ullage.core.text.prose import gist, one_line
+from ullage.core.text.identifiers import (
+    MIN_DATA_SCORE,
+    DataLine,
+    looks_secret,
+    rank_lines,
+    score_identifiers,
+)
+from ullage.core.text.prose import gist, looks_like_data, one_line, separate_injected
+from ullage.core.text.wording import is_directive
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)
@@ -332,3 +344,43 @@ def _write_run(run: CommandRun) -> str:
         later = _PASSED_LATER if run.is_passed_later else ""
         return f"failed: {run.command}{outcome}{later}"
     return f"ok: {run.command}{outcome}"
+
+
+def list_data_lines(
+    sources: Iterable[tuple[str, int, float]], spoken: str, replaced: Sequence[ReplacedValue]
+) -> Iterator[DataLine]:
+    """Rank the lines of sources, without those that must not enter a summary.
+
+    These are a key, an instruction, or a replaced value. `spoken` is what user and agent said.
+    """
+    for line in rank_lines(sources, spoken):
+        if line.score < MIN_DATA_SCORE:
+            return
+        is_unfit = looks_secret(line.text) or is_directive(line.text)
+        if not is_unfit and not holds_old_value(line.text, replaced):
+            yield line
+
+
+def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
+    """Give results, arguments, code and pasted lines as (text, number of the item, weight)."""
+    for n_item, item in enumerate(items):
+        for block in item.message.blocks:
+            if isinstance(block, ToolResult) and not is_placeholder(block):
+                for part in block.content:
+                    if isinstance(part, Text):
+                        yield part.text, n_item, 1.0
+            elif isinstance(block, ToolCall):
+                yield "\n".join(list_new_texts(block)), n_item, 0.8
+        if item.category in ("user", "assistant", "injected"):
+            own, injected = separate_injected(plain_text(item.message))
+            yield injected, n_item, 1.0
+            yield "\n".join(_list_pasted(own)), n_item, 1.3
+
+
+def _list_pasted(text: str) -> Iterator[str]:
+    is_fenced = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            is_fenced = not is_fenced
+        elif is_fenced or looks_like_data(line.strip()):
+            yield line

@@ -1,12 +1,13 @@
 """The context: what an agent would send to the model now, and the compactions behind it."""
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.transcript.entries import Header, Problem
-from ullage.core.transcript.index import CompactionRef
-from ullage.core.transcript.message import JsonObject, Message
+from ullage.core.transcript.lineage import CompactionRef
+from ullage.core.transcript.message import JsonObject, Message, Thinking, ToolCall, ToolResult
 
 Category: TypeAlias = Literal[
     "system",
@@ -96,3 +97,39 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """The context window by the agent's own record."""
     pruned: PruneRecord | None = None
     """The last prune on disk since the boundary; a usage from before it says nothing."""
+
+
+def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
+    """List the positions before which a context may be cut, in order.
+
+    Never between a call and its result, never within an answer, whose thinking providers want
+    back with its calls, never at a summary, which always goes into the next one.
+    """
+    # Some agents count their calls anew in each answer: only a later result answers a call.
+    answered_at = {
+        block.call_id: at
+        for at, item in enumerate(items)
+        for block in item.message.blocks
+        if isinstance(block, ToolResult)
+    }
+    waiting: set[str] = set()
+    cuts: list[int] = []
+    for at, item in enumerate(items):
+        is_result = any(isinstance(block, ToolResult) for block in item.message.blocks)
+        is_parted = bool(waiting) or is_result or (at > 0 and _is_one_answer(items[at - 1], item))
+        if not is_parted and item.category not in ("summary", "tool results"):
+            cuts.append(at)
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall) and answered_at.get(block.call_id, -1) >= at:
+                waiting.add(block.call_id)
+            elif isinstance(block, ToolResult):
+                waiting.discard(block.call_id)
+    return tuple(cuts)
+
+
+def _is_one_answer(before: ContextItem, item: ContextItem) -> bool:
+    """Whether two items are blocks of one answer: by their id, or a thought and what follows it."""
+    if before.message.answer_id is not None and before.message.answer_id == item.message.answer_id:
+        return True
+    is_answer = before.category == item.category == "assistant"
+    return is_answer and all(isinstance(block, Thinking) for block in before.message.blocks)

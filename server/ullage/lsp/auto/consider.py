@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from lsprotocol.types import MessageType
+from lsprotocol.types import MessageType, ShowDocumentParams
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle, sole_run
@@ -29,17 +29,21 @@ from ullage.app.change.nudge import (
     is_read_only_full,
     snooze_session,
 )
-from ullage.app.change.prune import Pruning, prune
-from ullage.app.sessions.load import Loaded
-from ullage.app.sessions.open import is_running
+from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
+from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use
+from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.settings import READ_ONLY, Config
 from ullage.core.gauge.policy import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
 from ullage.lsp.auto import text
-from ullage.lsp.auto.make import make_now, plan_writable_pruning, tell_made
+from ullage.lsp.client_refresh import refresh_lists
+from ullage.lsp.commands.compact import plan_with_progress
 from ullage.lsp.commands.preview import run_preview
+from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.messages import choose, say
 from ullage.lsp.protocol import PreviewArgument
@@ -257,3 +261,78 @@ def _age_s(loaded: Loaded) -> float:
 def _is_ours(ls: UllageServer, loaded: Loaded) -> bool:
     """Whether a change is ours to make now: we write to such sessions, and no agent has it open."""
     return can_change(loaded) and not is_running(loaded.session, ls.places)
+
+
+Make: TypeAlias = Callable[[Plan | Pruning, Config, Places], Made]
+
+
+async def make_now(ls: UllageServer, asked: Loaded, request: Request | None, make: Make) -> None:
+    """Make what was asked about, and nothing else, of the session as it is now: a compaction,
+    or a prune without `request`.
+    """
+    plan = await _plan_now(ls, asked, request)
+    if plan is not None:
+        # A model may have taken minutes.
+        ls.refuse_write()
+        await tell_made(ls, plan, await asyncio.to_thread(make, plan, ls.config, ls.places))
+
+
+def plan_writable_pruning(loaded: Loaded) -> Pruning | None:
+    """Work out a prune that can be written; None where there is none."""
+    plan = plan_pruning(loaded, PruneRequest())
+    return plan if isinstance(plan, Pruning) and plan.change is not None else None
+
+
+async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
+    """Tell of a change by one message, from which it can be taken back."""
+    refresh_lists(ls, "sessions", "checkpoints", "memory")
+    message = text.done(plan, made)
+    buttons = (text.UNDO, text.VIEW) if ls.shows_documents else (text.UNDO,)
+    try:
+        answer = await choose(ls, message, *buttons)
+    except JsonRpcException:
+        say(ls, message, MessageType.Info)
+        return
+    if answer == text.UNDO:
+        await _take_back(ls, made)
+    elif answer == text.VIEW:
+        has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents
+        uri = last_summary_uri(made.loaded) if has_summary else uri_of(made.loaded.path)
+        await ls.window_show_document_async(ShowDocumentParams(uri=uri, take_focus=True))
+
+
+async def _plan_now(
+    ls: UllageServer, asked: Loaded, request: Request | None
+) -> Plan | Pruning | None:
+    """Plan anew; where that is not to be any more, the user is told so.
+
+    A message may have stood for hours, and other things may be configured since.
+    """
+    now = await asyncio.to_thread(
+        lambda: load(reopen(asked.session), ls.config, ls.places, ls.worker.count_tokens)
+    )
+    if len(now.context.compactions) != len(asked.context.compactions):
+        say(ls, text.compacted_since(now), MessageType.Info)
+        return None
+    if request is None:
+        pruning = await asyncio.to_thread(plan_writable_pruning, now)
+        if pruning is None:
+            say(ls, text.nothing_to_prune(now), MessageType.Info)
+        return pruning
+    plan = await plan_with_progress(ls, now, request)
+    if isinstance(plan, Unneeded):
+        say(ls, f"Nothing to do: {plan.reason}", MessageType.Info)
+        return None
+    return plan
+
+
+async def _take_back(ls: UllageServer, made: Made) -> None:
+    """Take a change back, asking first where messages that came since stay behind."""
+    plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
+    if plan.n_left_behind and await choose(ls, undo_question(plan), text.UNDO) != text.UNDO:
+        return
+    ls.refuse_write()
+    undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
+    refresh_lists(ls, "sessions", "checkpoints")
+    way_on = text.tell_way_on(undone.resume_command, is_elsewhere=undone.is_elsewhere)
+    say(ls, f"{undone_line(plan, undone)}.{way_on}", MessageType.Info)

@@ -2,10 +2,18 @@
 
 import asyncio
 
+from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
+from ullage.app.checkpoint.find import Found, find_checkpoint
+from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.sessions.load import Loaded
+from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
+from ullage.core.gauge.gauge import short_tokens, tokens_text
+from ullage.lsp.commands.progress import cancelled, confirm
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
-from ullage.lsp.protocol import Outcome, SessionArgument
+from ullage.lsp.messages import show_virtual_document
+from ullage.lsp.protocol import Outcome, RestoreArgument, SessionArgument
 from ullage.lsp.state import UllageServer
 
 
@@ -26,4 +34,80 @@ async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome
         message=f"{message}. Note: {written.problem}" if written.problem else message,
         session=session_ref(loaded),
         uri=uri_of(written.path),
+    )
+
+
+BUTTON = "Restore"
+
+
+async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
+    loaded = await load_session(ls, argument.session)
+    saved = await asyncio.to_thread(find_checkpoint, loaded.session, argument.checkpoint, ls.places)
+    if argument.into != "text":
+        ls.refuse_write()
+        return await _restore(ls, loaded, saved, argument.into)
+    text = await asyncio.to_thread(
+        restore_text, saved.checkpoint, ls.config.checkpoint, loaded.known_secrets
+    )
+    document = VirtualUri(
+        name="Resume.md", session=str(loaded.path), checkpoint=saved.checkpoint_id
+    )
+    uri = write_virtual_uri(document)
+    await show_virtual_document(ls, uri)
+    return Outcome(
+        outcome="done",
+        message=f"Checkpoint {saved.checkpoint_id} as text, to be given to the agent",
+        session=session_ref(loaded),
+        text=text,
+        uri=uri,
+    )
+
+
+async def _restore(ls: UllageServer, loaded: Loaded, saved: Found, into: Target) -> Outcome:
+    plan = await asyncio.to_thread(plan_restore, loaded, saved.checkpoint, into, ls.config)
+    if not await confirm(
+        ls,
+        _question(plan),
+        BUTTON,
+        f"checkpoint restore {saved.checkpoint_id} --into {into}",
+        loaded.path,
+    ):
+        return cancelled("Nothing was restored.")
+    restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
+    await show_changed(ls, loaded.path, restored.loaded.path)
+    return Outcome(
+        outcome="done",
+        message=f"Checkpoint {saved.checkpoint_id} restored{_where(plan)}",
+        session=session_ref(restored.loaded),
+        # A session that was begun with it is simply deleted.
+        canUndo=not isinstance(plan.change, NewPlan),
+        resume=restored.resume_command,
+    )
+
+
+def _where(plan: RestorePlan) -> str:
+    where = "" if plan.path_after == plan.loaded.path else " into a new session"
+    if isinstance(plan.change, NewPlan):
+        return f"{where} · {short_tokens(plan.n_text_tokens)} tokens"
+    return (
+        f"{where} · {tokens_text(plan.change.n_tokens_before, plan.change.n_tokens_after)} tokens"
+    )
+
+
+def _question(plan: RestorePlan) -> str:
+    checkpoint_id = plan.checkpoint.meta.checkpoint_id
+    if isinstance(plan.change, NewPlan):
+        return (
+            f"Restore checkpoint {checkpoint_id}? It begins a new session of"
+            f" {plan.n_text_tokens:,} tokens: {plan.path_after.name}. This one stays as it is."
+        )
+    before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
+    new = (
+        ""
+        if plan.path_after == plan.loaded.path
+        else f" It goes on in a new session, {plan.path_after.name}; this one stays as it is."
+    )
+    return (
+        f"Restore checkpoint {checkpoint_id}? Its text goes to the end of the session:"
+        f" {before:,} → {after:,} tokens. It can be undone.{new}"
     )

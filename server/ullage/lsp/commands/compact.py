@@ -9,8 +9,7 @@ from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
-from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do
-from ullage.lsp.commands.progress import with_model
+from ullage.lsp.commands.progress import cancelled, confirm, nothing_to_do, with_model
 from ullage.lsp.convert import last_summary_uri, session_ref
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, SessionArgument

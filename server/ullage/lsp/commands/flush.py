@@ -5,8 +5,14 @@ import asyncio
 from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.memory.report import flushed_text, lines_text
-from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do
-from ullage.lsp.commands.progress import Report, model_for, with_progress
+from ullage.lsp.commands.progress import (
+    Report,
+    cancelled,
+    confirm,
+    model_for,
+    nothing_to_do,
+    with_progress,
+)
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, SessionArgument

@@ -20,8 +20,14 @@ from ullage.core.gauge.policy import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp import protocol
 from ullage.lsp.commands.compact import made_outcome
-from ullage.lsp.commands.confirm import cancelled, nothing_to_do
-from ullage.lsp.commands.progress import Report, model_for, with_model, with_progress
+from ullage.lsp.commands.progress import (
+    Report,
+    cancelled,
+    model_for,
+    nothing_to_do,
+    with_model,
+    with_progress,
+)
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed

@@ -1,9 +1,11 @@
 """Progress of long work in the client's window, which its user can cancel."""
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
@@ -13,7 +15,10 @@ from pygls.exceptions import JsonRpcException
 
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
+from ullage.errors import WriteNotSupported
 from ullage.lsp.language_protocol import client_token
+from ullage.lsp.messages import choose
+from ullage.lsp.protocol import Outcome
 from ullage.lsp.state import UllageServer
 from ullage.summary.request import Progress, Stage
 
@@ -107,3 +112,30 @@ async def _shown_token(ls: UllageServer) -> str | int | None:
     except JsonRpcException:
         return None
     return made
+
+
+async def confirm(ls: UllageServer, question: str, button: str, command: str, path: Path) -> bool:
+    """Ask the user before something is changed; no answer is a no.
+
+    Raises:
+        WriteNotSupported: the client shows no questions; `command` of the shell does the same.
+    """
+    try:
+        is_yes = await choose(ls, question, button) == button
+    except JsonRpcException:
+        raise WriteNotSupported(
+            "this editor does not let us ask, so that nothing was changed: run"
+            f" `ullage {command} --session {shlex.quote(str(path))}` in a shell"
+        ) from None
+    if is_yes:
+        # The question may have stood for hours.
+        ls.refuse_write()
+    return is_yes
+
+
+def cancelled(message: str) -> Outcome:
+    return Outcome(outcome="cancelled", message=message)
+
+
+def nothing_to_do(reason: str) -> Outcome:
+    return Outcome(outcome="nothing", message=f"Nothing to do: {reason}")

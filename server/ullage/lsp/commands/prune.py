@@ -5,7 +5,7 @@ import asyncio
 from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
 from ullage.core.gauge.gauge import short_tokens
 from ullage.errors import WriteNotSupported
-from ullage.lsp.commands.confirm import cancelled, confirm, nothing_to_do
+from ullage.lsp.commands.progress import cancelled, confirm, nothing_to_do
 from ullage.lsp.convert import session_ref
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, PruneArgument

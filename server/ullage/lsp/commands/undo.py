@@ -4,7 +4,7 @@ import asyncio
 
 from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
 from ullage.app.sessions.open import open_session
-from ullage.lsp.commands.confirm import cancelled, confirm
+from ullage.lsp.commands.progress import cancelled, confirm
 from ullage.lsp.convert import session_ref
 from ullage.lsp.follow import session_path, show_changed
 from ullage.lsp.protocol import Outcome, SessionArgument

@@ -11,8 +11,8 @@ from ullage.app.documents.outline import Outlined, answered_calls, placed_compac
 from ullage.app.gauge.status_text import ago
 from ullage.core.config.key import Key
 from ullage.core.config.read import key_at
+from ullage.core.documents.instructions import cut_text_sections, estimate_text
 from ullage.core.documents.outline import find_row_at_line
-from ullage.core.documents.text_sections import cut_text_sections, estimate_text
 from ullage.core.gauge.loss import measured_text, noted_loss
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Extent, Position, Positions

@@ -4,22 +4,25 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+from lsprotocol import types
 from lsprotocol.types import CodeLens, CodeLensParams, Command
 
 from ullage.app.change.preview import saved_text
 from ullage.app.documents.instruction_size import sent_text, size_text
 from ullage.app.documents.instructions import is_index
-from ullage.app.documents.outline import PlacedCompaction, placed_compactions
-from ullage.app.documents.outline_text import change_text
+from ullage.app.documents.outline import Outlined, PlacedCompaction, placed_compactions
+from ullage.app.documents.outline_text import change_text, hint_text, hint_tooltip
 from ullage.app.documents.proposal import CheckedProposal, checked_proposal
 from ullage.app.sessions.load import Loaded
-from ullage.core.documents.text_sections import estimate_text
+from ullage.core.documents.instructions import cut_text_sections, estimate_text
+from ullage.core.documents.outline import list_rows_between
 from ullage.core.documents.virtual_uri import VirtualUri, write_summary_uri, write_virtual_uri
 from ullage.core.gauge.gauge import gauge_text
+from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp import protocol
-from ullage.lsp.convert import line_range
-from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_text
+from ullage.lsp.convert import line_range, position_of
+from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_outline, of_text
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
@@ -160,6 +163,47 @@ answer_lenses = answer_by_kind(
         "instructions": of_text(instruction_lenses, []),
         "memory": of_text(memory_lenses, []),
         "preview": preview_lenses,
+    },
+    [],
+)
+
+
+MAX_HINTS = 500
+"""Editors ask for what is visible; of one that asks for more, the last lines count (chosen)."""
+
+
+def transcript_hints(outlined: Outlined, params: types.InlayHintParams) -> list[types.InlayHint]:
+    first, last = params.range.start.line, params.range.end.line
+    # They stand before the line: an entry is longer than any screen is wide.
+    return [
+        types.InlayHint(
+            position=types.Position(line=row.line, character=0),
+            label=text,
+            tooltip=hint_tooltip(outlined, row),
+            padding_right=True,
+        )
+        for row in list_rows_between(outlined.outline, first, last)[-MAX_HINTS:]
+        if (text := hint_text(outlined, row))
+    ]
+
+
+def section_hints(file: SmallFile, params: types.InlayHintParams) -> list[types.InlayHint]:
+    """Give the tokens at the headings that are in sight."""
+    positions = Positions(file.text)
+    hints: list[types.InlayHint] = []
+    for section in cut_text_sections(file.text):
+        end = positions.position(section.heading_end)
+        if params.range.start.line <= end.line <= params.range.end.line:
+            label = f"~{section.n_tokens:,} tokens"
+            hints.append(types.InlayHint(position=position_of(end), label=label, padding_left=True))
+    return hints
+
+
+answer_hints = answer_by_kind(
+    {
+        "transcript": of_outline(transcript_hints, []),
+        "instructions": of_text(section_hints, []),
+        "memory": of_text(section_hints, []),
     },
     [],
 )

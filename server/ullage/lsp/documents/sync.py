@@ -89,7 +89,7 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
     kind = ls.kind_of(path)
     if kind not in _FOLLOWED:
         ls.documents.small_uris[path] = params.text_document.uri
-        # A long text is taken out of its message (lsp/large_message.py): the disk has it.
+        # A long text is taken out of its message (lsp/lifecycle.py): the disk has it.
         if params.text_document.text and ls.documents.is_typing_sent:
             opened = params.text_document
             _keep_text(ls, path, opened.text, opened.version)

@@ -4,13 +4,21 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+from ullage.app.documents.memory_files import MemoryFile, memory_files
 from ullage.app.gauge.status_text import ago, session_title
 from ullage.app.sessions.seen import Brief
 from ullage.app.workspace import Family, brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
 from ullage.lsp.convert import LEVELS
 from ullage.lsp.follow import discover
-from ullage.lsp.protocol import SessionArgument, SessionRef, SessionRow, SessionsResult
+from ullage.lsp.protocol import (
+    MemoryResult,
+    MemoryRow,
+    SessionArgument,
+    SessionRef,
+    SessionRow,
+    SessionsResult,
+)
 from ullage.lsp.state import UllageServer
 
 
@@ -63,4 +71,30 @@ def _row(family: Family, shown: Path | None, *, can_note: bool) -> SessionRow:
         canWrite=session.can_change,
         canNote=can_note,
         isAutomatic=family.is_automatic,
+    )
+
+
+_KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"}
+
+
+async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResult:
+    is_single = len(ls.workspace_folders()) <= 1
+    files = await asyncio.to_thread(memory_files, ls.surroundings())
+    has_session = bool(argument.session or ls.gauge_path())
+    return MemoryResult(
+        rows=[_memory_row(file, is_single=is_single) for file in files],
+        canFlush=has_session and ls.may_write,
+    )
+
+
+def _memory_row(file: MemoryFile, *, is_single: bool) -> MemoryRow:
+    relative = file.path.relative_to(file.workspace)
+    title = str(relative) if is_single else str(file.workspace.name / relative)
+    size = f"{file.length}, {file.sent} tokens"
+    return MemoryRow(
+        path=str(file.path),
+        kind=file.kind,
+        title=title,
+        detail=size,
+        label=f"{_KINDS[file.kind]} {title}, {size}",
     )

@@ -6,16 +6,25 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ullage.app.change.prune import PruneRequest, Unpruned, plan_pruning
 from ullage.app.gauge.inspect import Inspection, inspect
 from ullage.app.gauge.status_text import ago, total_text
 from ullage.app.sessions.load import Loaded
-from ullage.core.change.prune import ALL_REASONS, plan_prune
+from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
 from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
+from ullage.core.secrets.scan import mask
+from ullage.core.text.prose import gist
 from ullage.lsp.convert import escape_markdown, session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.follow import load_if_any
-from ullage.lsp.protocol import SessionArgument, WindowResult, WindowRow
+from ullage.lsp.protocol import (
+    PrunableResult,
+    PrunableRow,
+    SessionArgument,
+    WindowResult,
+    WindowRow,
+)
 from ullage.lsp.state import UllageServer
 
 ENTRIES_A_CATEGORY = 10
@@ -154,4 +163,37 @@ def _free(n_free: int, window: int) -> WindowRow:
         tooltip=f"{title}: {abs(n_free):,} of {window:,} tokens",
         label=f"{title}, {abs(n_free):,} of {window:,} tokens",
         nTokens=max(0, n_free),
+    )
+
+
+LABEL_CHARS = 80
+"""A line of a list in an editor (chosen)."""
+
+
+async def run_prunable(ls: UllageServer, argument: SessionArgument) -> PrunableResult:
+    loaded = await load_if_any(ls, argument.session)
+    return PrunableResult() if loaded is None else await asyncio.to_thread(prunable_result, loaded)
+
+
+def prunable_result(loaded: Loaded) -> PrunableResult:
+    """List what could be pruned: what the rule chooses first, then by size."""
+    plan = plan_pruning(loaded, PruneRequest())
+    items = sorted(plan.plan.items, key=lambda item: (not item.is_chosen, -item.n_freed))
+    return PrunableResult(
+        session=session_ref(loaded),
+        headline=f"Nothing is due: {plan.reason}"
+        if isinstance(plan, Unpruned)
+        else f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule",
+        rows=[_row(item, loaded.known_secrets) for item in items],
+    )
+
+
+def _row(item: PruneItem, secrets: tuple[str, ...]) -> PrunableRow:
+    label = gist(mask(item.label, secrets), LABEL_CHARS)
+    return PrunableRow(
+        item=item.item_id,
+        title=f"{item.tool or 'Image'} {label}".rstrip(),
+        detail=f"{item.n_freed:,} tokens · {item.reason}",
+        nTokens=item.n_freed,
+        isChosen=item.is_chosen,
     )

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.config.source import Code, Finding, Place, Source
+from ullage.core.config.key import Code, Finding, Place, Source
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import NotRead, ScalarNode
 from ullage.store.files.places import Places

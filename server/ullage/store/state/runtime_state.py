@@ -1,10 +1,16 @@
 """What is kept of a session whose runtime holds its messages, so that a restart changes nothing."""
 
+import os
+
 import msgspec
 
 from ullage.core.change.request_plan import MemoryPrune
-from ullage.store.files.places import Places
+from ullage.store.files.atomic import replace_file
+from ullage.store.files.places import Places, session_folder
 from ullage.store.files.state_file import SessionFile, replace_state
+from ullage.store.state.auto_state import AUTO_FILE
+from ullage.store.state.flush_state import carry_written
+from ullage.store.state.pins import PINS_FILE
 
 
 class RuntimeState(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,3 +46,46 @@ def write_runtime_state(session_key: str, state: RuntimeState, places: Places) -
     """
     known = RUNTIME_FILE.read(session_key, places)
     replace_state(RUNTIME_FILE.path(session_key, places), known, state)
+
+
+FILE_NAME = "compacted"
+
+
+def mark_compaction(session_key: str, places: Places) -> None:
+    """Leave the mark; once more changes nothing.
+
+    Raises:
+        StateUnwritable: the state folder does not take it.
+    """
+    replace_file(session_folder("state", session_key, places) / FILE_NAME, b"")
+
+
+def take_mark(session_key: str, places: Places) -> bool:
+    """Remove the mark and say whether it was there; of two at once, one gets it."""
+    try:
+        (session_folder("state", session_key, places) / FILE_NAME).unlink()
+    except OSError:
+        return False
+    return True
+
+
+CARRIED = (PINS_FILE, AUTO_FILE)
+"""What the user chose for a session, and what is known of its automatic runs."""
+
+
+def carry_state(old_key: str, new_key: str, places: Places) -> None:
+    """Copy what the user chose for a session and what is known of it to the one that continues it.
+
+    Raises:
+        StorageError: the state folder does not take it.
+    """
+    carry_written(old_key, new_key, places)
+    for file in CARRIED:
+        path = file.path(new_key, places)
+        if os.path.lexists(path):
+            continue
+        try:
+            data = file.path(old_key, places).read_bytes()
+        except OSError:
+            continue
+        replace_file(path, data)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.transcript.index import EMPTY_INDEX, Index
+from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.errors import UllageError
 from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places

@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Entry, Header, Lines, Problem
-from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.core.transcript.message import JsonObject
 from ullage.formats.agents.claude_code import records
 from ullage.formats.agents.claude_code.messages import native_of, to_message

@@ -8,7 +8,7 @@ on the way up they are passed over before anything counts.
 import msgspec
 
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
-from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.formats.agents.codex import records
 from ullage.formats.json_line import int_of, object_of
 from ullage.formats.reading import CompactionsUpwards, Walk

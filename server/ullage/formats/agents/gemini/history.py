@@ -13,7 +13,7 @@ import msgspec
 
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
-from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.core.transcript.message import JsonObject, Message, Role, ToolResult, Usage
 from ullage.formats.agents.gemini.messages import (
     answered_ids,

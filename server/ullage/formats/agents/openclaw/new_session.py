@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, Lines, MemoryLines
-from ullage.core.transcript.index import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject, ToolCall, ToolResult
 from ullage.formats.agents.openclaw.entries import read_entry
 from ullage.formats.agents.openclaw.messages import to_message

@@ -15,7 +15,7 @@ import msgspec
 
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.index import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.formats.agents.openclaw.entries import (
     EVENTS,
     EVENTS_VERSION,

@@ -18,7 +18,7 @@ from ullage.core.transcript.entries import (
     Lines,
     Problem,
 )
-from ullage.core.transcript.index import EMPTY_INDEX, CompactionRef, Index, linear_chain
+from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, linear_chain
 from ullage.core.transcript.message import JsonObject, Usage
 from ullage.formats.agent_info import AgentInfo, Env, Home
 from ullage.formats.agents.opencode import records
