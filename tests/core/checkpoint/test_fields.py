@@ -138,6 +138,14 @@ def test_a_file_has_it_unless_it_is_optional_and_empty(field: Field) -> None:
         assert not field.is_optional
 
 
+def test_a_list_that_files_may_lack_is_left_out_where_it_is_empty() -> None:
+    lists = {field.name: field for field in SCHEMA.fields if field.name in LEAVES}
+    tuples = {name for name, of in LEAVES.items() if isinstance(of, inspect.VarTupleType)}
+    assert {name for name, field in lists.items() if not field.required} & tuples == {
+        field.path for field in FIELDS if field.is_optional
+    }
+
+
 def test_each_list_has_a_section_of_its_own() -> None:
     for kind in ("text", "steering"):
         places = [getattr(field, kind) for field in FIELDS if field.compared != "text"]
