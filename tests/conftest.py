@@ -1,5 +1,6 @@
 """A home, a project and a state folder of its own for every test that runs the program."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from profiles import choose_profile
 from running import Place, idle
 
 choose_profile()
+# A shell has what it runs in the background ignore Ctrl+C, and every child inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
