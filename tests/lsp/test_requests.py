@@ -7,7 +7,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from pi_files import MODEL, PiFile, conversation, grow
-from running import Place
+from running import WAIT_S, Place
 from ullage.lsp.views.checkpoints import MAX_TOPIC_CHARS
 
 REQUESTS = ("status", "sessions", "window", "history", "checkpoints", "memory")
@@ -56,7 +56,8 @@ async def test_all_sessions_are_listed_the_live_ones_first(
         ("10%", False, False),
     ]
     assert rows[1].detail.startswith("20k/200k · 2 hours ago")
-    path.with_name("older.jsonl").write_bytes(older.data + b"\n")
+    grown = older.data + b"\n"
+    editor.place.write(str(path.with_name("older.jsonl")), grown, age_s=-WAIT_S)
     rows = await listed(editor, 2, lambda rows: rows[0].isLive)
     assert rows[0].session.path.endswith("older.jsonl")
     assert "live" in rows[0].label

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 
+import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -12,11 +13,10 @@ from pi_files import PiFile
 N_LINES = 40_000
 """What takes long enough to be asked something meanwhile; `benchmarks/editor.py` has 100 MB."""
 MAX_SHARE = 0.1
-"""A fortieth was seen; with the outline made on the loop it is more than a fifth."""
+"""Of all the work; 0.01 to 0.04 was seen, with the outline made on the loop 0.2."""
 
 
-async def test_other_requests_are_answered_while_a_large_transcript_is_read(stdio_editor) -> None:
-    editor = stdio_editor
+async def test_other_requests_are_answered_while_a_large_transcript_is_read(editor) -> None:
     pi = PiFile(cwd=str(editor.place.cwd))
     at = "2026-02-03T10:00:00.000Z"
     for n in range(N_LINES):
@@ -33,18 +33,17 @@ async def test_other_requests_are_answered_while_a_large_transcript_is_read(stdi
     reading = asyncio.ensure_future(
         editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
     )
-    trips: list[float] = []
-    began = time.perf_counter()
+    # What the loop's thread works until it answers, as a part of all the work: on a busy machine
+    # both are what they are on an idle one.
+    works_s: list[float] = []
+    began_s = time.process_time()
     while not reading.done():
-        started = time.perf_counter()
-        try:
+        started_s = time.thread_time()
+        with pytest.raises(JsonRpcException):
             await editor.client.protocol.send_request_async("ullage/none", {})
-        except JsonRpcException:
-            trips.append(time.perf_counter() - started)
+        works_s.append(time.thread_time() - started_s)
     assert len(await reading) > 200
-    # By parts of the whole: a busy machine makes both longer.
-    assert max(trips) < MAX_SHARE * (time.perf_counter() - began), trips
-    assert sorted(trips)[len(trips) // 2] < 0.05, trips
+    assert max(works_s) < MAX_SHARE * (time.process_time() - began_s), works_s
 
 
 async def test_the_text_of_a_document_is_not_needed_whatever_its_size(stdio_editor) -> None:

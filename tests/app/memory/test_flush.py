@@ -416,6 +416,7 @@ def test_what_is_said_after_an_undo_is_flushed_before_the_next_compaction(
     path = session_file(places, n_filler=30)
     for n in range(n_compactions):
         compact(ready(path, places), SMALL, places)
+        make_idle(path)
         undone(path, places, SMALL)
         say(path, f"Please look at file number {n} again.")
     assert loaded(path, places).context.compactions == ()
