@@ -17,12 +17,25 @@ from ullage.store.checkpoint.working_state import read_working_state
 
 KEY = f"claude-code:{SESSION_ID}"
 HOOK = ("-P", "-m", "ullage", "hook")
+PATIENT_HOOK = (
+    "-P",
+    "-c",
+    f"""
+import runpy, sys
+from ullage.agent import hook
+hook.INPUT_TIME_LIMIT_S = hook.TIME_LIMIT_S = hook.COMPACTION_TIME_LIMIT_S = {WAIT_S}
+sys.argv[:1] = ["ullage", "hook"]
+runpy.run_module("ullage", run_name="__main__")
+""",
+)
+"""The same with limits that no busy machine reaches."""
 CANARY = "a sentence of the transcript"
 
 
 def run(place: Place, stdin: bytes, *arguments: str, **env: str) -> str:
     """Run a hook; give what it printed on both streams, the second in brackets."""
-    done = place.run_process(*(arguments or ("claude-code",)), stdin=stdin, program=HOOK, **env)
+    arguments = arguments or ("claude-code",)
+    done = place.run_process(*arguments, stdin=stdin, program=PATIENT_HOOK, **env)
     assert done.returncode == 0
     assert done.stderr.count("\n") <= 1
     assert CANARY not in done.stderr
@@ -183,7 +196,7 @@ def test_tool_calls_at_once_are_all_captured(place: Place, path: Path) -> None:
 
 
 def test_an_agent_that_does_not_listen_any_more_is_no_fault(place: Place, path: Path) -> None:
-    with place.start("claude-code", program=HOOK) as process:
+    with place.start("claude-code", program=PATIENT_HOOK) as process:
         process.stdout.close()
         process.stdin.write(data(told(place, path)))
         process.stdin.close()

@@ -17,6 +17,7 @@ from ullage.store.files.places import Places
 N_AGENTS = 4
 N_RECORDS = 150
 N_TRIES = 60
+"""At least: who never has the session alone tries on."""
 
 AGENT = """
 import os, sys, time
@@ -32,6 +33,7 @@ for number in range(n_records):
 
 TOOL = """
 import sys, time
+from itertools import count
 from pathlib import Path
 from store.changing import occasion, record
 from ullage.core.change.edit import Append, LineChange, Rewrite
@@ -49,7 +51,9 @@ path = root / "agent" / "s.jsonl"
 first = record("first", None, "old " * 50)
 sys.stdin.readline()
 n_made = 0
-for number in range(n_tries):
+for number in count():
+    if number >= n_tries and n_made:
+        break
     seen = look_at(path)
     line = record(f"{name}.{number}", "first")
     if name == "append":
@@ -83,9 +87,13 @@ def test_nothing_is_lost_between_agents_and_tools(tmp_path: Path, places: Places
         assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
-    for process in agents:
-        process.communicate(timeout=WAIT_S)
-    n_made = [int(process.communicate(timeout=WAIT_S)[0]) for process in tools]
+    try:
+        for process in agents:
+            process.communicate(timeout=WAIT_S)
+        n_made = [int(process.communicate(timeout=WAIT_S)[0]) for process in tools]
+    finally:
+        for process in (*agents, *tools):
+            process.kill()
     recover(places)
 
     ids = [json.loads(line).get("id") for line in path.read_bytes().split(b"\n")[:-1]]
