@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Self, cast
 
 from loopback_model import Json, LoopbackModel
+from running import WAIT_S
 
 PACKAGES = Path(__file__).parent / "peer" / "node_modules"
 PI_PACKAGES = {
@@ -32,7 +33,6 @@ NODES = {"0.73.1": "node", "0.87.1": str(NEWER_NODE) if NEWER_NODE.exists() else
 """0.87.1 needs Node 22 or newer; npm has it as a package for Linux."""
 SERVICE = (sys.executable, "-P", "-m", "ullage", "agent")
 AGENT_FILES = resources.files("ullage") / "data" / "agents"
-TIMEOUT_S = 30
 
 
 class Pi:
@@ -136,7 +136,7 @@ class Pi:
 
     def wait_for(self, kind: str, fits: Callable[[Json], bool] = lambda _: True) -> Json:
         """Read on until there is such an event."""
-        end = time.monotonic() + TIMEOUT_S
+        end = time.monotonic() + WAIT_S
         while True:
             event = self._lines.get(timeout=max(0.01, end - time.monotonic()))
             assert event is not None, (self.root / "pi.stderr").read_text()[-2000:]

@@ -10,6 +10,8 @@ from typing import TypedDict
 
 import pytest
 
+from running import WAIT_S
+
 N_PARTS = 2
 N_RANDOM = int(os.environ.get("CRASH_RANDOM", "30"))
 """Stacked faults for each operation and part."""
@@ -38,7 +40,9 @@ def swept(
     shim = tmp_path_factory.mktemp("shim") / "shim.so"
     source = Path(__file__).with_name("shim.c")
     subprocess.run(
-        [compiler, "-O2", "-shared", "-fPIC", "-o", shim, source, "-ldl"], check=True, timeout=60
+        [compiler, "-O2", "-shared", "-fPIC", "-o", shim, source, "-ldl"],
+        check=True,
+        timeout=WAIT_S,
     )
     folder = _fast_folder(tmp_path_factory)
     try:

@@ -15,6 +15,7 @@ import pytest
 
 from loopback_model import Json
 from pi_process import NODES, SERVICE, install
+from running import WAIT_S
 
 HERE = Path(__file__).parent
 RESTORED = "[Post-compaction checkpoint restore]"
@@ -67,7 +68,7 @@ def summarize(plugin: Path, sessions: Sequence[Json], **request: object) -> Json
         | {"ULLAGE_STATE_DIR": str(root / "state")},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=WAIT_S,
         check=True,
     )
     return cast(Json, json.loads(done.stdout))

@@ -14,6 +14,7 @@ from edits import applied
 from pi_process import NODES
 from planning import compacted, restored, undone
 from reading import read as read_bytes
+from running import WAIT_S
 from ullage.app.gauge.status_text import report_context
 from ullage.app.sessions.load import load, read
 from ullage.app.sessions.open import open_session
@@ -38,7 +39,7 @@ SEEDS = tuple(range(1, 26))
 
 def run_node(version: str, script: str, *arguments: str) -> str:
     command = [NODES[version], str(HERE / script), *arguments]
-    done = subprocess.run(command, capture_output=True, check=True, timeout=120, cwd=HERE)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=WAIT_S, cwd=HERE)
     return done.stdout.decode()
 
 

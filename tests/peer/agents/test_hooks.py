@@ -16,6 +16,7 @@ import pytest
 from agents_lab import ARE_INSTALLED, COMPACT_AT, HOW_TO_INSTALL, N_FULL, PROGRAMS, Lab
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read_context
+from running import WAIT_S
 
 pytestmark = pytest.mark.skipif(not ARE_INSTALLED, reason=HOW_TO_INSTALL)
 
@@ -104,7 +105,7 @@ def ullage(lab: Lab, *args: str) -> str:
         capture_output=True,
         check=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=WAIT_S,
     )
     return done.stdout
 

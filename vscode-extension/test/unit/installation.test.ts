@@ -175,7 +175,7 @@ test("a folder that takes nothing is told apart", { skip }, async (context) => {
   await assert.rejects(install(own, base, quiet()), fails("storage"));
 });
 
-test("cancelling ends all that was started, and leaves nothing", { skip, timeout: 20_000 }, async (context) => {
+test("cancelling ends all that was started, and leaves nothing", { skip, timeout: 120_000 }, async (context) => {
   // The sleeping grandchild holds the output open: the installation only returns when it, too, has ended.
   const { own, base, storage } = given(context, MAKES_ENVIRONMENT("sleep 600 & echo Collecting $!; wait"));
   const abort = new AbortController();
