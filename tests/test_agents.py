@@ -46,6 +46,11 @@ COMMANDS = (
     "doctor",
     "checkpoint write",
     "checkpoint list",
+    "checkpoint show",
+    "checkpoint diff cp_001",
+    "checkpoint restore",
+    "autocompact status",
+    "pin --list",
     "memory flush --dry-run",
 )
 
