@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ullage.core.transcript.index import EMPTY_INDEX
 
 from database_files import Json, openclaw_database
 from pi_files import json_line
 from reading import essence
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Line, Lines, MemoryLines, render
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.message import plain_text
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.navigation import active_path

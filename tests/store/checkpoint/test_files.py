@@ -140,7 +140,7 @@ def test_a_failure_leaves_the_earlier_ones_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_several(folder, 2)
-    monkeypatch.setattr("ullage.store.checkpoint.files.make_folder", lambda _: None)
+    monkeypatch.setattr("ullage.store.checkpoint.files.atomic.make_folder", lambda _: None)
     with pytest.raises(StateUnwritable):
         save(checkpoint("no/such/folder"), folder, n_kept=5)
     latest = read_latest(folder).checkpoint
