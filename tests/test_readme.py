@@ -34,9 +34,22 @@ def test_every_invariant_names_a_test_that_exists() -> None:
 
 
 def test_every_module_that_the_documents_name_exists() -> None:
-    layers = "cli|lsp|agent|app|formats|store|summary|core"
+    layers = "cli|lsp|agent|app|formats|store|summary|core|data"
+    pattern = re.compile(rf"(?:server/ullage/|(?<![\w/.-]))((?:{layers})/[a-z_/]+\.py)\b")
     missing: list[str] = []
-    for path in (ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"):
-        names = re.findall(rf"`((?:{layers})/[a-z_/]+\.py)`", path.read_text("utf-8"))
-        missing += [name for name in names if not (ROOT / "server/ullage" / name).exists()]
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/contributing/*.md")):
+        names = pattern.findall(path.read_text("utf-8"))
+        missing += [f"{path.name}: {n}" for n in names if not (ROOT / "server/ullage" / n).exists()]
     assert missing == []
+
+
+def test_every_word_of_the_glossary_stands_in_its_module() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## Words")[2]
+    rows = re.findall(
+        r"^\| ([a-z ,]+) \|.*\| (`[^|]+`) \|$", table.partition("\n## ")[0], re.MULTILINE
+    )
+    assert len(rows) > 40
+    for words, names in rows:
+        paths = [ROOT / "server/ullage" / name for name in re.findall("`([^`]+)`", names)]
+        code = " ".join(path.read_text("utf-8").lower() for path in paths)
+        assert [word for word in words.split(", ") if word.split()[-1] not in code] == []
