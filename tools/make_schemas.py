@@ -29,7 +29,7 @@ from ullage.app.transfer.bundle import ExportReport, ImportReport
 from ullage.app.transfer.doctor import DoctorReport
 from ullage.core.checkpoint.bundle import Bundle
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.gauge.policy import ModelRow
+from ullage.core.gauge.gauge import ModelRow
 from ullage.core.secrets.rules import RuleFile
 from ullage.core.text.word_lists import Language
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from codex_files import SESSION_ID, CodexFile, codex_files, message, usage_of
 from pi_files import json_line
 from reading import essence
-from ullage.core.gauge.gauge import Gauge, measure
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Gauge, Window, measure
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Line, MemoryLines, render
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index

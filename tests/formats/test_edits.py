@@ -35,8 +35,7 @@ from ullage.core.change.edit import (
     Rewrite,
     UndoEdit,
 )
-from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Compaction, Context, ContextItem, legal_cuts
 from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolCall, ToolResult

@@ -12,8 +12,7 @@ from claude_files import call as claude_call
 from claude_files import result as claude_result
 from pi_files import PiFile, json_line
 from reading import read_context, read_messages
-from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import resolve_window
+from ullage.core.gauge.gauge import measure, resolve_window
 from ullage.core.transcript.entries import MemoryLines, render
 from ullage.core.transcript.message import plain_text
 from ullage.formats.json_line import MAX_LINE_BYTES

@@ -11,8 +11,7 @@ from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession,
 from profiles import examples
 from reading import essence
 from ullage.core.change.compaction import open_calls
-from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import MemoryLines, render
 from ullage.core.transcript.lineage import EMPTY_INDEX

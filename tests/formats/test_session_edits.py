@@ -25,8 +25,7 @@ from session_edit_files import (
     random_codex,
 )
 from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement, UndoEdit
-from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context, ContextItem, legal_cuts
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import Image, JsonObject, ToolResult

@@ -16,15 +16,13 @@ from planning import compacted, restored, undone
 from reading import read as read_bytes
 from running import WAIT_S
 from ullage.app.gauge.status_text import report_context
-from ullage.app.sessions.load import load, read
-from ullage.app.sessions.open import open_session
+from ullage.app.sessions.load import load, open_session, read
 from ullage.app.transfer.branch import plan_branch, write_branch
 from ullage.app.transfer.bundle import plan_export, plan_import, write_export, write_import
 from ullage.app.transfer.doctor import check_up, plan_copy, write_copy
 from ullage.core.change.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.config.settings import Config, Policy
-from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult
 from ullage.formats.agents.openclaw.edit import EDITOR

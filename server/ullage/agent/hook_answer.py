@@ -27,7 +27,7 @@ from ullage.errors import StorageError, Unreadable
 from ullage.store.files.places import Places, state_folder
 
 if TYPE_CHECKING:
-    from ullage.app.checkpoint.resume import Resume
+    from ullage.app.checkpoint.write import Resume
     from ullage.app.sessions.quick_load import LiveSession
     from ullage.core.checkpoint.captured import Event
     from ullage.core.checkpoint.checkpoint import Checkpoint
@@ -143,7 +143,7 @@ def _before_prompt(hook: _Hook, event: PromptSent) -> bytes:
     if live.gauge.utilization < policy.gauge_ratio:
         return b""
     from ullage.core.gauge.gauge import gauge_line
-    from ullage.core.transcript.injected import advice_text
+    from ullage.core.transcript.context import advice_text
 
     if live.gauge.utilization < policy.checkpoint_ratio:
         return context_output("UserPromptSubmit", gauge_line(live.gauge, is_checkpoint_saved=False))
@@ -175,7 +175,7 @@ def _before_compaction(hook: _Hook) -> bytes:
 
 def _on_resume(hook: _Hook, *, is_compacted: bool) -> bytes:
     """Give the working state back after a compaction, unless somebody did already."""
-    from ullage.app.checkpoint.resume import resume
+    from ullage.app.checkpoint.write import resume
 
     checkpoint = resume(hook.key, hook.config.checkpoint, hook.places, max_chars=MAX_CONTEXT_CHARS)
     if checkpoint is None or not (is_compacted or _is_missing(hook, checkpoint)):

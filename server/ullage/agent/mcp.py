@@ -12,8 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
-from ullage.app.checkpoint.resume import resume
-from ullage.app.checkpoint.write import session_key, write_checkpoint
+from ullage.app.checkpoint.write import resume, session_key, write_checkpoint
 from ullage.app.config.load import load_config
 from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import find_session

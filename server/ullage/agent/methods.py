@@ -19,15 +19,15 @@ from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.write import Written
 from ullage.app.memory.flush import Flushed
 from ullage.app.runtime.compact import SummaryRequest, SummaryToApply, write_summary
-from ullage.app.runtime.overflow import (
+from ullage.app.runtime.prepare import FlushTurn, Step, prepare_request
+from ullage.app.runtime.request import (
     CompactFirst,
     GiveUp,
     OverflowAdvice,
+    RequestMessages,
     SendAgain,
     advise_on_overflow,
 )
-from ullage.app.runtime.prepare import FlushTurn, Step, prepare_request
-from ullage.app.runtime.request import RequestMessages
 from ullage.app.runtime.session import RuntimeSession, read_messages
 from ullage.app.sessions.secrets import secrets_for
 from ullage.core.change.compaction import Unneeded

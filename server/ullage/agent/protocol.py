@@ -9,8 +9,7 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from ullage.core.gauge.gauge import UsedSource
-from ullage.core.gauge.policy import Layer, WindowSource
+from ullage.core.gauge.gauge import Layer, UsedSource, WindowSource
 from ullage.core.transcript.message import JsonObject, MessageFormat
 
 PROTOCOL_VERSION = 1

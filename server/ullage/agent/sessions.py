@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ullage.agent import protocol
 from ullage.agent.json_rpc import INVALID_PARAMS, Failure, RpcError
-from ullage.app.checkpoint.resume import Resume, resume
+from ullage.app.checkpoint.write import Resume, resume
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import RequestMessages, measure_request
 from ullage.app.runtime.session import (
@@ -21,7 +21,7 @@ from ullage.app.runtime.session import (
     save_progress,
 )
 from ullage.app.sessions.load import Loaded
-from ullage.core.gauge.policy import ratio_at, reserve_at
+from ullage.core.gauge.gauge import ratio_at, reserve_at
 from ullage.formats.registry import agent_of_runtime, message_shape
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText

@@ -12,7 +12,7 @@ from ullage.cli import options
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
+from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
 from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:

@@ -3,15 +3,16 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import cast
 
 import msgspec
 
-from ullage.core.change.edit import Replacement
+from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.context import Category, Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Header, Line
 from ullage.core.transcript.lineage import CompactionRef
 from ullage.core.transcript.message import JsonObject, Message, Usage
-from ullage.formats.json_line import canonical_json, decode_object, ms_of
+from ullage.formats.json_line import as_object, canonical_json, decode_object, ms_of
 from ullage.formats.reading import calls_in
 
 _ID_BYTES = 8
@@ -175,3 +176,48 @@ def _compactions(n_compactions: int, boundary: Compaction | None) -> tuple[Compa
         return (unknown,) * n_compactions
     last = msgspec.structs.replace(unknown, entry_id=boundary.entry_id, at_ms=boundary.at_ms)
     return (*(unknown,) * (n_compactions - 1), last)
+
+
+def prune_content(
+    native: JsonObject,
+    replacements: Sequence[Replacement],
+    *,
+    call_id: str | None,
+    is_image: Callable[[JsonObject], bool],
+    key: str = "content",
+    text_type: str = "text",
+) -> JsonObject:
+    """Put placeholders into the text or the list of parts at a key; the rest stays as it is.
+
+    `call_id` names the call whose result it is; None for a message that is no result.
+    """
+    content = native.get(key)
+    for replacement in replacements:
+        if replacement.call_id != call_id:
+            continue
+        if replacement.what == "images":
+            content = _without_images(content, is_image, text_type)
+        elif call_id is not None:
+            content = _placeholder(content, text_type)
+    return native if content == native.get(key) else native | {key: content}
+
+
+def _placeholder(content: object, text_type: str) -> object:
+    holder = as_object(content)
+    if holder is not None:
+        return holder | {"content": PRUNED_OUTPUT}
+    is_list = isinstance(content, list)
+    return [{"type": text_type, "text": PRUNED_OUTPUT}] if is_list else PRUNED_OUTPUT
+
+
+def _without_images(
+    content: object, is_image: Callable[[JsonObject], bool], text_type: str
+) -> object:
+    holder = as_object(content)
+    if holder is not None:
+        return holder | {"content": _without_images(holder.get("content"), is_image, text_type)}
+    if not isinstance(content, list):
+        return content
+    placeholder = {"type": text_type, "text": PRUNED_IMAGE}
+    parts = cast(list[object], content)
+    return [placeholder if is_image(as_object(part) or {}) else part for part in parts]

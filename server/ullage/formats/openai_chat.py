@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
-from ullage.core.transcript.context import Category
-from ullage.core.transcript.injected import PREFACE, is_injected
+from ullage.core.transcript.context import PREFACE, Category, is_injected
 from ullage.core.transcript.message import (
     Block,
     Image,
@@ -22,9 +21,8 @@ from ullage.core.transcript.message import (
     ToolResult,
     plain_text,
 )
-from ullage.formats.in_memory import InMemory
+from ullage.formats.in_memory import InMemory, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of
-from ullage.formats.placeholders import prune_content
 
 _DATA_KEYS = {"image_url": "url", "input_audio": "data", "file": "file_data"}
 """Where parts have their encoded data, by their type, whose name is also their own key."""

@@ -13,7 +13,7 @@ from ullage.core.documents.diagnostic_codes import BY_CODE
 from ullage.core.documents.diagnostic_codes import Level as FindingLevel
 from ullage.core.documents.finding import DocumentFinding, Related
 from ullage.core.documents.virtual_uri import write_summary_uri
-from ullage.core.gauge.policy import Band
+from ullage.core.gauge.gauge import Band
 from ullage.core.text.positions import Extent, Position
 from ullage.lsp.protocol import Level, SessionRef
 from ullage.store.documents.diagnostics_page import diagnostic_links

@@ -31,7 +31,7 @@ from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.methods import Handler, Method, command, request
 from ullage.lsp.state import Reactions, UllageServer
-from ullage.lsp.views import checkpoints, gauge, history, sessions, window
+from ullage.lsp.views import checkpoints, gauge, sessions, window
 from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.places import Places, current_places
 from ullage.store.files.processes import claim_stdout, exit_with_parent
@@ -83,7 +83,7 @@ REQUESTS: tuple[Method, ...] = (
     request(protocol.STATUS_REQUEST, gauge.run_status),
     request(protocol.SESSIONS_REQUEST, sessions.run_sessions),
     request(protocol.WINDOW_REQUEST, window.run_window),
-    request(protocol.HISTORY_REQUEST, history.run_history),
+    request(protocol.HISTORY_REQUEST, gauge.run_history),
     request(protocol.CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
     request(protocol.MEMORY_REQUEST, sessions.run_memory),
     request(protocol.PREVIEW_REQUEST, preview.make_only, writes=True),

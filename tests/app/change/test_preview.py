@@ -11,7 +11,7 @@ from ullage.app.change.preview import CompactionPreview, find_preview, make_prev
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config, Policy
-from ullage.core.gauge.policy import Layer
+from ullage.core.gauge.gauge import Layer
 from ullage.core.summary.preview import read_proposal
 from ullage.store.documents.previews import preview_id_of
 from ullage.store.files.demo import make_idle

@@ -18,16 +18,15 @@ from ullage.app.change.restore import NewPlan, plan_restore, restore
 from ullage.app.change.undo import plan_undo
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
-from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import (
     Trigger,
     Written,
     build_checkpoint,
+    resume,
     session_key,
     write_checkpoint,
 )
-from ullage.app.sessions.load import read
-from ullage.app.sessions.open import open_session
+from ullage.app.sessions.load import open_session, read
 from ullage.core.checkpoint.captured import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config, Policy
 from ullage.core.facts.pins import Pin

@@ -6,7 +6,7 @@ import pytest
 
 from pi_files import conversation
 from running import Place
-from ullage.app.sessions.open import open_session
+from ullage.app.sessions.load import open_session
 from ullage.app.sessions.seen import Seen, to_show
 
 

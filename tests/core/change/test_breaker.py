@@ -15,7 +15,7 @@ from ullage.core.change.breaker import (
     record_warning,
     refuse_run,
 )
-from ullage.core.gauge.policy import LAYERS, Layer
+from ullage.core.gauge.gauge import LAYERS, Layer
 
 NOW = 1_770_000_000_000
 LATER = NOW + RUN_INTERVAL_MS

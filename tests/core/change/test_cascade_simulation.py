@@ -39,8 +39,7 @@ from ullage.core.change.decision import (
 from ullage.core.change.prune import plan_prune, pruned
 from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.policy import LAYERS, Layer, Window
+from ullage.core.gauge.gauge import LAYERS, Gauge, Layer, Window
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_items, count_message
 

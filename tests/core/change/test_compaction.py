@@ -15,8 +15,7 @@ from ullage.core.change.compaction import (
 )
 from ullage.core.change.prune import plan_rescue, pruned
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import count_items
 

@@ -21,7 +21,7 @@ from ullage.core.change.decision import (
     due_layer,
 )
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.policy import LAYERS, prune_rounds, ratio_at, reserve_at
+from ullage.core.gauge.gauge import LAYERS, prune_rounds, ratio_at, reserve_at
 
 NOW = 1_770_000_000_000
 QUIET = Policy(notifies_before_auto=False)

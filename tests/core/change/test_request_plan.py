@@ -13,7 +13,7 @@ from ullage.core.change.request_plan import (
     plan_request,
     subtract_unreported,
 )
-from ullage.core.gauge.policy import Policy
+from ullage.core.gauge.gauge import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Usage
 

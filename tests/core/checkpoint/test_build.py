@@ -17,8 +17,7 @@ from ullage.core.checkpoint.working_state import (
     Used,
     WorkingState,
 )
-from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.injected import RESTORE_OPENING
+from ullage.core.transcript.context import RESTORE_OPENING, Context, ContextItem
 
 BEGIN_MS = 1_770_000_000_000
 LATER_MS = BEGIN_MS + 3_600_000

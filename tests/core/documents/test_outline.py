@@ -16,8 +16,7 @@ from ullage.core.documents.outline import (
     find_row_at_offset,
     list_rows_between,
 )
-from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Gauge, Window
 from ullage.core.transcript.context import ContextItem, Sketch
 from ullage.core.transcript.entries import Line, MemoryLines, Problem
 from ullage.core.transcript.message import Usage

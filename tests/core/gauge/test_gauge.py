@@ -5,8 +5,15 @@ import pytest
 from claude_files import ClaudeFile, call, result, text
 from pi_files import PiFile, usage_of
 from reading import read_context
-from ullage.core.gauge.gauge import Gauge, UsedSource, gauge_line, gauge_text, measure, short_tokens
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import (
+    Gauge,
+    UsedSource,
+    Window,
+    gauge_line,
+    gauge_text,
+    measure,
+    short_tokens,
+)
 
 WINDOW = Window(n_tokens=1000, source="setting", detail="your setting")
 

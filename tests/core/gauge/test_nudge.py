@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.core.config.settings import Policy
+from ullage.core.gauge.gauge import LAYERS, band_of
 from ullage.core.gauge.nudge import FALL_RATIO, Nudges, ask, nudge, returned, snooze
-from ullage.core.gauge.policy import LAYERS, band_of
 
 POLICY = Policy()
 STARTS = {"warning": POLICY.checkpoint_ratio, "critical": POLICY.full_ratio}

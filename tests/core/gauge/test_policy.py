@@ -3,7 +3,7 @@
 import pytest
 
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.policy import band_of, due_triggers, next_trigger, protected_tokens, triggers
+from ullage.core.gauge.gauge import band_of, due_triggers, next_trigger, protected_tokens, triggers
 
 POLICY = Policy()
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS
-from ullage.core.gauge.policy import ModelRow, resolve_window
+from ullage.core.gauge.gauge import ModelRow, resolve_window
 
 ROW = ModelRow(prefix="gpt-4o", window_tokens=128_000, encoding="b", source="s", date="2026-01-01")
 

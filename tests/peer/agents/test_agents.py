@@ -31,8 +31,7 @@ from ullage.core.change.edit import (
     RestoreEdit,
     UndoEdit,
 )
-from ullage.core.gauge.gauge import measure
-from ullage.core.gauge.policy import Window
+from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context, legal_cuts
 from ullage.core.transcript.entries import MemoryLines
 from ullage.core.transcript.message import ToolResult

@@ -12,7 +12,6 @@ import pytest
 from running import WAIT_S
 from ullage.core.change.edit import Append
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, Unreadable
-from ullage.store.change import lease
 from ullage.store.change import session_lock as lock_module
 from ullage.store.change.journal import Journal
 from ullage.store.change.make import append
@@ -129,7 +128,7 @@ def test_what_another_wrote_behind_a_failed_write_is_never_cut_off(
 
     with monkeypatch.context() as patch:
         # Under a lease the other would wait until we are done.
-        patch.setattr(lease, "_ask_for_lease", lambda _: "no leases")
+        patch.setattr("ullage.store.change.session_lock._ask_for_lease", lambda _: "no leases")
         patch.setattr(os, "write", write)
         with pytest.raises(StorageError):
             append_lines(path, look_at(path), OURS)

@@ -26,7 +26,6 @@ from store.changing import (
 )
 from ullage.core.change.edit import Append, FileChange, LineChange, Rewrite
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive, StorageError, WriteNotSupported
-from ullage.store.change import lease
 from ullage.store.change.make import apply_change
 from ullage.store.change.new_session import remove_new_session
 from ullage.store.change.receipts import list_receipts, receipts_folder
@@ -50,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "PATIENCE_S", 0.05)
+    monkeypatch.setattr("ullage.store.change.session_lock.PATIENCE_S", 0.05)
 
 
 def names(folder: Path) -> list[str]:
@@ -238,7 +237,7 @@ def test_a_disk_without_hard_links_is_good_enough(
 def test_a_system_without_leases_is_good_enough(
     path: Path, places: Places, change: FileChange, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "_ask_for_lease", lambda _: "no leases")
+    monkeypatch.setattr("ullage.store.change.session_lock._ask_for_lease", lambda _: "no leases")
     written = apply_change(path, look_at(path), change, occasion(), places)
     expected = {APPEND: OLD + OURS, REWRITE: REWRITTEN, NEW_SESSION: NEW_SESSION.data}
     assert written.path.read_bytes() == expected[change]

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.changing import OLD, OURS, record
-from ullage.store.change import lease
 from ullage.store.change.journal import AppendIntent
-from ullage.store.change.lease import Held, held
 from ullage.store.change.own_bytes import Outcome, settle
+from ullage.store.change.session_lock import Held, held
 from ullage.store.files.atomic import read_at
 
 THEIRS = record("a1", "e3", "of the agent")
@@ -87,7 +86,7 @@ def test_what_is_not_ours_is_left_as_it_is(path: Path, foreign: bytes, n_alike: 
 def test_ours_behind_anothers_is_taken_back_as_it_would_hide_it(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "_ask_for_lease", lambda _: "no leases")
+    monkeypatch.setattr("ullage.store.change.session_lock._ask_for_lease", lambda _: "no leases")
     path.write_bytes(OLD + THEIRS + OURS)
     outcome, left = settled(path, OURS, is_exclusive=False)
     assert (outcome, left.rstrip()) == ("withdrawn", (OLD + THEIRS).rstrip())

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from ullage.core.gauge.policy import ModelRow
+from ullage.core.gauge.gauge import ModelRow
 from ullage.store.gauge import models
 from ullage.store.gauge.models import model_row, model_table
 

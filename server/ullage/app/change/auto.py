@@ -27,7 +27,7 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import Action, Ask, Compact, Prune, Situation, Step, Warn, decide
 from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Layer
+from ullage.core.gauge.gauge import Layer
 from ullage.errors import SessionLive, StateBusy, StorageError
 from ullage.store.change.session_lock import changed_meanwhile
 from ullage.store.files.places import Places

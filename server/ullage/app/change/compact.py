@@ -14,8 +14,8 @@ from ullage.core.change.compaction import Selection, Unneeded, refuse_summary, s
 from ullage.core.change.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.change.edit import CompactionEdit, FileChange
 from ullage.core.config.settings import Config
+from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
 from ullage.core.gauge.loss import audit_details
-from ullage.core.gauge.policy import DEFAULT_LAYER, Layer
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.message import JsonObject
 from ullage.store.files.places import Places

@@ -16,8 +16,7 @@ from ullage.app.memory.report import (
 )
 from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import Unneeded
-from ullage.core.gauge.gauge import tokens_text
-from ullage.core.gauge.policy import Layer
+from ullage.core.gauge.gauge import Layer, tokens_text
 from ullage.core.text.prose import gist
 from ullage.core.transcript.message import JsonObject
 

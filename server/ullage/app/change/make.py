@@ -17,13 +17,12 @@ import msgspec
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import session_key, write_checkpoint
 from ullage.app.memory.flush import Flushed, FlushPlan, try_flush
-from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.open import is_running, open_session
+from ullage.app.sessions.load import Loaded, is_running, load, open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.edit import Append, FileChange, NewSession, changed_lines
 from ullage.core.change.receipt import Occasion, ReceiptKind
 from ullage.core.config.settings import Config
-from ullage.core.gauge.policy import Layer
+from ullage.core.gauge.gauge import Layer
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items

@@ -7,8 +7,8 @@ import msgspec
 from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.decision import compaction_due, read_only_warning_at
+from ullage.core.gauge.gauge import Layer
 from ullage.core.gauge.nudge import NudgedBand, Nudges, ask, may_ask, nudge, returned, snooze
-from ullage.core.gauge.policy import Layer
 from ullage.store.files.places import Places
 from ullage.store.state.auto_state import AutoState, change_auto_state, read_auto_state
 

@@ -11,10 +11,8 @@ import msgspec
 
 from ullage.app.change import make
 from ullage.app.change.make import now_text
-from ullage.app.checkpoint.resume import restore_text
-from ullage.app.checkpoint.write import session_key
-from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.open import open_session
+from ullage.app.checkpoint.write import restore_text, session_key
+from ullage.app.sessions.load import Loaded, load, open_session
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint
@@ -23,7 +21,7 @@ from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.agent import OPENCLAW
-from ullage.formats.agents.openclaw.new_session import NewHeader, file_name
+from ullage.formats.agents.openclaw.projection import NewHeader, file_name
 from ullage.store.checkpoint.files import carry, checkpoint_folder
 from ullage.store.files.atomic import create_named_file, make_session_folder
 from ullage.store.files.places import Places

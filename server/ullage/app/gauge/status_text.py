@@ -6,9 +6,8 @@ import msgspec
 
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
-from ullage.core.gauge.gauge import Gauge, UsedSource
+from ullage.core.gauge.gauge import Band, Gauge, UsedSource, Window, WindowSource
 from ullage.core.gauge.loss import Loss, measured_text
-from ullage.core.gauge.policy import Band, Window, WindowSource
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent

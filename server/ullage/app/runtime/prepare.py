@@ -16,8 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.resume import resume
-from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
+from ullage.app.checkpoint.write import Written, is_due, resume, write_checkpoint
 from ullage.app.memory.flush import (
     Flushed,
     flush,
@@ -38,10 +37,9 @@ from ullage.core.change.breaker import record_warning
 from ullage.core.change.decision import Ask, Compact, Warn
 from ullage.core.change.request_plan import RequestPlan, plan_request
 from ullage.core.checkpoint.captured import events_of
-from ullage.core.gauge.gauge import Gauge, gauge_line
-from ullage.core.gauge.policy import ratio_at
+from ullage.core.gauge.gauge import Gauge, gauge_line, ratio_at
 from ullage.core.memory.flush import flush_threshold, read_epoch, write_flush_prompt
-from ullage.core.transcript.injected import WARNING_OPENING, advice_text
+from ullage.core.transcript.context import WARNING_OPENING, advice_text
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import LogRefused, UllageError
 from ullage.store.memory.daily_log import log_to_add_to

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.open import open_session, recognize_session
+from ullage.app.sessions.load import open_session, recognize_session
 from ullage.app.sessions.session import Session
 from ullage.core.transcript.entries import Header
 from ullage.errors import InputError, SessionNotFound

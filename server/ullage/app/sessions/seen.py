@@ -9,8 +9,7 @@ import msgspec
 
 from ullage.app.sessions.find import workspace_sessions
 from ullage.app.sessions.session import Session
-from ullage.core.gauge.gauge import Gauge
-from ullage.core.gauge.policy import Band
+from ullage.core.gauge.gauge import Band, Gauge
 from ullage.core.transcript.entries import Agent
 from ullage.formats.registry import AGENTS
 from ullage.store.change.session_lock import QUIET_S

@@ -5,7 +5,7 @@ import msgspec
 from ullage.app.change.restore import NewFile, new_file_beside, write_session
 from ullage.app.sessions.session import Session
 from ullage.errors import Refused, WriteNotSupported
-from ullage.formats.agents.openclaw.new_session import VERSION, Branch, branch
+from ullage.formats.agents.openclaw.projection import VERSION, Branch, branch
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines
 

@@ -10,8 +10,7 @@ import msgspec
 from ullage.app.change.make import now_text
 from ullage.app.change.restore import NewFile, new_file, write_session
 from ullage.app.checkpoint.write import build_checkpoint
-from ullage.app.sessions.load import Loaded, read
-from ullage.app.sessions.open import open_session
+from ullage.app.sessions.load import Loaded, open_session, read
 from ullage.core.checkpoint.bundle import (
     MAX_BUNDLE_BYTES,
     BadBundleError,
@@ -26,7 +25,7 @@ from ullage.core.transcript.entries import Agent, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject
 from ullage.errors import BadBundle, Refused, WriteNotSupported
-from ullage.formats.agents.openclaw.new_session import entries_of_context, messages_of, session_of
+from ullage.formats.agents.openclaw.projection import entries_of_context, messages_of, session_of
 from ullage.formats.examine import examine
 from ullage.formats.registry import recognize, records_of
 from ullage.store.checkpoint.files import checkpoint_folder, save

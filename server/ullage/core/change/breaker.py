@@ -19,7 +19,7 @@ import math
 
 import msgspec
 
-from ullage.core.gauge.policy import LAYERS, Layer
+from ullage.core.gauge.gauge import LAYERS, Layer
 
 MIN_GAIN_RATIO = 0.20
 """Of the context; a run that frees less is not worth another soon (chosen)."""

@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.core.change.breaker import Breaker, begin_epoch, is_tripped, refuse_run
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.policy import LAYERS, Layer, ratio_at, reserve_at
+from ullage.core.gauge.gauge import LAYERS, Layer, ratio_at, reserve_at
 from ullage.core.gauge.status import is_death_spiral
 
 Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]

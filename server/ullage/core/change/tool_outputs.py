@@ -8,7 +8,7 @@ import msgspec
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.config.settings import Policy
 from ullage.core.facts.tool_calls import read_call, read_file_read
-from ullage.core.gauge.policy import PROTECTED_TOOLS
+from ullage.core.gauge.gauge import PROTECTED_TOOLS
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.message import Image, ToolCall, ToolResult, result_text

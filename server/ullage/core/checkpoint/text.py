@@ -16,7 +16,7 @@ from ullage.core.checkpoint.fields import FIELDS, Field, InSteering, InText, rea
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.text.prose import gist, quote_as_data
 from ullage.core.text.wording import read_wording, reads_as_rule, rule_strength
-from ullage.core.transcript.injected import RESTORE_OPENING
+from ullage.core.transcript.context import RESTORE_OPENING
 
 _STATE_SECTION = 1
 _DEATH_SPIRAL = 3

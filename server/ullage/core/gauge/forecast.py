@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import msgspec
 
-from ullage.core.gauge.policy import Trigger
+from ullage.core.gauge.gauge import Trigger
 from ullage.core.transcript.context import Context, ContextItem
 
 MIN_TURNS = 3

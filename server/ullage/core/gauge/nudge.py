@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.policy import LAYERS, Band, Layer, band_of
+from ullage.core.gauge.gauge import LAYERS, Band, Layer, band_of
 
 NudgedBand: TypeAlias = Literal["warning", "critical"]
 BANDS: tuple[Band, ...] = get_args(Band)

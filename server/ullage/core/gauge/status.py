@@ -6,9 +6,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.gauge import Band, Gauge, Trigger, band_of, due_triggers, next_trigger
 from ullage.core.gauge.loss import Loss, noted_loss
-from ullage.core.gauge.policy import Band, Trigger, band_of, due_triggers, next_trigger
 from ullage.core.transcript.context import Context
 
 Risk: TypeAlias = Literal["low", "medium", "high", "critical"]

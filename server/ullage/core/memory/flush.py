@@ -12,7 +12,7 @@ import re
 import msgspec
 
 from ullage.core.config.settings import FlushSettings, Policy
-from ullage.core.gauge.policy import ratio_at, reserve_at
+from ullage.core.gauge.gauge import ratio_at, reserve_at
 from ullage.core.transcript.context import Context
 
 NO_REPLY = "NO_REPLY"

@@ -16,7 +16,7 @@ from ullage.app.change.preview import (
 )
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
-from ullage.core.gauge.policy import Layer
+from ullage.core.gauge.gauge import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp import protocol
 from ullage.lsp.commands.compact import made_outcome

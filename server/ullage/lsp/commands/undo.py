@@ -3,7 +3,7 @@
 import asyncio
 
 from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
-from ullage.app.sessions.open import open_session
+from ullage.app.sessions.load import open_session
 from ullage.lsp.commands.progress import cancelled, confirm
 from ullage.lsp.convert import session_ref
 from ullage.lsp.follow import session_path, show_changed

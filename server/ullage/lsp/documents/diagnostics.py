@@ -16,7 +16,7 @@ from ullage.app.documents.transcript_check import check_transcript
 from ullage.app.gauge.status_text import total_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.finding import DocumentFinding
-from ullage.core.gauge.policy import Band
+from ullage.core.gauge.gauge import Band
 from ullage.lsp.client_refresh import refresh_diagnostics, refresh_views
 from ullage.lsp.convert import SOURCE, diagnostic_of, line_range, path_of
 from ullage.lsp.state import SessionChange, UllageServer

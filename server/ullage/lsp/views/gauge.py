@@ -1,10 +1,13 @@
 """The gauge: published at once, and again when what fills the window was worked out."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
+from ullage.app.gauge.history import Past, read_past, window_history
 from ullage.app.gauge.inspect import Filling, fill
 from ullage.app.gauge.status_text import (
     ago,
@@ -16,12 +19,15 @@ from ullage.app.gauge.status_text import (
 )
 from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.breakdown import Share
-from ullage.core.gauge.gauge import gauge_text, tells_usage
-from ullage.core.gauge.status import Status, last_compaction_ms
+from ullage.core.gauge.gauge import gauge_text, share_text, tells_usage, triggers
+from ullage.core.gauge.history import Mark, Point
+from ullage.core.gauge.status import Status, last_compaction_ms, rfc3339
 from ullage.formats.registry import agent_info
+from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref, title_of
+from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.error_edge import log_faults
-from ullage.lsp.follow import load_session
+from ullage.lsp.follow import load_if_any, load_session
 from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams, SessionArgument, StatusResult
 from ullage.lsp.state import UllageServer
 from ullage.store.files.places import Places
@@ -200,3 +206,57 @@ def _automatic(loaded: Loaded, *, is_on: bool, is_restricted: bool) -> str:
     if is_restricted:
         return "off in Restricted Mode"
     return "on, asks first" if loaded.policy.notifies_before_auto else "on"
+
+
+MARK_NAMES: Final = {"compaction": "Compaction", "prune": "Prune"}
+
+
+async def run_history(
+    ls: UllageServer, argument: protocol.SessionArgument
+) -> protocol.HistoryResult:
+    loaded = await load_if_any(ls, argument.session)
+    if loaded is None:
+        return protocol.HistoryResult()
+    past = await asyncio.to_thread(read_past, loaded, ls.sessions.histories.get(loaded.path))
+    ls.sessions.histories = {loaded.path: past}
+    lines = await entry_lines(ls, loaded)
+    return await asyncio.to_thread(_history, loaded, past, lines)
+
+
+def _history(loaded: Loaded, past: Past, lines: Mapping[str, int]) -> protocol.HistoryResult:
+    history, window = window_history(loaded, past), loaded.status.gauge.window.n_tokens
+    return protocol.HistoryResult(
+        session=session_ref(loaded),
+        title=title_of(loaded),
+        windowTokens=window,
+        points=[_point(point, window, lines) for point in history.points],
+        marks=[_mark(number, mark, window) for number, mark in enumerate(history.marks, 1)],
+        thresholds=[
+            protocol.HistoryThreshold(name=trigger.name, atTokens=trigger.at_tokens)
+            for trigger in triggers(window, loaded.policy)
+        ],
+    )
+
+
+def _point(point: Point, window: int, lines: Mapping[str, int]) -> protocol.HistoryPoint:
+    return protocol.HistoryPoint(
+        at=rfc3339(point.at_ms),
+        nTokens=point.n_tokens,
+        share=share_text(point.n_tokens / window, is_estimated=point.is_estimated),
+        isEstimated=point.is_estimated,
+        line=None if point.entry_id is None else line_of(lines, point.entry_id),
+    )
+
+
+def _mark(number: int, mark: Mark, window: int) -> protocol.HistoryMark:
+    noted = ", ".join(part for part in (mark.trigger, mark.layer) if part)
+    n_after = mark.n_tokens_after
+    share = None if n_after is None else share_text(n_after / window, is_estimated=True)
+    return protocol.HistoryMark(
+        nPoint=mark.n_point,
+        at=rfc3339(mark.at_ms),
+        title=f"{MARK_NAMES[mark.kind]} {number}" + (f" ({noted})" if noted else ""),
+        tokensBefore=mark.n_tokens_before,
+        tokensAfter=n_after,
+        shareAfter=share,
+    )

@@ -16,13 +16,18 @@ from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.change.receipt import Before, Occasion, Receipt
 from ullage.errors import Refused, SessionLive, StorageError
 from ullage.store.change.journal import AppendIntent, Journal
-from ullage.store.change.lease import Held, held
 from ullage.store.change.new_session import create_session, new_session_path
 from ullage.store.change.own_bytes import blank, find_behind, settle
 from ullage.store.change.receipts import add_receipt, mark_done, remove_receipt
 from ullage.store.change.recovery import recover_session
 from ullage.store.change.rewrite import rewrite
-from ullage.store.change.session_lock import changed_meanwhile, session_lock, wait_until_quiet
+from ullage.store.change.session_lock import (
+    Held,
+    changed_meanwhile,
+    held,
+    session_lock,
+    wait_until_quiet,
+)
 from ullage.store.files.atomic import read_at, write_all
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import Fingerprint, fingerprint_of, look_at, open_to_read

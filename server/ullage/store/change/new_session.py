@@ -9,9 +9,8 @@ from pathlib import Path
 from ullage.core.change.edit import NewSession
 from ullage.errors import Refused, StorageError, Unreadable, WriteNotSupported
 from ullage.store.change.journal import CreateIntent, Journal, RemoveIntent
-from ullage.store.change.lease import held, is_left_alone
 from ullage.store.change.receipts import receipts_folder
-from ullage.store.change.session_lock import changed_meanwhile, session_lock
+from ullage.store.change.session_lock import changed_meanwhile, held, is_left_alone, session_lock
 from ullage.store.files import atomic
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.store.change.journal import AppendIntent
-from ullage.store.change.lease import Held
+from ullage.store.change.session_lock import Held
 from ullage.store.files.atomic import read_at, write_all
 
 Outcome: TypeAlias = Literal["absent", "whole", "withdrawn", "unclear"]

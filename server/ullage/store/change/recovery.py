@@ -21,12 +21,11 @@ from ullage.store.change.journal import (
     journal_folder,
     journaled_paths,
 )
-from ullage.store.change.lease import Held, held
 from ullage.store.change.new_session import has_digest, settle_removal
 from ullage.store.change.own_bytes import parses, settle
 from ullage.store.change.receipts import mark_done
 from ullage.store.change.rewrite import blocks, exchange, withdraw
-from ullage.store.change.session_lock import session_lock
+from ullage.store.change.session_lock import Held, held, session_lock
 from ullage.store.files.atomic import read_at, remove_stale_temporaries, write_all
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read

@@ -19,8 +19,7 @@ import msgspec
 from ullage.core.change.edit import LineChange, Rewrite
 from ullage.errors import SessionLive, StorageError, UllageError
 from ullage.store.change.journal import Journal, RewriteIntent
-from ullage.store.change.lease import Held, held, is_left_alone
-from ullage.store.change.session_lock import changed_meanwhile
+from ullage.store.change.session_lock import Held, changed_meanwhile, held, is_left_alone
 from ullage.store.files import atomic
 from ullage.store.transcript.reader import (
     BLOCK_BYTES,

@@ -1,13 +1,17 @@
 """One process at a time changes a session, and only while its agent leaves it alone."""
 
+import errno
 import hashlib
 import os
+import stat
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
-from ullage.errors import ChangedMeanwhile, SessionLive, StorageError
+from ullage.errors import ChangedMeanwhile, NotATranscript, SessionLive, StorageError
 from ullage.store.files.atomic import make_folder, unwritable
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import Fingerprint, look_at
@@ -17,6 +21,67 @@ QUIET_S = 5.0
 use"."""
 POLL_S = 0.2
 LOCK_TIMEOUT_S = 10.0
+PATIENCE_S = 1.0
+"""Readers open a transcript for moments; who holds it longer works with it. Chosen."""
+PAUSE_S = 0.01
+SETTLE_S = 0.005
+"""Time in which who was waiting asks again. Chosen: a hundred times what it takes."""
+TICK_S = 0.0005
+if sys.platform == "linux":
+    import fcntl
+    import signal
+
+    def _ask_for_lease(fd: int) -> Literal["granted", "in use", "no leases"]:
+        try:
+            # The signal of a waiting opener would end the process were it the usual SIGIO.
+            fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
+            fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        except OSError as error:
+            # Anything else says that this file system, or who is no owner, has no leases.
+            return "in use" if error.errno == errno.EAGAIN else "no leases"
+        return "granted"
+
+    def _is_lease_asked_for(fd: int) -> bool:
+        return fcntl.fcntl(fd, fcntl.F_GETLEASE) != fcntl.F_WRLCK
+
+    def _give_lease_back(fd: int) -> None:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+else:
+
+    def _ask_for_lease(fd: int) -> Literal["granted", "in use", "no leases"]:
+        return "no leases"
+
+    def _is_lease_asked_for(fd: int) -> bool:
+        return False
+
+    def _give_lease_back(fd: int) -> None:
+        pass
+
+
+class Held:
+    """An open transcript."""
+
+    def __init__(self, fd: int, path: Path) -> None:
+        self.fd = fd
+        self.path = path
+        self.is_exclusive = False
+        """Whether others wait in their `open` until we let go."""
+
+    def take(self) -> bool:
+        """Take the lease; False where someone else has the file open."""
+        answer = _ask_for_lease(self.fd)
+        self.is_exclusive = answer == "granted"
+        return answer != "in use"
+
+    def is_awaited(self) -> bool:
+        """Whether someone waits in `open` for us to let go."""
+        return self.is_exclusive and _is_lease_asked_for(self.fd)
+
+    def let_go(self) -> None:
+        if self.is_exclusive:
+            _give_lease_back(self.fd)
+            self.is_exclusive = False
 
 
 @contextmanager
@@ -93,3 +158,73 @@ def _is_there(lock: Path) -> bool:
 
 def changed_meanwhile(path: Path) -> ChangedMeanwhile:
     return ChangedMeanwhile(f"{path.name} changed meanwhile; nothing was written: try again")
+
+
+@contextmanager
+def held(path: Path, *, flags: int = 0) -> Generator[Held]:
+    """Open a regular file to read and write it, with a lease where there are leases.
+
+    Raises:
+        SessionLive: someone else has it open.
+        NotATranscript: it is no regular file.
+        StorageError: the system does not let us.
+    """
+    flags |= os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        # Without O_NONBLOCK a pipe in the transcript's place would hold us for ever.
+        fd = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            raise _in_use(path) from None
+        raise StorageError(
+            f"cannot write {path}: {error.strerror}. Check its permissions"
+        ) from None
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise NotATranscript(f"{path} is not a regular file: name a transcript")
+        file = Held(fd, path)
+        deadline = time.monotonic() + PATIENCE_S
+        while not file.take():
+            if time.monotonic() >= deadline:
+                raise _in_use(path)
+            time.sleep(PAUSE_S)
+        yield file
+    finally:
+        # All that counts was synced and read back; a failing `close` changes nothing of it.
+        with suppress(OSError):
+            os.close(fd)
+
+
+def is_left_alone(file: Held, size_bytes: int) -> bool:
+    """Whether a file of that size is not opened by those who waited, nor written to by them.
+
+    Holds the lease again where it is.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        if os.fstat(file.fd).st_size != size_bytes:
+            return False
+        if file.take():
+            if _no_one_asks(file) and os.fstat(file.fd).st_size == size_bytes:
+                return True
+            file.let_go()
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(TICK_S)
+
+
+def _no_one_asks(file: Held) -> bool:
+    # Who waited is awake by now, but need not have run: a lease taken again keeps him waiting.
+    until = time.monotonic() + SETTLE_S
+    while time.monotonic() < until:
+        if file.is_awaited():
+            return False
+        time.sleep(TICK_S)
+    return True
+
+
+def _in_use(path: Path) -> SessionLive:
+    return SessionLive(
+        f"another program has {path.name} open: end the agent's session first, or compact in the"
+        " agent"
+    )

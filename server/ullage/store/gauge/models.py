@@ -4,7 +4,7 @@ from functools import cache
 
 import msgspec
 
-from ullage.core.gauge.policy import ModelRow
+from ullage.core.gauge.gauge import ModelRow
 from ullage.data.packaged import read_packaged
 
 

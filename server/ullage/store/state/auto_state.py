@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 import msgspec
 
 from ullage.core.change.breaker import Breaker
+from ullage.core.gauge.gauge import Layer
 from ullage.core.gauge.nudge import Nudges
-from ullage.core.gauge.policy import Layer
 from ullage.store.files.places import Places
 from ullage.store.files.quick_lock import quick_lock
 from ullage.store.files.state_file import SessionFile, replace_state

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ullage.core.change.edit import Replacement
-from ullage.core.transcript.context import Category
+from ullage.core.transcript.context import PREFACE, Category, is_injected
 from ullage.core.transcript.entries import Entry
-from ullage.core.transcript.injected import PREFACE, is_injected
 from ullage.core.transcript.message import (
     Block,
     Image,
@@ -20,9 +19,8 @@ from ullage.core.transcript.message import (
     Usage,
     plain_text,
 )
-from ullage.formats.in_memory import InMemory
+from ullage.formats.in_memory import InMemory, prune_content
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
-from ullage.formats.placeholders import prune_content
 from ullage.formats.reading import counts_in, make_usage
 
 SYNTHETIC_MODEL = "<synthetic>"

@@ -20,9 +20,8 @@ from ullage.core.change.edit import (
     UndoEdit,
     by_entry,
 )
-from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.context import PREFACE, Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, Lines, Problem
-from ullage.core.transcript.injected import PREFACE
 from ullage.core.transcript.message import JsonObject, plain_text
 from ullage.errors import Refused
 from ullage.formats.agent_info import Editor

@@ -34,7 +34,6 @@ from ullage.formats.agents.openclaw.compaction import (
 )
 from ullage.formats.agents.openclaw.entries import read_entry
 from ullage.formats.agents.openclaw.messages import prune_message
-from ullage.formats.agents.openclaw.new_session import NewHeader, file_name, session_of
 from ullage.formats.agents.openclaw.notes import (
     PRUNE_NOTE,
     UNDO_NOTE,
@@ -44,6 +43,7 @@ from ullage.formats.agents.openclaw.notes import (
     undo_data,
 )
 from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
+from ullage.formats.agents.openclaw.projection import NewHeader, file_name, session_of
 from ullage.formats.json_line import decode_object, object_of, text_of, with_value
 from ullage.formats.notes import prune_figures
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
-from ullage.core.transcript.context import Category
-from ullage.core.transcript.injected import is_injected
+from ullage.core.transcript.context import Category, is_injected
 from ullage.core.transcript.message import (
     Block,
     Image,
@@ -18,9 +17,8 @@ from ullage.core.transcript.message import (
     Usage,
     plain_text,
 )
-from ullage.formats.in_memory import InMemory
+from ullage.formats.in_memory import InMemory, prune_content
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
-from ullage.formats.placeholders import prune_content
 from ullage.formats.reading import counts_in, make_usage
 
 _SUMMARY_HEAD = (

@@ -21,8 +21,7 @@ from ullage.core.transcript.entries import (
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, linear_chain
 from ullage.core.transcript.message import JsonObject, Usage
 from ullage.formats.agent_info import AgentInfo, Env, Home
-from ullage.formats.agents.opencode import records
-from ullage.formats.agents.opencode.messages import items_of, prune_message, usage_of
+from ullage.formats.agents.opencode import messages
 from ullage.formats.json_line import text_of
 from ullage.formats.reading import Reading, Walk
 
@@ -66,7 +65,7 @@ def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
         items=tuple(
             item
             for entry in history.sent
-            for item in items_of(entry, is_after_boundary=entry.offset >= since)
+            for item in messages.items_of(entry, is_after_boundary=entry.offset >= since)
         ),
         boundary=None if boundary is None else _to_compaction(boundary, history.usage_before),
         compactions=refs,
@@ -81,12 +80,12 @@ def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     """Read a compaction from its request, which its summary follows at once."""
-    following = map(records.read_entry, islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
+    following = map(messages.read_entry, islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
     entries = [entry for entry in following if isinstance(entry, Entry)]
-    if not entries or records.compaction_part(entries[0]) is None:
+    if not entries or messages.compaction_part(entries[0]) is None:
         return None
     summary = next((entry for entry in entries if entry.entry_id == ref.entry_id), None)
-    if summary is None or not records.is_summary(summary):
+    if summary is None or not messages.is_summary(summary):
         return None
     return _to_compaction(_Boundary(request=entries[0], summary=summary), None)
 
@@ -105,8 +104,8 @@ class _Climb:
 
     def __init__(self, lines: Lines, known: Index) -> None:
         self._known = known
-        self._walk = Walk(lines.backward(), records.read_entry, known.covered_bytes)
-        self._revert = records.read_revert(lines)
+        self._walk = Walk(lines.backward(), messages.read_entry, known.covered_bytes)
+        self._revert = messages.read_revert(lines)
         self._live: list[Entry] = []
         self._is_context_complete = False
         self._first_kept_id: str | None = None
@@ -135,7 +134,7 @@ class _Climb:
     def _climb(self) -> None:
         for line, found in self._walk:
             self._n_live += self._boundary is None
-            entry = records.without_reverted(found, self._revert)
+            entry = messages.without_reverted(found, self._revert)
             if entry is None:
                 continue
             is_done = self._is_context_complete and self._usage_before and not self._unanswered
@@ -145,25 +144,25 @@ class _Climb:
                 self._live.append(entry)
                 if entry.entry_id == self._first_kept_id:
                     self._is_context_complete = True
-            if records.is_summary(entry):
+            if messages.is_summary(entry):
                 self._unanswered[entry.parent_id or ""] = entry
-            elif entry.entry_id in self._unanswered and records.compaction_part(entry) is not None:
+            elif entry.entry_id in self._unanswered and messages.compaction_part(entry) is not None:
                 self._answer(entry, self._unanswered.pop(entry.entry_id))
             elif self._boundary is not None and self._usage_before is None:
-                self._usage_before = usage_of(entry)
+                self._usage_before = messages.usage_of(entry)
 
     def _answer(self, request: Entry, summary: Entry) -> None:
         """Take note of a compaction; the first one that is met is the last one made."""
         if self._boundary is None:
             self._boundary = _Boundary(request=request, summary=summary)
-            tail = text_of(records.compaction_part(request) or {}, "tail_start_id")
+            tail = text_of(messages.compaction_part(request) or {}, "tail_start_id")
             self._first_kept_id = tail
             self._is_context_complete = tail in (None, "", request.entry_id)
         if request.offset >= self._known.covered_bytes:
             self._refs.append(
                 CompactionRef(
                     entry_id=summary.entry_id,
-                    at_ms=records.created_ms(summary),
+                    at_ms=messages.created_ms(summary),
                     offset=request.offset,
                     size_bytes=request.size_bytes,
                 )
@@ -186,16 +185,16 @@ def _as_sent(
 
 
 def _to_compaction(boundary: _Boundary, usage_before: Usage | None) -> Compaction:
-    part = records.compaction_part(boundary.request) or {}
+    part = messages.compaction_part(boundary.request) or {}
     texts = (
         text_of(part, "text") or ""
-        for part in records.parts_of(boundary.summary)
+        for part in messages.parts_of(boundary.summary)
         if part.get("type") == "text"
     )
     return Compaction(
         entry_id=boundary.summary.entry_id,
         parent_id=boundary.request.entry_id,
-        at_ms=records.created_ms(boundary.summary),
+        at_ms=messages.created_ms(boundary.summary),
         summary="\n".join(texts),
         first_kept_id=text_of(part, "tail_start_id"),
         n_tokens_before=None if usage_before is None else usage_before.n_total,
@@ -207,7 +206,8 @@ def _to_compaction(boundary: _Boundary, usage_before: Usage | None) -> Compactio
 def _model_of(history: _History) -> str | None:
     answers = (entry for entry in reversed(history.sent) if entry.kind == "assistant")
     return next(
-        (text_of(records.info_of(e), "modelID") for e in answers if not records.is_summary(e)), None
+        (text_of(messages.info_of(e), "modelID") for e in answers if not messages.is_summary(e)),
+        None,
     )
 
 
@@ -244,11 +244,11 @@ OPENCODE = AgentInfo(
     homes=(_HOME,),
     # A subagent's session is a row that names its parent.
     database_patterns=_database_patterns,
-    read_header=records.read_header,
-    read_entries=lambda lines, _: map(records.read_entry, lines.forward()),
+    read_header=messages.read_header,
+    read_entries=lambda lines, _: map(messages.read_entry, lines.forward()),
     read_context=_read_context,
     # Messages grow in place, so only a new reading can tell.
     read_compaction=_read_compaction,
     messages=_messages,
-    prune_message=prune_message,
+    prune_message=messages.prune_message,
 )
