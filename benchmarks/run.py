@@ -20,7 +20,6 @@ from sessions import prose, write_session
 
 import ullage as ullage_package
 from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.follow import new_events, start, update
 from ullage.core.config.settings import Config
 from ullage.store.files.places import Places
@@ -85,7 +84,7 @@ def time_updates(folder: Path) -> None:
     write_session(path, 100_000_000)
     places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "update")
     followed = start(path, Config(), places, count_tokens)
-    key = session_key(followed.loaded.session)
+    key = followed.loaded.session.state_key
     costs: list[float] = []
     captures: list[float] = []
     for number in range(N_UPDATES):

@@ -8,7 +8,7 @@ from pygls.exceptions import JsonRpcException
 
 from pi_files import MODEL, PiFile, conversation, grow
 from running import WAIT_S, Place
-from ullage.lsp.views.checkpoints import MAX_TOPIC_CHARS
+from ullage.lsp.views.sessions import MAX_TOPIC_CHARS
 
 REQUESTS = ("status", "sessions", "window", "history", "checkpoints", "memory")
 

@@ -14,7 +14,6 @@ import pytest
 from loopback_model import Answer, Json, LoopbackModel
 from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
 from running import WAIT_S
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.store.files.places import folder_name
@@ -128,7 +127,7 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
         (transcript,) = pi.agent_folder.rglob("sessions/**/*.jsonl")
         (saved,) = {path.parent for path in pi.state.rglob("cp_*.yaml")}
         session = open_session(transcript)
-        assert saved.name == folder_name(session_key(session))
+        assert saved.name == folder_name(session.state_key)
         assert pi.problems == []
         assert pi.notices == []
 

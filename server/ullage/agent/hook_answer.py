@@ -13,21 +13,14 @@ from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 
-from ullage.agent.hook_event import (
-    CompactionDue,
-    HookEvent,
-    Origin,
-    PromptSent,
-    SessionResumed,
-    ToolUsed,
-)
+from ullage.agent import hook_event
 from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config
 from ullage.errors import StorageError, Unreadable
 from ullage.store.files.places import Places, state_folder
 
 if TYPE_CHECKING:
-    from ullage.app.checkpoint.write import Resume
+    from ullage.app.checkpoint.resume import Resume
     from ullage.app.sessions.quick_load import LiveSession
     from ullage.core.checkpoint.captured import Event
     from ullage.core.checkpoint.checkpoint import Checkpoint
@@ -45,7 +38,7 @@ _MAX_NAME_CHARS = 100
 class _Hook(msgspec.Struct, frozen=True, kw_only=True):
     """The session of an event, and what is done with it by the user's configuration."""
 
-    origin: Origin
+    origin: hook_event.Origin
     config: Config
     places: Places
 
@@ -58,7 +51,7 @@ class _Hook(msgspec.Struct, frozen=True, kw_only=True):
         return self.config.policy.is_read_only
 
 
-def answer(event: HookEvent) -> bytes:
+def answer(event: hook_event.HookEvent) -> bytes:
     """Do what an event asks for, and give what is printed.
 
     Raises:
@@ -68,13 +61,13 @@ def answer(event: HookEvent) -> bytes:
     config = load_config(places, workspace=places.cwd)
     hook = _Hook(origin=event.origin, config=config, places=places)
     match event:
-        case ToolUsed():
+        case hook_event.ToolUsed():
             return _after_tool(hook, event)
-        case PromptSent():
+        case hook_event.PromptSent():
             return _before_prompt(hook, event)
-        case CompactionDue():
+        case hook_event.CompactionDue():
             return _before_compaction(hook)
-        case SessionResumed():
+        case hook_event.SessionResumed():
             return _on_resume(hook, is_compacted=event.is_compacted)
         case _:
             assert_never(event)
@@ -88,7 +81,7 @@ def context_output(event_name: str, text: str) -> bytes:
     return msgspec.json.encode({"hookSpecificOutput": output})
 
 
-def _places(origin: Origin) -> Places:
+def _places(origin: hook_event.Origin) -> Places:
     """Give the surroundings of the agent; the folder that we run in may be gone.
 
     The folder of Claude Code's event follows its `cd`, its variable names the project.
@@ -99,7 +92,7 @@ def _places(origin: Origin) -> Places:
     return Places(cwd=cwd, home=Path.home(), env=env, state_folder=state_folder(env))
 
 
-def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
+def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
     """Capture what a tool did; the first one after a compaction gives Copilot its state back."""
     from ullage.core.checkpoint.captured import ToolEvent
 
@@ -125,7 +118,7 @@ def _after_tool(hook: _Hook, event: ToolUsed) -> bytes:
     return context_output("PostToolUse", state_text(read_working_state(hook.key, hook.places)))
 
 
-def _before_prompt(hook: _Hook, event: PromptSent) -> bytes:
+def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
     """Tell how full the window is from 70 % on, and save a checkpoint from 80 % on."""
     if not hook.origin.has_transcript:
         # Its transcript is not read later.
@@ -175,7 +168,7 @@ def _before_compaction(hook: _Hook) -> bytes:
 
 def _on_resume(hook: _Hook, *, is_compacted: bool) -> bytes:
     """Give the working state back after a compaction, unless somebody did already."""
-    from ullage.app.checkpoint.write import resume
+    from ullage.app.checkpoint.resume import resume
 
     checkpoint = resume(hook.key, hook.config.checkpoint, hook.places, max_chars=MAX_CONTEXT_CHARS)
     if checkpoint is None or not (is_compacted or _is_missing(hook, checkpoint)):

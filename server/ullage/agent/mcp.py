@@ -12,7 +12,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
-from ullage.app.checkpoint.write import resume, session_key, write_checkpoint
+from ullage.app.checkpoint.resume import resume
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.config.load import load_config
 from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import find_session
@@ -86,7 +87,7 @@ def _write(session: str | None, places: Places) -> str:
 
 def _read(session: str | None, places: Places) -> str:
     loaded, config = _load(session, places)
-    checkpoint = resume(session_key(loaded.session), config.checkpoint, places)
+    checkpoint = resume(loaded.session.state_key, config.checkpoint, places)
     if checkpoint is None:
         return "There is no checkpoint of this session yet: checkpoint_write makes one."
     problem, text = checkpoint.problem, checkpoint.text

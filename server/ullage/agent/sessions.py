@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ullage.agent import protocol
 from ullage.agent.json_rpc import INVALID_PARAMS, Failure, RpcError
-from ullage.app.checkpoint.write import Resume, resume
+from ullage.app.checkpoint.resume import Resume, resume
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import RequestMessages, measure_request
 from ullage.app.runtime.session import (

@@ -8,9 +8,8 @@ import msgspec
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
-from ullage.app.sessions.find import subagent_sessions
+from ullage.app.sessions.find import Brief, Seen, running_ids, see_session, subagent_sessions
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.seen import Brief, Seen, running_ids, see_session
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError

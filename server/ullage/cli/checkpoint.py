@@ -65,7 +65,7 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
     from ullage.app.change.checkpoint_report import report_found, report_text
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.checkpoint.write import restore_text
+    from ullage.app.checkpoint.resume import restore_text
     from ullage.app.sessions.secrets import secrets_for
 
     places = current_places()
@@ -146,7 +146,7 @@ def restore(
     """
     from ullage.app.change.checkpoint_report import report_text
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.checkpoint.write import restore_text
+    from ullage.app.checkpoint.resume import restore_text
     from ullage.app.sessions.secrets import secrets_for
     from ullage.cli.previews import run_with_replans
 

@@ -35,7 +35,6 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     """
     import asyncio
 
-    from ullage.app.checkpoint.write import session_key
     from ullage.app.memory.flush import make_flush, plan_flush, refuse_read_only
     from ullage.app.memory.report import flush_text, flushed_text, report_flush, report_flushed
     from ullage.app.summary.write import model_use
@@ -46,7 +45,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     loaded = load(find_session(session, places), config, places)
     refuse_read_only(loaded)
     model = model_use(config.model, loaded, places, report=_show if sys.stderr.isatty() else None)
-    key = session_key(loaded.session)
+    key = loaded.session.state_key
     plan = asyncio.run(plan_flush(loaded, config, places, model, key=key, epoch=None))
     if not plan.text:
         for note in plan.notes:

@@ -8,16 +8,9 @@ from typing import Literal
 import click
 import msgspec
 
-from ullage.app.change import compact_report
+from ullage.app.change import compact_report, prune
 from ullage.app.change.compact import Plan
 from ullage.app.change.make import Made
-from ullage.app.change.prune import (
-    Pruning,
-    pruned_text,
-    pruning_text,
-    report_pruned,
-    report_pruning,
-)
 from ullage.cli.output import answer, safe
 from ullage.errors import ChangedMeanwhile
 from ullage.store.change.session_lock import QUIET_S
@@ -39,7 +32,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     done: Callable[[Made], tuple[str, msgspec.Struct]]
 
 
-def preview_of(plan: Plan | Pruning) -> Preview:
+def preview_of(plan: Plan | prune.Pruning) -> Preview:
     if isinstance(plan, Plan):
         return Preview(
             name="Compaction",
@@ -56,9 +49,9 @@ def preview_of(plan: Plan | Pruning) -> Preview:
         name="Pruning",
         gain=compact_report.gain_text(plan),
         path=plan.loaded.path,
-        text=pruning_text(plan),
-        report=report_pruning(plan),
-        done=lambda made: (pruned_text(plan, made), report_pruned(plan, made)),
+        text=prune.pruning_text(plan),
+        report=prune.report_pruning(plan),
+        done=lambda made: (prune.pruned_text(plan, made), prune.report_pruned(plan, made)),
     )
 
 

@@ -6,10 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.app.sessions.find import database_folders, session_folders
+from ullage.app.sessions.find import database_folders, look, session_folders
 from ullage.app.sessions.follow import FollowedSession, stamp_of, start, update
 from ullage.app.sessions.load import Loaded, load, open_session
-from ullage.app.sessions.seen import look
 from ullage.errors import NotATranscript, SessionNotFound, UllageError
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.config import look_at_config

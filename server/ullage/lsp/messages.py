@@ -1,37 +1,31 @@
 """What is shown in the client's window: messages, questions, documents."""
 
-from lsprotocol.types import (
-    MessageActionItem,
-    MessageType,
-    ShowDocumentParams,
-    ShowMessageParams,
-    ShowMessageRequestParams,
-)
+from lsprotocol import types
 from pygls.exceptions import JsonRpcMethodNotFound
 
 from ullage.lsp.state import UllageServer
 
 
-def say(ls: UllageServer, text: str, kind: MessageType = MessageType.Warning) -> None:
-    ls.window_show_message(ShowMessageParams(type=kind, message=text))
+def say(ls: UllageServer, text: str, kind: types.MessageType = types.MessageType.Warning) -> None:
+    ls.window_show_message(types.ShowMessageParams(type=kind, message=text))
 
 
 def tell(ls: UllageServer, message: str) -> None:
     """Tell the user what became of a command, unless the client does so by itself."""
     if not ls.editor.shows_outcomes:
-        say(ls, message, MessageType.Info)
+        say(ls, message, types.MessageType.Info)
 
 
 async def choose(
-    ls: UllageServer, text: str, *buttons: str, kind: MessageType = MessageType.Info
+    ls: UllageServer, text: str, *buttons: str, kind: types.MessageType = types.MessageType.Info
 ) -> str | None:
     """Show a message, and wait, maybe for hours, for the button that is chosen.
 
     Raises:
         JsonRpcException: the client shows no such messages.
     """
-    actions = [MessageActionItem(title=title) for title in buttons]
-    params = ShowMessageRequestParams(type=kind, message=text, actions=actions)
+    actions = [types.MessageActionItem(title=title) for title in buttons]
+    params = types.ShowMessageRequestParams(type=kind, message=text, actions=actions)
     try:
         answer = await ls.window_show_message_request_async(params)
     except JsonRpcMethodNotFound:
@@ -43,4 +37,4 @@ async def choose(
 async def show_virtual_document(ls: UllageServer, uri: str) -> None:
     """Have a client open a document of our scheme that does not do so by itself, if it can."""
     if ls.shows_virtual_documents and not ls.editor.shows_outcomes:
-        await ls.window_show_document_async(ShowDocumentParams(uri=uri))
+        await ls.window_show_document_async(types.ShowDocumentParams(uri=uri))

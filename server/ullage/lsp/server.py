@@ -17,7 +17,7 @@ from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
 from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
-from ullage.lsp.commands import auto, checkpoint, compact, flush, pin, preview, prune, undo
+from ullage.lsp.commands import auto, change, checkpoint, flush, pin, preview
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.documents import sync, virtual_documents, watched_files
 from ullage.lsp.documents.code_actions import answer_code_actions
@@ -31,7 +31,7 @@ from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.methods import Handler, Method, command, request
 from ullage.lsp.state import Reactions, UllageServer
-from ullage.lsp.views import checkpoints, gauge, sessions, window
+from ullage.lsp.views import gauge, sessions, window
 from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.places import Places, current_places
 from ullage.store.files.processes import claim_stdout, exit_with_parent
@@ -65,13 +65,13 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
 COMMANDS: tuple[Method, ...] = (
     command(protocol.AUTO_COMMAND, auto.run_auto),
     command(protocol.SNOOZE_COMMAND, auto.run_snooze),
-    command(protocol.COMPACT_COMMAND, compact.run_compact),
+    command(protocol.COMPACT_COMMAND, change.run_compact),
     command(protocol.PREVIEW_COMMAND, preview.run_preview),
     command(protocol.APPLY_COMMAND, preview.run_apply),
     command(protocol.REGENERATE_COMMAND, preview.run_regenerate),
     command(protocol.DISCARD_COMMAND, preview.run_discard),
-    command(protocol.PRUNE_COMMAND, prune.run_prune),
-    command(protocol.UNDO_COMMAND, undo.run_undo),
+    command(protocol.PRUNE_COMMAND, change.run_prune),
+    command(protocol.UNDO_COMMAND, change.run_undo),
     command(protocol.CHECKPOINT_COMMAND, checkpoint.run_checkpoint),
     # As text it changes nothing: what does is refused in it.
     command(protocol.RESTORE_COMMAND, checkpoint.run_restore, writes=False),
@@ -84,7 +84,7 @@ REQUESTS: tuple[Method, ...] = (
     request(protocol.SESSIONS_REQUEST, sessions.run_sessions),
     request(protocol.WINDOW_REQUEST, window.run_window),
     request(protocol.HISTORY_REQUEST, gauge.run_history),
-    request(protocol.CHECKPOINTS_REQUEST, checkpoints.run_checkpoints),
+    request(protocol.CHECKPOINTS_REQUEST, sessions.run_checkpoints),
     request(protocol.MEMORY_REQUEST, sessions.run_memory),
     request(protocol.PREVIEW_REQUEST, preview.make_only, writes=True),
     request(protocol.PRUNABLE_REQUEST, window.run_prunable),

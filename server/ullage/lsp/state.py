@@ -20,9 +20,9 @@ from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.outline import Outlined
 from ullage.app.gauge.history import Past
 from ullage.app.gauge.inspect import Filling
+from ullage.app.sessions.find import Brief, Seen, to_follow, to_show
 from ullage.app.sessions.follow import FollowedSession
 from ullage.app.sessions.load import Loaded
-from ullage.app.sessions.seen import Brief, Seen, to_follow, to_show
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
 from ullage.errors import WriteNotSupported

@@ -18,14 +18,8 @@ from ullage.app.change.restore import NewPlan, plan_restore, restore
 from ullage.app.change.undo import plan_undo
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
-from ullage.app.checkpoint.write import (
-    Trigger,
-    Written,
-    build_checkpoint,
-    resume,
-    session_key,
-    write_checkpoint,
-)
+from ullage.app.checkpoint.resume import resume
+from ullage.app.checkpoint.write import Trigger, Written, build_checkpoint, write_checkpoint
 from ullage.app.sessions.load import open_session, read
 from ullage.core.checkpoint.captured import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config, Policy
@@ -202,7 +196,7 @@ def test_the_chain_goes_over_a_link_that_retention_took(tmp_path: Path, places: 
     for number in range(1, 5):
         idle(path, pi_session(number).data)
         write(path, places, n_kept=2)
-    folder = checkpoint_folder(session_key(open_session(path)), places)
+    folder = checkpoint_folder(open_session(path).state_key, places)
     assert list_ids(folder) == ("cp_003", "cp_004")
     (folder / "cp_003.yaml").unlink()
     with pytest.raises(CheckpointNotFound, match="only checkpoint"):
@@ -261,13 +255,13 @@ def test_a_new_session_has_the_checkpoint_that_it_was_made_from_and_the_pins(
         meta=msgspec.structs.replace(first.meta, checkpoint_id="cp_002"),
         working=msgspec.structs.replace(first.working, topic="the later thing"),
     )
-    key = session_key(open_session(path))
+    key = open_session(path).state_key
     save(changed, checkpoint_folder(key, places), n_kept=5)
     pin = Pin(text="Never touch main.")
     change_pins(pins_path(key, places), lambda _: (pin,), places)
     plan = plan_restore(loaded(path, places), first, "new", SMALL)
     restore(plan, SMALL, places)
-    new = session_key(open_session(plan.path_after))
+    new = open_session(plan.path_after).state_key
     given = resume(new, SETTINGS, places)
     assert given is not None
     assert (given.checkpoint_id, given.text) == ("cp_001", plan.text)
@@ -290,7 +284,7 @@ def test_secrets_of_an_old_checkpoint_are_not_told(path: Path, places: Places) -
         meta=msgspec.structs.replace(first.meta, checkpoint_id="cp_002"),
         open_items=(f"Log in with {secret}.",),
     )
-    key = session_key(open_session(path))
+    key = open_session(path).state_key
     save(old, checkpoint_folder(key, places), n_kept=5)
     knowing = msgspec.structs.replace(places, env={**places.env, "SHOP_TOKEN": secret})
     given = resume(key, SETTINGS, knowing)
@@ -305,7 +299,7 @@ def test_secrets_of_an_old_checkpoint_are_not_told(path: Path, places: Places) -
 def test_a_checkpoint_is_built_where_our_folders_cannot_be_read(
     kind: str, path: Path, places: Places
 ) -> None:
-    folder = session_folder(kind, session_key(open_session(path)), places)
+    folder = session_folder(kind, open_session(path).state_key, places)
     folder.parent.mkdir(parents=True)
     folder.symlink_to(folder.name)
     with pytest.raises(StorageError, match=re.escape(str(folder))):
@@ -444,11 +438,11 @@ def captured(path: Path, places: Places, name: str) -> None:
     event = ToolEvent(
         call_id=f"call_{name}_0123456789", name="edit", arguments=f'{{"path":"{name}"}}'
     )
-    capture(session_key(open_session(path)), [event], places)
+    capture(open_session(path).state_key, [event], places)
 
 
 def test_what_was_captured_is_bundled_and_reset(path: Path, places: Places) -> None:
-    key = session_key(open_session(path))
+    key = open_session(path).state_key
     captured(path, places, "depot.py")
     written = write(path, places)
     assert "depot.py" in written.checkpoint.resources.files_modified
@@ -464,14 +458,14 @@ def test_what_was_captured_is_bundled_and_reset(path: Path, places: Places) -> N
 def test_what_is_bundled_twice_stands_once(path: Path, places: Places) -> None:
     session = open_session(path)
     captured(path, places, "depot.py")
-    folder = session_folder("state", session_key(session), places)
+    folder = session_folder("state", session.state_key, places)
     kept = {one: one.read_bytes() for one in folder.glob("*.json")}
     first = write(path, places).checkpoint
     # As by a process that is killed before it points to its checkpoint.
-    (checkpoint_folder(session_key(session), places) / POINTER_NAME).unlink()
+    (checkpoint_folder(session.state_key, places) / POINTER_NAME).unlink()
     for one, data in kept.items():
         one.write_bytes(data)
-    assert has_news(read_working_state(session_key(session), places))
+    assert has_news(read_working_state(session.state_key, places))
     assert not write(path, places).is_new
     captured(path, places, "route.py")
     later = write(path, places).checkpoint
@@ -497,7 +491,7 @@ def test_what_no_checkpoint_took_stays_captured(path: Path, places: Places) -> N
     write(path, places)
     captured(path, places, "depot.py")
     assert not write(path, places, "auto-80pct").is_new
-    assert has_news(read_working_state(session_key(open_session(path)), places))
+    assert has_news(read_working_state(open_session(path).state_key, places))
     assert "depot.py" in write(path, places, "compaction").checkpoint.resources.files_modified
 
 

@@ -7,7 +7,7 @@ from quality_sessions import sessions
 
 from factories import assistant, context_of, meta, user
 from fixtures_session import coding_session
-from ullage.app.checkpoint.write import resume
+from ullage.app.checkpoint.resume import resume
 from ullage.core.checkpoint.build import build
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.context import ContextItem

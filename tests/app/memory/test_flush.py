@@ -17,7 +17,6 @@ from planning import compacted, loaded, planned, undone
 from secret_samples import SAMPLES
 from ullage.app.change import make as change
 from ullage.app.change.compact import Plan, compact, with_flush
-from ullage.app.checkpoint.write import session_key
 from ullage.app.config.load import load_config
 from ullage.app.memory.flush import (
     Flushed,
@@ -386,9 +385,9 @@ def test_a_compaction_flushes_before_its_checkpoint_and_once(places: Places) -> 
     of = made.loaded
     assert len(of.context.compactions) == 1
     assert is_flush_open(of, SMALL, places)
-    record_flushed(of, session_key(of.session), read_epoch(of.context), places)
+    record_flushed(of, of.session.state_key, read_epoch(of.context), places)
     assert not is_flush_open(of, SMALL, places)
-    assert read_flush_state(session_key(of.session), places).last_compaction_at is not None
+    assert read_flush_state(of.session.state_key, places).last_compaction_at is not None
 
 
 def ready(path: Path, places: Places) -> Plan:

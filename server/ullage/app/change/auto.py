@@ -11,7 +11,6 @@ import msgspec
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
 from ullage.app.change.make import Made, changeable
 from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
 from ullage.app.summary.write import ModelUse
@@ -80,11 +79,11 @@ def switch(session: Session, *, is_on: bool, places: Places) -> None:
         breaker = Breaker() if is_on else state.breaker
         return msgspec.structs.replace(state, is_on=is_on, breaker=breaker)
 
-    change_auto_state(session_key(session), switched, places)
+    change_auto_state(session.state_key, switched, places)
 
 
 def report_auto(session: Session, config: Config, places: Places) -> AutoReport:
-    state = read_auto_state(session_key(session), places)
+    state = read_auto_state(session.state_key, places)
     loaded = load(session, config, places)
     policy = loaded.policy
     return AutoReport(
@@ -125,7 +124,7 @@ def auto_text(report: AutoReport) -> str:
 
 def is_automatic(session: Session, *, is_configured: bool, places: Places) -> bool:
     """Tell whether a session is compacted by itself: by its own switch, else as configured."""
-    is_on = read_auto_state(session_key(session), places).is_on
+    is_on = read_auto_state(session.state_key, places).is_on
     return is_configured if is_on is None else is_on
 
 
@@ -141,7 +140,7 @@ def sole_run(loaded: Loaded, places: Places) -> Generator[None]:
     session = loaded.session
     with ExitStack() as held:
         try:
-            held.enter_context(automatic_run(session_key(session), places))
+            held.enter_context(automatic_run(session.state_key, places))
         except StateBusy:
             raise SessionLive(f"another Ullage works on {session.path.name} by itself") from None
         if not session.lines.is_current():
@@ -155,7 +154,7 @@ async def plan_auto(loaded: Loaded, config: Config, places: Places, model: Model
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    state = read_auto_state(session_key(loaded.session), places)
+    state = read_auto_state(loaded.session.state_key, places)
     due = await plan_due(loaded, state, config, places, model)
     if not isinstance(due.plan, Plan):
         return due
@@ -283,7 +282,7 @@ def change_breaker(
     def changed(state: AutoState) -> AutoState:
         return msgspec.structs.replace(state, breaker=recorded(state.breaker))
 
-    change_auto_state(session_key(session), changed, places)
+    change_auto_state(session.state_key, changed, places)
 
 
 def _now_ms() -> int:

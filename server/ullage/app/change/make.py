@@ -15,7 +15,7 @@ from uuid import uuid4
 import msgspec
 
 from ullage.app.checkpoint.find import known_ids
-from ullage.app.checkpoint.write import session_key, write_checkpoint
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.memory.flush import Flushed, FlushPlan, try_flush
 from ullage.app.sessions.load import Loaded, is_running, load, open_session
 from ullage.app.sessions.session import Session
@@ -204,8 +204,8 @@ def make_change(
             session.path, target.lines.fingerprint, plan.file_change, occasion, places
         )
         if done.path != session.path:
-            carry_state(session_key(session), occasion.session_key, places)
-            keys = (session_key(session), occasion.session_key)
+            carry_state(session.state_key, occasion.session_key, places)
+            keys = (session.state_key, occasion.session_key)
             carry_latest(*(checkpoint_folder(key, places) for key in keys))
         loaded = load(open_session(done.path), config, places, plan.loaded.count.count_text)
     if loaded.context.items != plan.context_after.items:
@@ -274,7 +274,7 @@ def _occasion(
 ) -> Occasion:
     """Say why the transcript is changed; the receipt is kept with the session that goes on."""
     session, change = plan.loaded.session, plan.file_change
-    key = session_key(session)
+    key = session.state_key
     if isinstance(change, NewSession):
         key = f"{session.header.agent}:{change.session_id}"
     data = "\n".join(compact_json(item.native) for item in replaced).encode()
@@ -307,7 +307,7 @@ def _abilities(loaded: Loaded, places: Places, *, may_write: bool) -> Iterator[A
         if can_change(loaded):
             yield "change"
             is_changed = context.compactions or context.pruned is not None
-            if is_changed or has_receipts(session_key(loaded.session), places):
+            if is_changed or has_receipts(loaded.session.state_key, places):
                 yield "undo"
     if known_ids(loaded.session, places):
         yield "restore"

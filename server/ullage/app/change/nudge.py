@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.decision import compaction_due, read_only_warning_at
 from ullage.core.gauge.gauge import Layer
@@ -32,7 +31,7 @@ def claim_nudge(loaded: Loaded, places: Places) -> Claim | None:
     def judged(nudges: Nudges) -> tuple[Nudges, NudgedBand | None]:
         return nudge(nudges, utilization, n_compactions, loaded.policy)
 
-    known = read_auto_state(session_key(loaded.session), places).nudges
+    known = read_auto_state(loaded.session.state_key, places).nudges
     if judged(known)[0] == known:
         return None
     return _claim(loaded, judged, places)
@@ -43,7 +42,7 @@ def is_question_open(loaded: Loaded, places: Places) -> bool:
 
     Without a plan: so that none is made where the answer is no.
     """
-    nudges = read_auto_state(session_key(loaded.session), places).nudges
+    nudges = read_auto_state(loaded.session.state_key, places).nudges
     n_compactions = len(loaded.context.compactions)
     return may_ask(nudges, strongest_layer(loaded), loaded.status.band, n_compactions)
 
@@ -121,4 +120,4 @@ def _change(loaded: Loaded, changed: Callable[[Nudges], Nudges], places: Places)
     def with_nudges(state: AutoState) -> AutoState:
         return msgspec.structs.replace(state, nudges=changed(state.nudges))
 
-    change_auto_state(session_key(loaded.session), with_nudges, places)
+    change_auto_state(loaded.session.state_key, with_nudges, places)

@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.app.change import make
 from ullage.app.change.make import now_text
-from ullage.app.checkpoint.write import restore_text, session_key
+from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded, load, open_session
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
@@ -136,8 +136,8 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
         )
     write_session(new.path, new.session.data)
     session = open_session(new.path)
-    carry_state(session_key(plan.loaded.session), session_key(session), places)
-    carry(plan.checkpoint, checkpoint_folder(session_key(session), places))
+    carry_state(plan.loaded.session.state_key, session.state_key, places)
+    carry(plan.checkpoint, checkpoint_folder(session.state_key, places))
     loaded = load(session, config, places, plan.loaded.count.count_text)
     if loaded.context.items != new.context_after.items:
         raise NotAsPlanned(

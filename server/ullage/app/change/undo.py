@@ -8,7 +8,6 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.change.auto import decline
 from ullage.app.change.nudge import remember_return, strongest_layer
-from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.report import flushed_log_name
 from ullage.app.sessions.load import Loaded, load, open_session
 from ullage.app.sessions.session import Session
@@ -84,7 +83,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     loaded = load(session, config, places)
     known = [
         one
-        for one in list_receipts(session_key(session), places).receipts
+        for one in list_receipts(session.state_key, places).receipts
         if one.state == "done" and one.occasion.kind != "undo"
     ]
     receipt = known[0] if known else None

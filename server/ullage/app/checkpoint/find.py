@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change, diff
@@ -63,7 +62,7 @@ def list_checkpoints(session: Session, places: Places) -> Listing:
     Raises:
         StorageError: the system does not list their folder.
     """
-    key = session_key(session)
+    key = session.state_key
     folder = checkpoint_folder(key, places)
     found: list[Found] = []
     damaged: list[Damaged] = []
@@ -85,7 +84,7 @@ def find_checkpoint(session: Session, checkpoint_id: str | None, places: Places)
         CheckpointNotFound: there is none of this id, or none at all.
         CorruptCheckpoint, NewerCheckpoint: it is there, and cannot be read.
     """
-    folder = checkpoint_folder(session_key(session), places)
+    folder = checkpoint_folder(session.state_key, places)
     if checkpoint_id is None:
         latest = read_latest(folder)
         if latest.checkpoint is None:
@@ -120,7 +119,7 @@ def compare(session: Session, old_id: str | None, new_id: str | None, places: Pl
 
 
 def known_ids(session: Session, places: Places) -> tuple[str, ...]:
-    return list_ids(checkpoint_folder(session_key(session), places))
+    return list_ids(checkpoint_folder(session.state_key, places))
 
 
 def _before(session: Session, new: Found, places: Places) -> Found:

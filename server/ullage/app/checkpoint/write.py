@@ -11,13 +11,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.sessions.load import Loaded
-from ullage.app.sessions.secrets import secrets_in
-from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import open_calls
 from ullage.core.checkpoint.build import Past, build
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean, measure_use
 from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_near
-from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.facts.facts import FactAccumulator, Facts
@@ -25,10 +22,8 @@ from ullage.core.facts.summary_sections import PreviousSummary
 from ullage.core.gauge.gauge import ratio_at
 from ullage.core.secrets.scan import mask_cached
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.tokens import estimate_tokens
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoint import files
-from ullage.store.checkpoint.files import checkpoint_folder, read_latest
 from ullage.store.checkpoint.working_state import held_working_state, read_working_state
 from ullage.store.files.places import Places
 from ullage.store.state.pins import pins_path, read_pins
@@ -38,11 +33,6 @@ MAX_TRIES = 100
 Trigger: TypeAlias = Literal["auto-80pct", "compaction", "session-end", "manual"]
 Channel: TypeAlias = Literal["cli", "hook", "lsp", "agent", "mcp"]
 """By which edge a checkpoint was asked for."""
-
-
-def session_key(session: Session) -> str:
-    header = session.header
-    return session.key or f"{header.agent}:{header.session_id}"
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +68,7 @@ def write_checkpoint(
     build_next = partial(
         _build, loaded, places, trigger=trigger, channel=channel, is_split_turn=is_split_turn
     )
-    key = session_key(loaded.session)
+    key = loaded.session.state_key
     written: Written | None = None
     try:
         # Nothing is captured meanwhile: what is older than the pointer counts as held.
@@ -149,7 +139,7 @@ def build_checkpoint(
 
     Where the state folder cannot be read, it is built from the context alone.
     """
-    key = session_key(loaded.session)
+    key = loaded.session.state_key
     folder = files.checkpoint_folder(key, places)
     checkpoint_id, state = files.FIRST_ID, WorkingState()
     with suppress(StorageError):
@@ -188,7 +178,7 @@ def _build(
     channel: Channel = "cli",
     is_split_turn: bool = False,
 ) -> Checkpoint:
-    key, context, gauge = session_key(loaded.session), loaded.context, loaded.status.gauge
+    key, context, gauge = loaded.session.state_key, loaded.context, loaded.status.gauge
     previous = latest.checkpoint
     meta = Meta(
         checkpoint_id=checkpoint_id,
@@ -263,56 +253,3 @@ class KeptFacts:
 def kept_facts(session_key: str) -> KeptFacts:
     """Give what was gathered in this process from the session that the key names."""
     return KeptFacts()
-
-
-AIM = 0.92
-"""Share of the budget that is aimed at: of a checkpoint's text, the estimate was 1 % too low to
-8 % too high (benchmarks/token_estimate.py). Of 800 tokens allowed, 670 to 750 are used then."""
-
-
-class Resume(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-    checkpoint_id: str
-    meta: Meta
-    """Of that checkpoint; its session may be the one that this one was made from."""
-    problem: str | None
-    """Which newer checkpoints could not be read, in one line for the user."""
-
-
-def resume(
-    session_key: str,
-    settings: CheckpointSettings,
-    places: Places,
-    *,
-    max_chars: int | None = None,
-) -> Resume | None:
-    """Render the latest checkpoint of a session; None where there is none."""
-    latest = read_latest(checkpoint_folder(session_key, places))
-    if latest.checkpoint is None:
-        return None
-    known_secrets = secrets_in((places.cwd,), places)
-    return Resume(
-        text=restore_text(latest.checkpoint, settings, known_secrets, max_chars=max_chars),
-        checkpoint_id=latest.checkpoint.meta.checkpoint_id,
-        meta=latest.checkpoint.meta,
-        problem=latest.problem,
-    )
-
-
-def restore_text(
-    checkpoint: Checkpoint,
-    settings: CheckpointSettings,
-    known_secrets: tuple[str, ...],
-    *,
-    max_chars: int | None = None,
-) -> str:
-    """Write a checkpoint as the text that an agent is given, within the budget of the settings.
-
-    An earlier Ullage may have written it, which knew fewer secrets. No tokenizer is loaded.
-    """
-    return render_for_agent(
-        clean(checkpoint, known_secrets),
-        budget_tokens=int(settings.injection_tokens * AIM),
-        count=estimate_tokens,
-        max_chars=max_chars,
-    )

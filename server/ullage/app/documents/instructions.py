@@ -15,17 +15,9 @@ from ullage.app.documents.instruction_loading import (
     takes_imports,
 )
 from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, loaded_name
+from ullage.core.documents import instructions
 from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, read_statements
 from ullage.core.documents.finding import DocumentFinding, Related, TextFix
-from ullage.core.documents.instructions import (
-    CLAUDE_LARGE_CHARS,
-    Cut,
-    estimate_text,
-    find_claude_memory_cut,
-    find_codex_cut,
-    find_openclaw_cut,
-    is_large_for_claude,
-)
 from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, PathMention, find_mentions
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions, utf16_length
@@ -76,13 +68,14 @@ def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[
     for cut in instruction_cuts(path, text, around):
         is_used = is_in_sight(cut.reader, path, around)
         yield from _cut_findings("instructions-cut", cut, text, positions, is_used=is_used)
-    if CLAUDE_CODE in loaders_of(path, around) and is_large_for_claude(text):
+    if CLAUDE_CODE in loaders_of(path, around) and instructions.is_large_for_claude(text):
         yield DocumentFinding(
             code="instructions-large",
             extent=positions.extent(0, len(positions.line_text(0))),
             message=(
-                f"{utf16_length(text):,} characters, about {estimate_text(text):,} tokens in"
-                f" every request: Claude Code warns of more than {CLAUDE_LARGE_CHARS:,}."
+                f"{utf16_length(text):,} characters, about {instructions.estimate_text(text):,}"
+                " tokens in every request:"
+                f" Claude Code warns of more than {instructions.CLAUDE_LARGE_CHARS:,}."
             ),
         )
     yield from duplicate_findings(path, text, around, positions)
@@ -104,33 +97,33 @@ def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[Docume
         yield from dead_paths(path, text, around)
 
 
-def instruction_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, ...]:
+def instruction_cuts(path: Path, text: str, around: Surroundings) -> tuple[instructions.Cut, ...]:
     """Give what each agent that loads a file by its name and its place leaves out."""
     loaders = loaders_of(path, around)
-    cuts: list[Cut | None] = []
+    cuts: list[instructions.Cut | None] = []
     if OPENCLAW in loaders:
-        cuts.append(find_openclaw_cut(text, around.config.bootstrap.max_chars))
+        cuts.append(instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars))
     if CODEX in loaders:
         above = loaded_above(CODEX, path, around).values()
         n_spent = sum(len(one.encode("utf-8", "surrogatepass")) for one in above)
-        cuts.append(find_codex_cut(text, n_spent))
+        cuts.append(instructions.find_codex_cut(text, n_spent))
     return tuple(cut for cut in cuts if cut is not None)
 
 
-def memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[Cut, ...]:
+def memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[instructions.Cut, ...]:
     """Give what is not loaded of MEMORY.md; other notes are read when an agent asks for them."""
     if not is_index(path):
         return ()
-    cut: Cut | None = None
+    cut: instructions.Cut | None = None
     if CLAUDE_CODE.folder in path.parts or path.parent.name == MEMORY_FOLDER:
-        cut = find_claude_memory_cut(text)
+        cut = instructions.find_claude_memory_cut(text)
     elif OPENCLAW in loaders_of(path, around):
-        cut = find_openclaw_cut(text, around.config.bootstrap.max_chars)
+        cut = instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars)
     return () if cut is None else (cut,)
 
 
 def _cut_findings(
-    code: str, cut: Cut, text: str, positions: Positions, *, is_used: bool
+    code: str, cut: instructions.Cut, text: str, positions: Positions, *, is_used: bool
 ) -> Iterator[DocumentFinding]:
     """Warn where the cut begins, and mark all of it as unseen; of an agent that is not used here,
     only say so."""

@@ -5,7 +5,7 @@ from typing import TypeAlias, assert_never
 
 from ullage.app.change.checkpoint_report import MAX_COLUMNS, difference_lines
 from ullage.app.checkpoint.find import compare, find_checkpoint
-from ullage.app.checkpoint.write import restore_text
+from ullage.app.checkpoint.resume import restore_text
 from ullage.app.config.report import check_text, config_text
 from ullage.app.gauge.history import history, history_text
 from ullage.app.gauge.inspect import inspect, inspection_text

@@ -14,13 +14,7 @@ from typing import Literal, TypeAlias, cast
 
 import msgspec
 
-from ullage.app.install.agents import (
-    COMMAND_FILE,
-    LocalTarget,
-    find_target,
-    interpreter,
-    service_command,
-)
+from ullage.app.install import agents
 from ullage.core.install import hook_settings, openclaw_settings
 from ullage.core.install.hook_settings import write_hook_command
 from ullage.core.install.json_edit import Before, NotEditable, is_blank
@@ -37,7 +31,7 @@ State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "
 
 
 class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
-    agent: LocalTarget
+    agent: agents.LocalTarget
     is_removal: bool
     settings: agent_files.FileChange | None = None
     """None where the settings stay as they are, or the agent has none that we change."""
@@ -55,7 +49,7 @@ class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Whether Ullage is installed in an agent."""
 
-    agent: LocalTarget
+    agent: agents.LocalTarget
     state: State
     detail: str | None = None
     """Who runs it where another does, or why it cannot be told."""
@@ -68,7 +62,7 @@ def plan_install(name: str, places: Places) -> InstallPlan:
         AgentNotFound: the agent is not on this machine.
         Unreadable: a file of it is not what it should be.
     """
-    agent = find_target(name, places)
+    agent = agents.find_target(name, places)
     if not agent.is_here:
         raise AgentNotFound(
             f"{agent.label} was not found: there is no {agent.folder}. Start it once, or name its"
@@ -108,7 +102,7 @@ def plan_uninstall(name: str, places: Places) -> InstallPlan:
     Raises:
         Unreadable: a file of the agent is not what it should be.
     """
-    agent = find_target(name, places)
+    agent = agents.find_target(name, places)
     where = agent_files.receipt_path(agent.name, agent.folder, places)
     known = agent_files.read_receipt(where)
     settings = None
@@ -149,7 +143,7 @@ def make(plan: InstallPlan) -> None:
 
 def standing(name: str, places: Places) -> Standing:
     """Tell whether Ullage is installed in an agent; what cannot be read is told, not raised."""
-    agent = find_target(name, places)
+    agent = agents.find_target(name, places)
     if not agent.is_here:
         return Standing(agent=agent, state="not-found")
     try:
@@ -157,30 +151,33 @@ def standing(name: str, places: Places) -> Standing:
             return Standing(agent=agent, state="installed")
         if not plan_uninstall(name, places).is_needed:
             return Standing(agent=agent, state="not-installed")
-        others = _interpreters(agent) - {interpreter(), interpreter().replace("\\", "/")}
+        others = _interpreters(agent) - {
+            agents.interpreter(),
+            agents.interpreter().replace("\\", "/"),
+        }
     except Unreadable as error:
         return Standing(agent=agent, state="unreadable", detail=str(error))
     return Standing(agent=agent, state="other", detail=min(others, default=None))
 
 
-def _programs(agent: LocalTarget) -> tuple[tuple[agent_files.AgentFile, bytes], ...]:
+def _programs(agent: agents.LocalTarget) -> tuple[tuple[agent_files.AgentFile, bytes], ...]:
     """List the files of our program with what they are to hold."""
     if agent.program is None:
         return ()
     files = agent_files.packaged_files(*agent.target.packaged)
-    files[COMMAND_FILE] = msgspec.json.encode({"command": service_command()}) + b"\n"
+    files[agents.COMMAND_FILE] = msgspec.json.encode({"command": agents.service_command()}) + b"\n"
     return tuple(
         (agent_files.read_agent_file(agent.program / name), data) for name, data in files.items()
     )
 
 
 def _program_removals(
-    agent: LocalTarget, known: agent_files.InstallReceipt | None
+    agent: agents.LocalTarget, known: agent_files.InstallReceipt | None
 ) -> tuple[tuple[agent_files.FileChange, ...], tuple[str, ...]]:
     """List the files of our program that go; one that somebody changed since stays."""
     if agent.program is None:
         return (), ()
-    names = (*agent_files.packaged_files(*agent.target.packaged), COMMAND_FILE)
+    names = (*agent_files.packaged_files(*agent.target.packaged), agents.COMMAND_FILE)
     recorded = {} if known is None else dict(known.files)
     paths = dict.fromkeys((*map(Path, recorded), *(agent.program / name for name in names)))
     changes: list[agent_files.FileChange] = []
@@ -196,7 +193,7 @@ def _program_removals(
     return tuple(changes), tuple(notes)
 
 
-def _own_folders(agent: LocalTarget) -> tuple[Path, ...]:
+def _own_folders(agent: agents.LocalTarget) -> tuple[Path, ...]:
     return () if agent.program is None else (agent.program,)
 
 
@@ -212,12 +209,12 @@ def _made(
     return tuple(dict.fromkeys((*made, *(() if known is None else known.folders))))
 
 
-def _interpreters(agent: LocalTarget) -> set[str]:
+def _interpreters(agent: agents.LocalTarget) -> set[str]:
     if agent.settings is not None and agent.program is None:
         return hook_programs(agent, agent_files.read_agent_file(agent.settings))
     if agent.program is None:
         return set()
-    data = agent_files.read_agent_file(agent.program / COMMAND_FILE).data
+    data = agent_files.read_agent_file(agent.program / agents.COMMAND_FILE).data
     try:
         command = msgspec.json.decode(data or b"", type=dict[str, tuple[str, ...]])["command"]
     except (msgspec.DecodeError, KeyError):
@@ -246,7 +243,7 @@ class Edited(msgspec.Struct, frozen=True, kw_only=True):
     """What must be known to take it back."""
 
 
-def install(agent: LocalTarget, file: AgentFile, before: Before | None) -> Edited:
+def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -> Edited:
     """Give the settings with Ullage in them; the same text where it is in them.
 
     Raises:
@@ -262,7 +259,7 @@ def install(agent: LocalTarget, file: AgentFile, before: Before | None) -> Edite
             )
         name, hooks = agent.name, agent.target.hooks
         command = write_hook_command(
-            interpreter(),
+            agents.interpreter(),
             name,
             is_windows=sys.platform == "win32",
             takes_bash=agent.target.takes_bash,
@@ -278,7 +275,7 @@ def install(agent: LocalTarget, file: AgentFile, before: Before | None) -> Edite
         ) from None
 
 
-def take_back(agent: LocalTarget, file: AgentFile, before: Before | None) -> str:
+def take_back(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -> str:
     """Give the settings without Ullage.
 
     Raises:
@@ -290,19 +287,19 @@ def take_back(agent: LocalTarget, file: AgentFile, before: Before | None) -> str
     return hook_settings.remove_hooks(text, agent.name, before)
 
 
-def is_installed(agent: LocalTarget, file: AgentFile) -> bool:
+def is_installed(agent: agents.LocalTarget, file: AgentFile) -> bool:
     """Whether there is anything of ours in the settings, by this interpreter or another."""
     return take_back(agent, file, None) != text_of(agent, file)
 
 
-def hook_programs(agent: LocalTarget, file: AgentFile) -> set[str]:
+def hook_programs(agent: agents.LocalTarget, file: AgentFile) -> set[str]:
     """List what runs our hooks."""
     found = hook_settings.find_hooks(text_of(agent, file), agent.name)
     is_windows = sys.platform == "win32"
     return {shlex.split(one.command, posix=not is_windows)[0].strip('"') for one in found}
 
 
-def text_of(agent: LocalTarget, file: AgentFile) -> str:
+def text_of(agent: agents.LocalTarget, file: AgentFile) -> str:
     """Read settings as text, as strictly as their agent does.
 
     Raises:
@@ -324,7 +321,7 @@ def text_of(agent: LocalTarget, file: AgentFile) -> str:
     return text
 
 
-def _require_json(agent: LocalTarget, file: AgentFile, text: str) -> None:
+def _require_json(agent: agents.LocalTarget, file: AgentFile, text: str) -> None:
     try:
         # Python makes no number of more than 4,300 digits; agents do, and we need none.
         value = cast(object, json.loads(text.removeprefix(_BOM), parse_int=str))

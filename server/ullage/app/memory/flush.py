@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import EXTRACTIVE, ModelUse
 from ullage.core.config.settings import Config
@@ -135,7 +134,7 @@ async def flush(
         LogRefused: there is no log that may be added to.
         StorageError: the disk or the state folder does not take it.
     """
-    key, epoch = key or session_key(loaded.session), epoch or read_epoch(loaded.context)
+    key, epoch = key or loaded.session.state_key, epoch or read_epoch(loaded.context)
     plan = await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
     return await asyncio.to_thread(make_flush, plan, places)
 
@@ -183,7 +182,7 @@ async def plan_flush_before(
     """
     if not is_flush_open(loaded, config, places):
         return None
-    key, epoch = session_key(loaded.session), read_epoch(loaded.context)
+    key, epoch = loaded.session.state_key, read_epoch(loaded.context)
     try:
         return await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
     except (Refused, StorageError) as error:
@@ -278,7 +277,7 @@ def is_flush_open(
     if not flush_wanted(loaded, config, places):
         return False
     epoch = epoch or read_epoch(loaded.context)
-    own = read_flush_state(key or session_key(loaded.session), places).epoch
+    own = read_flush_state(key or loaded.session.state_key, places).epoch
     count, info = None, loaded.session.agent_info
     if info is not None and info.read_flush_epoch is not None:
         count = info.read_flush_epoch(loaded.session.lines, loaded.session.header)

@@ -5,7 +5,6 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import Flushed, FlushPlan, log_name_of, workspace_of
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.receipt import Receipt
@@ -138,6 +137,6 @@ def flushed_log_name(before: Loaded, receipt: Receipt | None, places: Places) ->
     except (Refused, StorageError):
         return None
     # The user may have said more since: it is the turn of the flush that differs then.
-    marker = write_flush_marker(session_key(before.session), read_epoch(before.context))
+    marker = write_flush_marker(before.session.state_key, read_epoch(before.context))
     is_written = marker[: marker.rindex(" turn ")] in log
     return log_name_of(workspace, at, places) if is_written else None

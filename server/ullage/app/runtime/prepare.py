@@ -16,7 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.write import Written, is_due, resume, write_checkpoint
+from ullage.app.checkpoint.resume import resume
+from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
 from ullage.app.memory.flush import (
     Flushed,
     flush,

@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.change.auto import change_breaker
-from ullage.app.checkpoint.write import session_key
 from ullage.app.config.load import load_config
 from ullage.app.runtime.progress import SessionProgress, progress_of, state_of
 from ullage.app.sessions.load import counts_for, open_session, read
@@ -56,7 +55,7 @@ class RuntimeSession(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        return session_key(self.session)
+        return self.session.state_key
 
 
 def open_runtime_session(

@@ -15,7 +15,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """None where its runtime holds the messages."""
     lines: Source
     key: str | None = None
-    """Names its state on disk, where a runtime says so; else agent and id do."""
+    """What its runtime calls it, if that says so."""
     runtime: str = ""
     """Name of the runtime that holds the messages."""
 
@@ -29,3 +29,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def path(self) -> Path:
         return self.lines.path
+
+    @property
+    def state_key(self) -> str:
+        """Name its state on disk."""
+        return self.key or f"{self.header.agent}:{self.header.session_id}"

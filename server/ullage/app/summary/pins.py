@@ -5,7 +5,6 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.checkpoint.write import session_key
 from ullage.app.sessions.load import read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
@@ -79,7 +78,7 @@ def unpin(session: Session, number: int, places: Places) -> ReadPins:
             raise PinRefused(f"there is no pin {number}: `ullage pin --list` shows them all")
         return pins[: number - 1] + pins[number:]
 
-    return change_pins(pins_path(session_key(session), places), without, places)
+    return change_pins(pins_path(session.state_key, places), without, places)
 
 
 def carried_pins(
@@ -90,14 +89,14 @@ def carried_pins(
     Raises:
         PinRefused: there are pins that cannot be read, so that they would be lost.
     """
-    known = read_pins(pins_path(session_key(session), places))
+    known = read_pins(pins_path(session.state_key, places))
     if known.problem is not None:
         raise PinRefused(f"{known.problem}. Repair or delete the file first")
     return pick_pins(known.pins, configured, kept)
 
 
 def report_pins(session: Session, configured: Sequence[str], places: Places) -> PinsReport:
-    known = read_pins(pins_path(session_key(session), places))
+    known = read_pins(pins_path(session.state_key, places))
     pins = [
         PinReport(
             number=number, source="session", text=pin.text, entry_id=pin.entry_id, label=pin.label
@@ -143,7 +142,7 @@ def _add(session: Session, pin: Pin, places: Places) -> ReadPins:
             raise PinRefused(f"not pinned: {reason}")
         return (*pins, pin)
 
-    return change_pins(pins_path(session_key(session), places), added, places)
+    return change_pins(pins_path(session.state_key, places), added, places)
 
 
 def _find(items: Sequence[ContextItem], entry: str) -> ContextItem:

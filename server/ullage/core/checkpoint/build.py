@@ -8,14 +8,7 @@ from itertools import dropwhile, groupby
 
 import msgspec
 
-from ullage.core.checkpoint.checkpoint import (
-    Checkpoint,
-    LastToolCall,
-    Meta,
-    Resources,
-    Status,
-    Working,
-)
+from ullage.core.checkpoint import checkpoint
 from ullage.core.checkpoint.decisions import (
     as_previous_summary,
     find_hidden_decisions,
@@ -42,7 +35,7 @@ _FAILING = "failing: "
 class Past(msgspec.Struct, frozen=True, kw_only=True):
     """What is known besides the context."""
 
-    previous: Checkpoint | None = None
+    previous: checkpoint.Checkpoint | None = None
     state: WorkingState = WorkingState()
     """What was captured since."""
 
@@ -52,13 +45,13 @@ NO_PAST = Past()
 
 def build(
     context: Context,
-    meta: Meta,
+    meta: checkpoint.Meta,
     *,
     past: Past = NO_PAST,
     pins: tuple[str, ...] = (),
     is_split_turn: bool = False,
     collect_facts: Callable[[Sequence[ContextItem], PreviousSummary | None], Facts] = collect_facts,
-) -> Checkpoint:
+) -> checkpoint.Checkpoint:
     """Build a checkpoint without a model.
 
     What the past holds is taken over where the context does not show it any more.
@@ -73,7 +66,7 @@ def build(
         said = (*_find_hidden_messages(past, facts, first_ms), *said)
     working = _describe_work(items, facts, past, is_split_turn=is_split_turn)
     errors = _find_hidden_errors(past.state, first_ms)
-    return Checkpoint(
+    return checkpoint.Checkpoint(
         meta=meta,
         working=working,
         decisions=list_decisions(
@@ -130,20 +123,22 @@ def _begins_in_summary(items: Sequence[ContextItem]) -> bool:
 
 def _describe_work(
     items: Sequence[ContextItem], facts: Facts, past: Past, *, is_split_turn: bool
-) -> Working:
+) -> checkpoint.Working:
     asked = next((turn.prose for turn in reversed(facts.turns) if turn.prose), "")
     before = past.state.thread.topic or (past.previous.working.topic if past.previous else "")
     call = facts.last_call if is_split_turn else None
-    return Working(
+    return checkpoint.Working(
         topic=cut_text(asked or before, TOPIC_CHARS),
         status=_judge_status(items, facts),
         interrupted=is_split_turn,
-        last_tool_call=LastToolCall(name=call[0], params_summary=call[1]) if call else None,
+        last_tool_call=checkpoint.LastToolCall(name=call[0], params_summary=call[1])
+        if call
+        else None,
         next_action=_find_next_action(facts),
     )
 
 
-def _judge_status(items: Sequence[ContextItem], facts: Facts) -> Status:
+def _judge_status(items: Sequence[ContextItem], facts: Facts) -> checkpoint.Status:
     """Judge by the tail: open calls, results and questions are work; an answer awaits the user."""
     spoken = [item for item in items[-20:] if item.category not in ("system", "injected")]
     if not spoken or spoken[-1].category == "summary":
@@ -160,7 +155,7 @@ def _find_next_action(facts: Facts) -> str:
     return gist((facts.planned_steps or list(facts.open_points[-1:]) or [""])[0], 300)
 
 
-def _merge_resources(facts: Facts, past: Past) -> Resources:
+def _merge_resources(facts: Facts, past: Past) -> checkpoint.Resources:
     """Unite files and tools of all sources, those used last at the end."""
     before = past.previous.resources if past.previous else None
     captured = past.state.resources
@@ -180,7 +175,7 @@ def _merge_resources(facts: Facts, past: Past) -> Resources:
     read = [path for path, is_modified in files.items() if not is_modified]
     modified = [path for path, is_modified in files.items() if is_modified]
     tools = _join(before.tools_used if before else (), captured.tools_used, MAX_TOOLS)
-    return Resources(
+    return checkpoint.Resources(
         files_read=tuple(read[-MAX_FILES:]),
         files_modified=tuple(modified[-MAX_FILES:]),
         tools_used=_join(tools, facts.tools, MAX_TOOLS),
@@ -210,7 +205,9 @@ def _is_shown(message: SpokenMessage, facts: Facts) -> bool:
     )
 
 
-def _list_open_items(facts: Facts, previous: Checkpoint | None, status: Status) -> tuple[str, ...]:
+def _list_open_items(
+    facts: Facts, previous: checkpoint.Checkpoint | None, status: checkpoint.Status
+) -> tuple[str, ...]:
     asked = [gist(turn.ask, 300) for turn in facts.open_requests]
     steps = [gist(step, 200) for step in facts.planned_steps]
     failing = [
@@ -224,7 +221,9 @@ def _list_open_items(facts: Facts, previous: Checkpoint | None, status: Status) 
     ]
 
 
-def _find_still_open(previous: Checkpoint, facts: Facts, status: Status) -> Iterator[str]:
+def _find_still_open(
+    previous: checkpoint.Checkpoint, facts: Facts, status: checkpoint.Status
+) -> Iterator[str]:
     """Give the open items of before that the context neither shows nor reports as done."""
     shown = [" ".join(message.text.split()) for message in facts.messages]
     planned = {gist(step, 200) for step, _ in facts.plan}

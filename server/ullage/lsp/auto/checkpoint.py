@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.write import is_due, session_key, write_checkpoint
+from ullage.app.checkpoint.write import is_due, write_checkpoint
 from ullage.app.sessions.follow import new_events
 from ullage.errors import UllageError
 from ullage.lsp.client_refresh import refresh_lists
@@ -24,7 +24,7 @@ async def capture_events(ls: UllageServer, change: SessionChange) -> None:
         return
 
     def write() -> tuple[str, ...]:
-        key, events = session_key(after.loaded.session), new_events(before, after)
+        key, events = after.loaded.session.state_key, new_events(before, after)
         return capture(key, events, ls.places, known_secrets=after.loaded.known_secrets)
 
     try:

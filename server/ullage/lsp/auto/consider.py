@@ -40,7 +40,7 @@ from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
 from ullage.lsp.auto import text
 from ullage.lsp.client_refresh import refresh_lists
-from ullage.lsp.commands.compact import plan_with_progress
+from ullage.lsp.commands.change import plan_with_progress
 from ullage.lsp.commands.preview import run_preview
 from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.error_edge import answer_errors

@@ -4,7 +4,8 @@ import asyncio
 
 from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
 from ullage.app.checkpoint.find import Found, find_checkpoint
-from ullage.app.checkpoint.write import restore_text, write_checkpoint
+from ullage.app.checkpoint.resume import restore_text
+from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text

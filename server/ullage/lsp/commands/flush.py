@@ -2,17 +2,9 @@
 
 import asyncio
 
-from ullage.app.checkpoint.write import session_key
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
 from ullage.app.memory.report import flushed_text, lines_text
-from ullage.lsp.commands.progress import (
-    Report,
-    cancelled,
-    confirm,
-    model_for,
-    nothing_to_do,
-    with_progress,
-)
+from ullage.lsp.commands import progress
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, SessionArgument
@@ -26,19 +18,19 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
     refuse_read_only(loaded)
 
-    async def plan_with(report: Report) -> FlushPlan:
-        model = await model_for(ls, loaded, report)
-        key = session_key(loaded.session)
+    async def plan_with(report: progress.Report) -> FlushPlan:
+        model = await progress.model_for(ls, loaded, report)
+        key = loaded.session.state_key
         return await plan_flush(loaded, ls.config, ls.places, model, key=key, epoch=None)
 
-    plan = await with_progress(ls, "Looking for what is worth remembering", plan_with)
+    plan = await progress.with_progress(ls, "Looking for what is worth remembering", plan_with)
     if plan is None:
-        return cancelled(CANCELLED)
+        return progress.cancelled(CANCELLED)
     if not plan.text:
-        return nothing_to_do("nothing is new since the last flush")
+        return progress.nothing_to_do("nothing is new since the last flush")
     question = f"Write {lines_text(plan)} of memory to {plan.log_name}? Nothing there is changed."
-    if not await confirm(ls, question, BUTTON, "memory flush", loaded.path):
-        return cancelled(CANCELLED)
+    if not await progress.confirm(ls, question, BUTTON, "memory flush", loaded.path):
+        return progress.cancelled(CANCELLED)
     done = await asyncio.to_thread(make_flush, plan, ls.places)
     await show_changed(ls, loaded.path)
     return Outcome(

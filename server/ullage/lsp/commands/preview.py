@@ -19,7 +19,7 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp import protocol
-from ullage.lsp.commands.compact import made_outcome
+from ullage.lsp.commands.change import made_outcome
 from ullage.lsp.commands.progress import (
     Report,
     cancelled,

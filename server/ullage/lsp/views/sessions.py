@@ -2,27 +2,32 @@
 
 import asyncio
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
+from ullage.app.checkpoint.find import Damaged, Found, list_checkpoints
 from ullage.app.documents.memory_files import MemoryFile, memory_files
 from ullage.app.gauge.status_text import ago, session_title
-from ullage.app.sessions.seen import Brief
+from ullage.app.sessions.find import Brief
+from ullage.app.sessions.load import Loaded
 from ullage.app.workspace import Family, brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
-from ullage.lsp.convert import LEVELS
-from ullage.lsp.follow import discover
-from ullage.lsp.protocol import (
-    MemoryResult,
-    MemoryRow,
-    SessionArgument,
-    SessionRef,
-    SessionRow,
-    SessionsResult,
-)
+from ullage.core.text.prose import gist
+from ullage.lsp import protocol
+from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
+from ullage.lsp.follow import discover, load_if_any
+from ullage.lsp.protocol import CheckpointRow, CheckpointsResult, SessionArgument
 from ullage.lsp.state import UllageServer
+from ullage.store.files.places import Places
+
+_KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"}
+MAX_TOPIC_CHARS = 40
+"""In a row, which also says when and how full (chosen); all of it is in the hover."""
 
 
-async def run_sessions(ls: UllageServer, argument: SessionArgument) -> SessionsResult:
+async def run_sessions(
+    ls: UllageServer, argument: protocol.SessionArgument
+) -> protocol.SessionsResult:
     del argument
     if ls.sessions.seen is None:
         await discover(ls)
@@ -34,7 +39,9 @@ async def run_sessions(ls: UllageServer, argument: SessionArgument) -> SessionsR
     if config is ls.config:
         ls.sessions.briefs = {measured.path: measured for measured in _briefs(families)}
     shown, can_note = ls.gauge_path(), ls.may_write
-    return SessionsResult(sessions=[_row(family, shown, can_note=can_note) for family in families])
+    return protocol.SessionsResult(
+        sessions=[_row(family, shown, can_note=can_note) for family in families]
+    )
 
 
 def _briefs(families: tuple[Family, ...]) -> Iterator[Brief]:
@@ -43,7 +50,7 @@ def _briefs(families: tuple[Family, ...]) -> Iterator[Brief]:
         yield from _briefs(family.subagents)
 
 
-def _row(family: Family, shown: Path | None, *, can_note: bool) -> SessionRow:
+def _row(family: Family, shown: Path | None, *, can_note: bool) -> protocol.SessionRow:
     session, gauge = family.brief, family.brief.gauge
     title = session_title(session.agent, session.session_id)
     used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
@@ -56,8 +63,8 @@ def _row(family: Family, shown: Path | None, *, can_note: bool) -> SessionRow:
     if session.model is not None:
         parts.append(session.model)
     text = gauge_text(gauge)
-    return SessionRow(
-        session=SessionRef(
+    return protocol.SessionRow(
+        session=protocol.SessionRef(
             agent=session.agent, sessionId=session.session_id, path=str(session.path)
         ),
         title=title,
@@ -74,27 +81,88 @@ def _row(family: Family, shown: Path | None, *, can_note: bool) -> SessionRow:
     )
 
 
-_KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"}
-
-
-async def run_memory(ls: UllageServer, argument: SessionArgument) -> MemoryResult:
+async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> protocol.MemoryResult:
     is_single = len(ls.workspace_folders()) <= 1
     files = await asyncio.to_thread(memory_files, ls.surroundings())
     has_session = bool(argument.session or ls.gauge_path())
-    return MemoryResult(
+    return protocol.MemoryResult(
         rows=[_memory_row(file, is_single=is_single) for file in files],
         canFlush=has_session and ls.may_write,
     )
 
 
-def _memory_row(file: MemoryFile, *, is_single: bool) -> MemoryRow:
+def _memory_row(file: MemoryFile, *, is_single: bool) -> protocol.MemoryRow:
     relative = file.path.relative_to(file.workspace)
     title = str(relative) if is_single else str(file.workspace.name / relative)
     size = f"{file.length}, {file.sent} tokens"
-    return MemoryRow(
+    return protocol.MemoryRow(
         path=str(file.path),
         kind=file.kind,
         title=title,
         detail=size,
         label=f"{_KINDS[file.kind]} {title}, {size}",
     )
+
+
+async def run_checkpoints(ls: UllageServer, argument: SessionArgument) -> CheckpointsResult:
+    loaded = await load_if_any(ls, argument.session)
+    if loaded is None:
+        return CheckpointsResult()
+    return await asyncio.to_thread(_checkpoints, loaded, ls.places)
+
+
+def _checkpoints(loaded: Loaded, places: Places) -> CheckpointsResult:
+    listing = list_checkpoints(loaded.session, places)
+    ids = [found.checkpoint_id for found in listing.found]
+    rows = [_checkpoint_row(found, ids) for found in listing.found]
+    rows += [_damaged(damaged) for damaged in listing.damaged]
+    rows.sort(key=lambda row: int(row.checkpoint.removeprefix("cp_")), reverse=True)
+    return CheckpointsResult(session=session_ref(loaded), rows=rows)
+
+
+def _checkpoint_row(found: Found, ids: list[str]) -> CheckpointRow:
+    """Make the row of one of the checkpoints that can be read; the latest is the first of `ids`."""
+    meta, working = found.checkpoint.meta, found.checkpoint.working
+    name, topic, is_latest = found.checkpoint_id, working.topic, found.checkpoint_id == ids[0]
+    written, used = _written(meta.created_at), f"{meta.token_usage.utilization:.0%}"
+    about = f" · {escape_markdown(topic)}" if topic else ""
+    parts = [
+        f"**{escape_markdown(name)}**{about}",
+        f"Written {escape_markdown(written)} ({escape_markdown(meta.trigger)})"
+        f" at {escape_markdown(used)} of the window",
+    ]
+    if working.next_action:
+        parts.append(f"Next: {escape_markdown(working.next_action)}")
+    if found.checkpoint.open_items:
+        parts.append(f"Open items: {len(found.checkpoint.open_items)}")
+    latest = ", the latest" if is_latest else ""
+    return CheckpointRow(
+        checkpoint=name,
+        path=str(found.path),
+        title=f"{name} · {gist(topic, MAX_TOPIC_CHARS)}" if topic else name,
+        detail=f"{written} · {used}",
+        tooltip="\n\n".join(parts),
+        label=f"Checkpoint {name}{latest}: {topic or 'no topic'}, written {written}, at {used}",
+        isLatest=is_latest,
+        isReadable=True,
+        previous=meta.previous_checkpoint if meta.previous_checkpoint in ids else None,
+    )
+
+
+def _damaged(damaged: Damaged) -> CheckpointRow:
+    return CheckpointRow(
+        checkpoint=damaged.checkpoint_id,
+        path=str(damaged.path),
+        title=damaged.checkpoint_id,
+        detail="cannot be read",
+        tooltip=escape_markdown(damaged.problem),
+        label=f"Checkpoint {damaged.checkpoint_id} cannot be read: {damaged.problem}",
+    )
+
+
+def _written(created_at: str) -> str:
+    """Tell how long ago a checkpoint was written; a user may have written another time."""
+    try:
+        return ago(round(datetime.fromisoformat(created_at).timestamp() * 1000))
+    except (ValueError, OverflowError, OSError):
+        return "at an unknown time"

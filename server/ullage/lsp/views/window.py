@@ -15,16 +15,10 @@ from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
 from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
+from ullage.lsp import protocol
 from ullage.lsp.convert import escape_markdown, session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.follow import load_if_any
-from ullage.lsp.protocol import (
-    PrunableResult,
-    PrunableRow,
-    SessionArgument,
-    WindowResult,
-    WindowRow,
-)
 from ullage.lsp.state import UllageServer
 
 ENTRIES_A_CATEGORY = 10
@@ -42,15 +36,15 @@ class _EntryFacts(msgspec.Struct, frozen=True, kw_only=True):
     pinnable: frozenset[str]
 
 
-async def run_window(ls: UllageServer, argument: SessionArgument) -> WindowResult:
+async def run_window(ls: UllageServer, argument: protocol.SessionArgument) -> protocol.WindowResult:
     loaded = await load_if_any(ls, argument.session)
     if loaded is None:
-        return WindowResult()
+        return protocol.WindowResult()
     lines = await entry_lines(ls, loaded)
     return await asyncio.to_thread(window_result, loaded, lines)
 
 
-def window_result(loaded: Loaded, lines: Mapping[str, int]) -> WindowResult:
+def window_result(loaded: Loaded, lines: Mapping[str, int]) -> protocol.WindowResult:
     inspection = inspect(loaded, 0)
     window = loaded.status.gauge.window.n_tokens
     facts = _EntryFacts(
@@ -62,7 +56,7 @@ def window_result(loaded: Loaded, lines: Mapping[str, int]) -> WindowResult:
     ]
     rows += [_advice(number, advice) for number, advice in enumerate(inspection.advice)]
     rows.append(_free(inspection.breakdown.n_free, window))
-    return WindowResult(
+    return protocol.WindowResult(
         session=session_ref(loaded),
         headline=f"{total_text(loaded.status.gauge)} tokens",
         rows=rows,
@@ -103,14 +97,14 @@ def _largest_of(inspection: Inspection, category: str) -> list[tuple[str, EntryT
 
 def _category(
     share: Share, entries: list[tuple[str, EntryTokens]], facts: _EntryFacts
-) -> WindowRow:
+) -> protocol.WindowRow:
     title = share.category.capitalize()
     detail = f"{share.n_tokens:,} · {share.ratio:.1%}"
     if share.n_entries > len(entries) > 0:
         detail += f" · the {len(entries)} largest of {share.n_entries:,}"
     count = f"{share.n_entries:,} entries" if share.n_entries else "sent beside the transcript"
     tokens = f"{share.n_tokens:,} of {facts.window:,} tokens"
-    return WindowRow(
+    return protocol.WindowRow(
         key=f"category:{share.category}",
         kind="category",
         title=title,
@@ -122,11 +116,11 @@ def _category(
     )
 
 
-def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> WindowRow:
+def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> protocol.WindowRow:
     title = entry.label or f"({entry.category})"
     written = "" if entry.at_ms is None else f", written {ago(entry.at_ms)}"
     share = f"{entry.n_tokens:,} tokens, {entry.n_tokens / facts.window:.1%} of the window"
-    return WindowRow(
+    return protocol.WindowRow(
         key=key,
         kind="entry",
         title=title,
@@ -140,9 +134,9 @@ def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> WindowRow:
     )
 
 
-def _advice(number: int, advice: Advice) -> WindowRow:
+def _advice(number: int, advice: Advice) -> protocol.WindowRow:
     freed = f"frees {advice.n_tokens:,}"
-    return WindowRow(
+    return protocol.WindowRow(
         key=f"advice:{number}",
         kind="advice",
         title=advice.text,
@@ -153,9 +147,9 @@ def _advice(number: int, advice: Advice) -> WindowRow:
     )
 
 
-def _free(n_free: int, window: int) -> WindowRow:
+def _free(n_free: int, window: int) -> protocol.WindowRow:
     title = "Free" if n_free >= 0 else "Over the window"
-    return WindowRow(
+    return protocol.WindowRow(
         key="free",
         kind="free",
         title=title,
@@ -170,16 +164,22 @@ LABEL_CHARS = 80
 """A line of a list in an editor (chosen)."""
 
 
-async def run_prunable(ls: UllageServer, argument: SessionArgument) -> PrunableResult:
+async def run_prunable(
+    ls: UllageServer, argument: protocol.SessionArgument
+) -> protocol.PrunableResult:
     loaded = await load_if_any(ls, argument.session)
-    return PrunableResult() if loaded is None else await asyncio.to_thread(prunable_result, loaded)
+    return (
+        protocol.PrunableResult()
+        if loaded is None
+        else await asyncio.to_thread(prunable_result, loaded)
+    )
 
 
-def prunable_result(loaded: Loaded) -> PrunableResult:
+def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
     """List what could be pruned: what the rule chooses first, then by size."""
     plan = plan_pruning(loaded, PruneRequest())
     items = sorted(plan.plan.items, key=lambda item: (not item.is_chosen, -item.n_freed))
-    return PrunableResult(
+    return protocol.PrunableResult(
         session=session_ref(loaded),
         headline=f"Nothing is due: {plan.reason}"
         if isinstance(plan, Unpruned)
@@ -188,9 +188,9 @@ def prunable_result(loaded: Loaded) -> PrunableResult:
     )
 
 
-def _row(item: PruneItem, secrets: tuple[str, ...]) -> PrunableRow:
+def _row(item: PruneItem, secrets: tuple[str, ...]) -> protocol.PrunableRow:
     label = gist(mask(item.label, secrets), LABEL_CHARS)
-    return PrunableRow(
+    return protocol.PrunableRow(
         item=item.item_id,
         title=f"{item.tool or 'Image'} {label}".rstrip(),
         detail=f"{item.n_freed:,} tokens · {item.reason}",

@@ -15,14 +15,7 @@ from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Entry, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.core.transcript.message import JsonObject, Message, Role, ToolResult, Usage
-from ullage.formats.agents.gemini.messages import (
-    answered_ids,
-    call_parts,
-    parts_of,
-    result_parts,
-    text_in,
-    to_block,
-)
+from ullage.formats.agents.gemini import messages
 from ullage.formats.agents.gemini.records import (
     Stub,
     changes_of,
@@ -81,7 +74,9 @@ def items_of(
 ) -> tuple[tuple[ContextItem, ...], bool]:
     """List the messages that are sent, and whether the snapshot is still among them."""
     listed = list(records)
-    answered = {i for r in listed if is_user(r) for i in answered_ids(parts_of(r))}
+    answered = {
+        i for r in listed if is_user(r) for i in messages.answered_ids(messages.parts_of(r))
+    }
     items: list[ContextItem] = []
     has_snapshot = False
     for record in listed:
@@ -108,16 +103,16 @@ def items_of_record(
     send them once. What is neither the user's nor the model's is only shown.
     """
     if is_user(record):
-        parts = parts_of(record)
+        parts = messages.parts_of(record)
         found = category or _user_category(record, parts)
         role: Role = "tool" if found == "tool results" else "user"
         return [_item(record, role, found, parts, is_kept=is_kept)] if parts else []
     if record.get("type") != "gemini":
         return []
-    parts = [*parts_of(record), *call_parts(record)]
+    parts = [*messages.parts_of(record), *messages.call_parts(record)]
     usage = _usage(record)
     items = [_item(record, "assistant", "assistant", parts, usage=usage, is_kept=is_kept)]
-    results = result_parts(record, answered)
+    results = messages.result_parts(record, answered)
     if results:
         items.append(_item(record, "tool", "tool results", results, is_kept=is_kept))
     return items
@@ -212,10 +207,12 @@ def _find_snapshot(native: JsonObject) -> Snapshot | None:
     records = objects_of(changes_of(native), "messages")
     no_message: JsonObject = {}
     for record, following in pairwise((*records, no_message)):
-        message_id, text = text_of(record, "id"), text_in(record)
+        message_id, text = text_of(record, "id"), messages.text_in(record)
         if not message_id or record.get("type") != "user" or SNAPSHOT not in text:
             continue
-        if text.lstrip().startswith(SNAPSHOT) or text_in(following).startswith(_ACKNOWLEDGEMENT):
+        if text.lstrip().startswith(SNAPSHOT) or messages.text_in(following).startswith(
+            _ACKNOWLEDGEMENT
+        ):
             return Snapshot(
                 message_id=message_id,
                 text=text,
@@ -271,7 +268,7 @@ def _item(
     is_kept: bool,
     usage: Usage | None = None,
 ) -> ContextItem:
-    blocks = tuple(to_block(part) for part in parts)
+    blocks = tuple(messages.to_block(part) for part in parts)
     model = text_of(record, "model") if role == "assistant" else None
     native: JsonObject = {"role": "model" if role == "assistant" else "user", "parts": parts}
     return ContextItem(
@@ -285,9 +282,9 @@ def _item(
 
 
 def _user_category(record: JsonObject, parts: list[JsonObject]) -> Category:
-    if any(isinstance(to_block(part), ToolResult) for part in parts):
+    if any(isinstance(messages.to_block(part), ToolResult) for part in parts):
         return "tool results"
-    text = text_in(record)
+    text = messages.text_in(record)
     if text.startswith("<session_context>"):
         return "system"
     is_hook_only = text and not _HOOK_CONTEXT.sub("", text).strip()

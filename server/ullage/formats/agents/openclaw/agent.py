@@ -17,10 +17,9 @@ from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
 from ullage.formats.agents.openclaw import entries
 from ullage.formats.agents.openclaw.edit import EDITOR
-from ullage.formats.agents.openclaw.entries import FLAT
+from ullage.formats.agents.openclaw.entries import FLAT, is_note, notes_of
 from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
-from ullage.formats.agents.openclaw.notes import is_note, notes_of
 from ullage.formats.agents.openclaw.path import names_model, read_path
 from ullage.formats.agents.openclaw.projection import item_of, model_named_by, model_of, project
 from ullage.formats.doctor import Records

@@ -4,8 +4,7 @@ from ullage.core.change.edit import CompactionEdit
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Lines
 from ullage.core.transcript.message import JsonObject
-from ullage.formats.agents.openclaw.entries import EVENT_DETAILS
-from ullage.formats.agents.openclaw.notes import events_time
+from ullage.formats.agents.openclaw.entries import EVENT_DETAILS, events_time
 from ullage.formats.agents.openclaw.path import read_event
 from ullage.formats.json_line import iso_ms, object_of, objects_of, text_of, texts_of
 

@@ -32,16 +32,16 @@ from ullage.formats.agents.openclaw.compaction import (
     flat_compaction,
     pi_compaction,
 )
-from ullage.formats.agents.openclaw.entries import read_entry
-from ullage.formats.agents.openclaw.messages import prune_message
-from ullage.formats.agents.openclaw.notes import (
+from ullage.formats.agents.openclaw.entries import (
     PRUNE_NOTE,
     UNDO_NOTE,
-    json_line,
     new_note,
     note_key,
+    read_entry,
     undo_data,
+    write_line,
 )
+from ullage.formats.agents.openclaw.messages import prune_message
 from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
 from ullage.formats.agents.openclaw.projection import NewHeader, file_name, session_of
 from ullage.formats.json_line import decode_object, object_of, text_of, with_value
@@ -90,7 +90,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> Rewrite:
     figures = prune_figures(context, edit) | {"offsets": offsets}
     data: JsonObject = {"by": "ullage", "version": 1, **figures}
     note = new_note(context, PRUNE_NOTE, data, edit)
-    return Rewrite(changes=tuple(changes[offset] for offset in offsets), appended=json_line(note))
+    return Rewrite(changes=tuple(changes[offset] for offset in offsets), appended=write_line(note))
 
 
 def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> Append:
@@ -138,7 +138,7 @@ def _undo_restore(lines: Lines, context: Context, edit: UndoEdit) -> FileChange 
         return _append(lines, note | {"parentId": old.parent_id})
     in_place = UndoEdit(entry_id=old.entry_id, timestamp=edit.timestamp)
     note = new_note(context, UNDO_NOTE, data, in_place)
-    new = json_line(note | {"parentId": old.parent_id})
+    new = write_line(note | {"parentId": old.parent_id})
     change = LineChange(offset=old_line.offset, old=old_line.raw, new=new)
     return Rewrite(changes=(change,), appended=b"")
 
@@ -161,7 +161,7 @@ def _undo_compaction(
     if not is_last(line, lines):
         data = undo_data(data, last_id(lines))
         note = new_note(context, UNDO_NOTE, data, edit)
-        new = json_line(note | _place_in_tree(line))
+        new = write_line(note | _place_in_tree(line))
     return Rewrite(changes=(LineChange(offset=line.offset, old=line.raw, new=new),), appended=b"")
 
 
@@ -192,7 +192,7 @@ def _append(lines: Lines, entry: JsonObject) -> Append:
     """Append an entry, behind a line end where the last line of the transcript has none."""
     last = next(lines.backward(), None)
     is_torn = last is not None and last.is_torn
-    return Append(data=b"\n" + json_line(entry) if is_torn else json_line(entry))
+    return Append(data=b"\n" + write_line(entry) if is_torn else write_line(entry))
 
 
 def _refuse_dialect(context: Context) -> None:

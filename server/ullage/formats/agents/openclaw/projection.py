@@ -8,9 +8,8 @@ from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import Entry, Header, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.message import JsonObject, ToolCall, ToolResult
-from ullage.formats.agents.openclaw.entries import read_entry, summary_message
+from ullage.formats.agents.openclaw.entries import notes_of, read_entry, summary_message
 from ullage.formats.agents.openclaw.messages import to_message
-from ullage.formats.agents.openclaw.notes import notes_of
 from ullage.formats.agents.openclaw.path import ActivePath, names_model, read_path
 from ullage.formats.json_line import compact_json, ms_of, object_of, text_of
 from ullage.formats.reading import make_item

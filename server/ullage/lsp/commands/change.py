@@ -1,0 +1,131 @@
+"""Commands that change a session once its user agreed: compact, prune, undo."""
+
+import asyncio
+
+from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.change.compact_report import made_text
+from ullage.app.change.make import Made
+from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
+from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
+from ullage.app.memory.report import flush_sentence
+from ullage.app.sessions.load import Loaded, open_session
+from ullage.app.summary.write import ModelUse
+from ullage.core.change.compaction import Unneeded
+from ullage.core.gauge.gauge import short_tokens
+from ullage.errors import WriteNotSupported
+from ullage.lsp.commands.progress import cancelled, confirm, nothing_to_do, with_model
+from ullage.lsp.convert import last_summary_uri, session_ref
+from ullage.lsp.follow import load_session, session_path, show_changed
+from ullage.lsp.protocol import Outcome, PruneArgument, SessionArgument
+from ullage.lsp.state import UllageServer
+
+_COMPACT_BUTTON = "Compact"
+CANCELLED = "Compaction cancelled."
+_PRUNE_BUTTON = "Prune"
+_UNDO_BUTTON = "Undo"
+
+
+async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
+    loaded = await load_session(ls, argument.session)
+    plan = await plan_with_progress(ls, loaded, Request())
+    if plan is None:
+        return cancelled(CANCELLED)
+    if isinstance(plan, Unneeded):
+        return nothing_to_do(plan.reason)
+    if not await confirm(ls, _compact_question(plan), _COMPACT_BUTTON, "compact", loaded.path):
+        return cancelled(CANCELLED)
+    made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
+    await show_changed(ls, loaded.path, made.loaded.path)
+    return made_outcome(plan, made)
+
+
+async def plan_with_progress(
+    ls: UllageServer, loaded: Loaded, request: Request
+) -> Plan | Unneeded | None:
+    """Plan a compaction with its flush of memory; None where the user cancelled it."""
+
+    async def plan_with(model: ModelUse) -> Plan | Unneeded:
+        plan = await plan_compaction(loaded, request, ls.config, ls.places, model)
+        if isinstance(plan, Unneeded):
+            return plan
+        return await with_flush(plan, ls.config, ls.places, model)
+
+    return await with_model(ls, loaded, plan_with)
+
+
+def made_outcome(plan: Plan, made: Made) -> Outcome:
+    """Give what is told of a compaction that was made, from a preview or without one."""
+    return Outcome(
+        outcome="done",
+        message=made_text(plan, made),
+        session=session_ref(made.loaded),
+        canUndo=True,
+        uri=last_summary_uri(made.loaded),
+        resume=made.resume_command if made.is_elsewhere else None,
+    )
+
+
+def _compact_question(plan: Plan) -> str:
+    flush = plan.flush
+    memory = flush_sentence(flush.log_name if flush is not None and flush.text else None)
+    return (
+        f"Compact this session? {plan.n_tokens_before:,} →"
+        f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
+        f" a summary, the last {len(plan.selection.kept):,} stay. It can be undone."
+        f"{memory}"
+    )
+
+
+async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
+    loaded = await load_session(ls, argument.session)
+    request = PruneRequest(
+        chosen=None if argument.items is None else tuple(argument.items),
+        is_everything=argument.isEverything,
+    )
+    plan = await asyncio.to_thread(plan_pruning, loaded, request)
+    if isinstance(plan, Unpruned):
+        return nothing_to_do(plan.reason)
+    if plan.change is None:
+        raise WriteNotSupported(plan.refusal or "")
+    if not argument.isConfirmed and not await confirm(
+        ls, _prune_question(plan), _PRUNE_BUTTON, "prune", loaded.path
+    ):
+        return cancelled("Pruning cancelled.")
+    made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
+    await show_changed(ls, loaded.path, made.loaded.path)
+    before, after = short_tokens(plan.n_tokens_before), short_tokens(plan.n_tokens_after)
+    where = " into a new session" if made.is_elsewhere else ""
+    return Outcome(
+        outcome="done",
+        message=f"Pruned {_outputs(plan)}{where} · {before} → {after} tokens",
+        session=session_ref(made.loaded),
+        canUndo=True,
+        resume=made.resume_command if made.is_elsewhere else None,
+    )
+
+
+def _prune_question(plan: Pruning) -> str:
+    return (
+        f"Prune this session? Placeholders take the place of {_outputs(plan)}:"
+        f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens. It can be undone."
+    )
+
+
+def _outputs(plan: Pruning) -> str:
+    n_outputs = len(plan.plan.replacements)
+    return "1 output" if n_outputs == 1 else f"{n_outputs:,} outputs"
+
+
+async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
+    path = session_path(ls, argument.session)
+    plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
+    if not await confirm(ls, undo_question(plan), _UNDO_BUTTON, "undo", path):
+        return cancelled("Nothing was undone.")
+    undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
+    await show_changed(ls, path, undone.after.path)
+    return Outcome(
+        outcome="done",
+        message=undone_line(plan, undone),
+        session=session_ref(undone.after),
+        resume=undone.resume_command if undone.is_elsewhere else None,
+    )
