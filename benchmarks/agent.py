@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from ullage.agent.protocol import OPEN, PREPARE, Open, Prepare
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from agent_client import AgentClient

@@ -23,7 +23,7 @@ from ullage.app.checkpoint.write import build_checkpoint, kept_facts
 from ullage.app.sessions.load import Loaded, load, open_session, with_items
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Category, ContextItem
-from ullage.core.transcript.message import (
+from ullage.core.transcript.entries import (
     Block,
     Message,
     Role,

@@ -17,8 +17,7 @@ from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Meta, measure_use
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.entries import Header
-from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.entries import Header, plain_text
 from ullage.core.transcript.tokens import estimate_tokens
 from ullage.store.gauge.tokenizer import count_tokens
 

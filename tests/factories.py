@@ -7,8 +7,7 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Meta, measure_use
 from ullage.core.transcript.context import Category, Context, ContextItem
-from ullage.core.transcript.entries import Header
-from ullage.core.transcript.message import Block, Message, Role, Text, ToolCall, ToolResult
+from ullage.core.transcript.entries import Block, Header, Message, Role, Text, ToolCall, ToolResult
 
 Call = tuple[str, str, Mapping[str, object]]
 """Call id, tool and arguments."""

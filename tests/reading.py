@@ -1,9 +1,8 @@
 """Read bytes as a transcript, the way the application reads a file."""
 
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import MemoryLines
+from ullage.core.transcript.entries import JsonObject, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.reading import Reading
 from ullage.formats.registry import recognize
 

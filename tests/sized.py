@@ -4,7 +4,7 @@ import msgspec
 
 from factories import assistant, tool_result, user
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Image, ToolResult
+from ullage.core.transcript.entries import Image, ToolResult
 
 PLACEHOLDER_TOKENS = 7
 

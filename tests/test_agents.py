@@ -21,8 +21,7 @@ from ullage.app.install.agents import TARGETS
 from ullage.app.sessions.load import Loaded, load, open_session
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
-from ullage.core.transcript.entries import Agent, Header
-from ullage.core.transcript.message import MessageFormat
+from ullage.core.transcript.entries import Agent, Header, MessageFormat
 from ullage.errors import InputError, WriteNotSupported
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS, agent_info, agent_of_runtime, message_shape

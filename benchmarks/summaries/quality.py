@@ -15,7 +15,7 @@ from quality_sessions import Planted, Script, sessions
 
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Message, Text
+from ullage.core.transcript.entries import Message, Text
 from ullage.core.transcript.tokens import count_items, estimate
 
 GOALS = {5: 0.95, 10: 0.75, 20: 0.0}

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from ullage.core.transcript.context import Category, ContextItem
-from ullage.core.transcript.message import Block, Message, Role, Text, ToolCall, ToolResult
+from ullage.core.transcript.entries import Block, Message, Role, Text, ToolCall, ToolResult
 
 
 class Planted(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ import pytest
 
 from claude_files import ClaudeFile, call, result, text, thinking
 from reading import read_context, read_messages
-from ullage.core.transcript.message import ToolCall, ToolResult
+from ullage.core.transcript.entries import ToolCall, ToolResult
 
 PROJECT = Path(__file__).parents[1] / "samples" / "claude-code/projects/-home-user-my-proj-v1"
 MAIN = PROJECT / "11111111-2222-4333-8444-555555555555.jsonl"

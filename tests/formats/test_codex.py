@@ -12,9 +12,16 @@ from pi_files import json_line
 from reading import essence
 from ullage.core.gauge.gauge import Gauge, Window, measure
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import Line, MemoryLines, render
+from ullage.core.transcript.entries import (
+    Image,
+    Line,
+    MemoryLines,
+    ToolCall,
+    ToolResult,
+    plain_text,
+    render,
+)
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index
-from ullage.core.transcript.message import Image, ToolCall, ToolResult, plain_text
 from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.json_line import MAX_LINE_BYTES
 from ullage.formats.reading import Reading

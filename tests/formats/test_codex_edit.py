@@ -11,8 +11,7 @@ from pi_files import Json
 from reading import read_context
 from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement, UndoEdit
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import MemoryLines
-from ullage.core.transcript.message import ToolResult
+from ullage.core.transcript.entries import MemoryLines, ToolResult
 from ullage.errors import Refused
 from ullage.formats.agents.codex.edit import EDITOR
 

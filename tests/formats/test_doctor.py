@@ -11,8 +11,7 @@ from claude_files import ClaudeFile, call, claude_files, result, text
 from codex_files import CodexFile, codex_files
 from pi_files import PiFile, entry_line, pi_files
 from profiles import examples
-from ullage.core.transcript.entries import Header, Line, MemoryLines
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Header, JsonObject, Line, MemoryLines
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.examine import Examination, examine
 from ullage.formats.json_line import compact_json, decode_object

@@ -37,8 +37,14 @@ from ullage.core.change.edit import (
 )
 from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Compaction, Context, ContextItem, legal_cuts
-from ullage.core.transcript.entries import Line, MemoryLines
-from ullage.core.transcript.message import Image, JsonObject, ToolCall, ToolResult
+from ullage.core.transcript.entries import (
+    Image,
+    JsonObject,
+    Line,
+    MemoryLines,
+    ToolCall,
+    ToolResult,
+)
 from ullage.formats.agent_info import Editor
 from ullage.formats.agents.openclaw.messages import prune_message as prune_pi
 from ullage.formats.registry import agent_info, recognize

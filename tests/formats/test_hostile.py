@@ -13,8 +13,7 @@ from claude_files import result as claude_result
 from pi_files import PiFile, json_line
 from reading import read_context, read_messages
 from ullage.core.gauge.gauge import measure, resolve_window
-from ullage.core.transcript.entries import MemoryLines, render
-from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.entries import MemoryLines, plain_text, render
 from ullage.formats.json_line import MAX_LINE_BYTES
 from ullage.formats.registry import AGENTS, recognize
 

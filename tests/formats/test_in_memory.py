@@ -11,8 +11,8 @@ from codex_files import CodexFile
 from pi_files import Json, PiFile, pi_files
 from reading import read_context, read_messages
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import Header
-from ullage.core.transcript.message import (
+from ullage.core.transcript.entries import (
+    Header,
     Image,
     MessageFormat,
     Text,

@@ -10,9 +10,8 @@ from database_files import Json, openclaw_database
 from pi_files import json_line
 from reading import essence
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import Entry, Line, Lines, MemoryLines, render
+from ullage.core.transcript.entries import Entry, Line, Lines, MemoryLines, plain_text, render
 from ullage.core.transcript.lineage import EMPTY_INDEX
-from ullage.core.transcript.message import plain_text
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.navigation import active_path
 from ullage.formats.reading import Reading

@@ -13,9 +13,15 @@ from reading import essence
 from ullage.core.change.compaction import open_calls
 from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import MemoryLines, render
+from ullage.core.transcript.entries import (
+    MemoryLines,
+    Text,
+    Thinking,
+    ToolResult,
+    plain_text,
+    render,
+)
 from ullage.core.transcript.lineage import EMPTY_INDEX
-from ullage.core.transcript.message import Text, Thinking, ToolResult, plain_text
 from ullage.core.transcript.tokens import estimate
 from ullage.formats.agents.opencode.agent import OPENCODE
 from ullage.formats.agents.opencode.messages import CLEARED, INTERRUPTED

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from pi_files import Json, PiFile, json_line
 from reading import essence, read, read_context, read_messages
-from ullage.core.transcript.entries import Line, MemoryLines, render
+from ullage.core.transcript.entries import Line, MemoryLines, ToolResult, plain_text, render
 from ullage.core.transcript.lineage import EMPTY_INDEX
-from ullage.core.transcript.message import ToolResult, plain_text
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 
 EVENT_SAMPLE = (

@@ -27,8 +27,7 @@ from session_edit_files import (
 from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement, UndoEdit
 from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context, ContextItem, legal_cuts
-from ullage.core.transcript.entries import MemoryLines
-from ullage.core.transcript.message import Image, JsonObject, ToolResult
+from ullage.core.transcript.entries import Image, JsonObject, MemoryLines, ToolResult
 from ullage.errors import Refused
 from ullage.formats.agent_info import Editor
 from ullage.formats.registry import agent_info, recognize

@@ -22,7 +22,7 @@ from run import server, session
 from pi_files import PiFile
 from running import Place
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import ToolCall, ToolResult, plain_text, result_text
+from ullage.core.transcript.entries import ToolCall, ToolResult, plain_text, result_text
 
 SERVED_TOKENS = 8192
 WINDOW_TOKENS = 3000

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ullage.agent.protocol import ErrorKind, P, Wire
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 from ullage.formats.json_line import decode_any
 
 PARSE_ERROR = -32700

@@ -33,7 +33,7 @@ from ullage.app.sessions.secrets import secrets_for
 from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import CONTEXT_OVERFLOW, Ask, Compact, Warn
 from ullage.core.checkpoint.captured import Event, ToolEvent, events_of
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 from ullage.formats.json_line import compact_json
 
 Handler: TypeAlias = Callable[[Sessions, object], Awaitable[protocol.Wire]]

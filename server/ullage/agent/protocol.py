@@ -10,7 +10,7 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from ullage.core.gauge.gauge import Layer, UsedSource, WindowSource
-from ullage.core.transcript.message import JsonObject, MessageFormat
+from ullage.core.transcript.entries import JsonObject, MessageFormat
 
 PROTOCOL_VERSION = 1
 """Raised when a field changes its meaning or goes; new fields and methods do not raise it."""

@@ -10,7 +10,7 @@ from ullage.app.sessions.load import load, read
 from ullage.cli.options import current_config, json_option, session_option, window_option
 from ullage.cli.output import answer, print_json, safe
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.message import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
 from ullage.store.files.places import current_places
 
 

@@ -13,6 +13,7 @@ from ullage.core.transcript.entries import (
     Agent,
     Entry,
     Header,
+    JsonObject,
     Line,
     Lines,
     MemoryLines,
@@ -20,7 +21,6 @@ from ullage.core.transcript.entries import (
     Transcript,
 )
 from ullage.core.transcript.lineage import CompactionRef, Index
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.doctor import Records
 from ullage.formats.in_memory import InMemory
 from ullage.formats.reading import Reading

@@ -11,9 +11,8 @@ from typing import cast
 import msgspec
 
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Header, Line, Lines
+from ullage.core.transcript.entries import Header, JsonObject, Line, Lines
 from ullage.core.transcript.lineage import Node
-from ullage.core.transcript.message import JsonObject
 from ullage.formats import json_line
 
 MAX_TRIES = 64

@@ -9,9 +9,8 @@ import msgspec
 
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.context import Category, Compaction, Context, ContextItem
-from ullage.core.transcript.entries import Header, Line
+from ullage.core.transcript.entries import Header, JsonObject, Line, Message, Usage
 from ullage.core.transcript.lineage import CompactionRef
-from ullage.core.transcript.message import JsonObject, Message, Usage
 from ullage.formats.json_line import as_object, canonical_json, decode_object, ms_of
 from ullage.formats.reading import calls_in
 

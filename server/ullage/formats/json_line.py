@@ -9,8 +9,7 @@ from typing import NoReturn, cast
 
 import msgspec
 
-from ullage.core.transcript.entries import Line, Problem
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject, Line, Problem
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longer lines stay unread: one line must not take the memory of a session (chosen)."""

@@ -2,7 +2,7 @@
 
 from ullage.core.change.edit import PruneEdit, n_pruned
 from ullage.core.transcript.context import Context, PruneRecord
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 from ullage.errors import Refused
 from ullage.formats.json_line import int_of, object_of, text_of
 

@@ -9,18 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category, is_injected
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    JsonObject,
-    Message,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    plain_text,
-)
 from ullage.formats.in_memory import InMemory, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of
 
@@ -29,33 +19,41 @@ _DATA_KEYS = {"image_url": "url", "input_audio": "data", "file": "file_data"}
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
 
 
-def message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+def message_of(
+    native: entries.JsonObject, tool_names: Mapping[str, str]
+) -> tuple[entries.Message, Category]:
     match native.get("role"):
         case "assistant":
-            return Message(role="assistant", blocks=_answer(native)), "assistant"
+            return entries.Message(role="assistant", blocks=_answer(native)), "assistant"
         case "tool":
-            return Message(role="tool", blocks=(_result(native, tool_names),)), "tool results"
+            return entries.Message(
+                role="tool", blocks=(_result(native, tool_names),)
+            ), "tool results"
         case "system" | "developer":
-            message = Message(role="system", blocks=_content(native))
-            return message, "injected" if is_injected(plain_text(message)) else "system"
+            message = entries.Message(role="system", blocks=_content(native))
+            return message, "injected" if is_injected(entries.plain_text(message)) else "system"
         case _:
-            message = Message(role="user", blocks=_content(native))
-    text = plain_text(message)
+            message = entries.Message(role="user", blocks=_content(native))
+    text = entries.plain_text(message)
     if text.startswith(PREFACE):
         return message, "summary"
     return message, "injected" if is_injected(text) else "user"
 
 
-def summary_of(native: JsonObject) -> str | None:
-    return plain_text(Message(role="user", blocks=_content(native))).removeprefix(PREFACE)
+def summary_of(native: entries.JsonObject) -> str | None:
+    return entries.plain_text(entries.Message(role="user", blocks=_content(native))).removeprefix(
+        PREFACE
+    )
 
 
-def make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
+def make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.JsonObject:
     del n_tokens_before, at_ms  # servers refuse fields that they do not know
     return {"role": "user", "content": PREFACE + summary}
 
 
-def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+def prune_message(
+    native: entries.JsonObject, replacements: Sequence[Replacement]
+) -> entries.JsonObject:
     """Put placeholders into a message; the rest stays as it is."""
     is_result = native.get("role") == "tool"
     call_id = (text_of(native, "tool_call_id") or "") if is_result else None
@@ -70,19 +68,19 @@ OPENAI_CHAT = InMemory(
 )
 
 
-def _answer(native: JsonObject) -> tuple[Block, ...]:
+def _answer(native: entries.JsonObject) -> tuple[entries.Block, ...]:
     thinking = text_of(native, "reasoning_content") or text_of(native, "reasoning")
     refusal = text_of(native, "refusal")
     transcript = text_of(object_of(native, "audio") or {}, "transcript")
     return (
-        *((Thinking(text=thinking),) if thinking else ()),
+        *((entries.Thinking(text=thinking),) if thinking else ()),
         *_content(native),
-        *(Text(text=text) for text in (refusal, transcript) if text),
+        *(entries.Text(text=text) for text in (refusal, transcript) if text),
         *map(_call, objects_of(native, "tool_calls")),
     )
 
 
-def _call(call: JsonObject) -> ToolCall:
+def _call(call: entries.JsonObject) -> entries.ToolCall:
     """Read a call of a function, or of a custom tool, whose input is no JSON."""
     custom = object_of(call, "custom")
     called = custom or object_of(call, "function") or {}
@@ -91,15 +89,15 @@ def _call(call: JsonObject) -> ToolCall:
         text = compact_json({"input": custom.get("input")})
     elif text is None:
         text = compact_json(called.get("arguments") or {})
-    return ToolCall(
+    return entries.ToolCall(
         call_id=text_of(call, "id") or "", name=text_of(called, "name") or "", arguments=text
     )
 
 
-def _result(native: JsonObject, tool_names: Mapping[str, str]) -> ToolResult:
+def _result(native: entries.JsonObject, tool_names: Mapping[str, str]) -> entries.ToolResult:
     call_id = text_of(native, "tool_call_id") or ""
     said = text_of(native, "name") or text_of(native, "tool_name")
-    return ToolResult(
+    return entries.ToolResult(
         call_id=call_id,
         name=tool_names.get(call_id) or said or "",
         content=_content(native),
@@ -107,25 +105,25 @@ def _result(native: JsonObject, tool_names: Mapping[str, str]) -> ToolResult:
     )
 
 
-def _content(native: JsonObject) -> tuple[Text | Image, ...]:
+def _content(native: entries.JsonObject) -> tuple[entries.Text | entries.Image, ...]:
     text = text_of(native, "content")
     if text is not None:
-        return (Text(text=text),) if text else ()
+        return (entries.Text(text=text),) if text else ()
     return tuple(map(_part, objects_of(native, "content")))
 
 
-def _is_media(part: JsonObject) -> bool:
+def _is_media(part: entries.JsonObject) -> bool:
     """Whether a part is an image, or a recording or file, which are treated like one."""
     return part.get("type") in _DATA_KEYS
 
 
-def _part(part: JsonObject) -> Text | Image:
+def _part(part: entries.JsonObject) -> entries.Text | entries.Image:
     """Read a part; one that is not known counts as the JSON that it is."""
     if not _is_media(part):
         text = text_of(part, "text") or text_of(part, "refusal")
-        return Text(text=compact_json(part) if text is None else text)
+        return entries.Text(text=compact_json(part) if text is None else text)
     kind = text_of(part, "type") or ""
     # Some servers take an image's address without an object around it.
     data = text_of(object_of(part, kind) or {}, _DATA_KEYS[kind]) or text_of(part, kind) or ""
     found = _DATA_URL.match(data)
-    return Image(media_type=found[1] if found else "", size_bytes=len(data))
+    return entries.Image(media_type=found[1] if found else "", size_bytes=len(data))

@@ -6,10 +6,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category, Context, ContextItem
-from ullage.core.transcript.entries import Entry, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index
-from ullage.core.transcript.message import JsonObject, Message, ToolCall, Usage
 from ullage.formats.json_line import int_of, iso_ms, ms_of
 
 StubT = TypeVar("StubT")
@@ -33,26 +32,26 @@ class Walk(Generic[StubT]):
 
     def __init__(
         self,
-        lines: Iterable[Line],
-        read: Callable[[Line], StubT | Problem | None],
+        lines: Iterable[entries.Line],
+        read: Callable[[entries.Line], StubT | entries.Problem | None],
         counted_from: int = 0,
     ) -> None:
         self.n_entries = 0
         """Those from the offset `counted_from` on."""
-        self.problems: list[Problem] = []
+        self.problems: list[entries.Problem] = []
         self.is_complete = False
         """Set by whoever walks: nothing before `counted_from` need be read any more."""
         self._lines = lines
         self._read = read
         self._counted_from = counted_from
 
-    def __iter__(self) -> Iterator[tuple[Line, StubT]]:
+    def __iter__(self) -> Iterator[tuple[entries.Line, StubT]]:
         for line in self._lines:
             is_counted = line.offset >= self._counted_from
             if self.is_complete and not is_counted:
                 return
             stub = self._read(line)
-            if isinstance(stub, Problem):
+            if isinstance(stub, entries.Problem):
                 self.problems.append(stub)
             elif stub is not None:
                 self.n_entries += is_counted
@@ -68,7 +67,7 @@ class CompactionsUpwards:
         self.is_complete = False
         self._known_ids = {ref.entry_id for ref in known.compactions}
 
-    def add(self, line: Line, entry_id: str | None, timestamp: str | None) -> None:
+    def add(self, line: entries.Line, entry_id: str | None, timestamp: str | None) -> None:
         """Make a compaction the predecessor of the one below it."""
         if self.is_complete:
             return
@@ -86,7 +85,11 @@ class CompactionsUpwards:
 
 
 def extend_reading(
-    reading: Reading, context: Context, walk: Walk[StubT], lines: Sequence[Line], size_bytes: int
+    reading: Reading,
+    context: Context,
+    walk: Walk[StubT],
+    lines: Sequence[entries.Line],
+    size_bytes: int,
 ) -> Reading:
     """Make the reading that ends with appended lines.
 
@@ -112,10 +115,10 @@ def extend_reading(
 
 
 def index_of(
-    lines: Lines,
+    lines: entries.Lines,
     n_entries: int,
     refs: Iterable[CompactionRef],
-    read: Callable[[Line], object | Problem | None],
+    read: Callable[[entries.Line], object | entries.Problem | None],
 ) -> Index:
     """Make the index of what was read; a last line that is not finished is left out of it."""
     last = next(lines.backward(), None)
@@ -123,12 +126,12 @@ def index_of(
         return Index(covered_bytes=lines.size_bytes, n_entries=n_entries, compactions=tuple(refs))
     return Index(
         covered_bytes=last.offset,
-        n_entries=n_entries - (not isinstance(read(last), Problem | None)),
+        n_entries=n_entries - (not isinstance(read(last), entries.Problem | None)),
         compactions=tuple(ref for ref in refs if ref.offset < last.offset),
     )
 
 
-def index_again(lines: Lines, context: Context) -> Index:
+def index_again(lines: entries.Lines, context: Context) -> Index:
     """Give the index by which the lines that a context was made from are read as they were."""
     return Index(
         covered_bytes=lines.size_bytes,
@@ -138,10 +141,10 @@ def index_again(lines: Lines, context: Context) -> Index:
 
 
 def make_item(
-    entry: Entry,
-    message: Message,
+    entry: entries.Entry,
+    message: entries.Message,
     category: Category,
-    native: JsonObject,
+    native: entries.JsonObject,
     *,
     is_after_boundary: bool = True,
 ) -> ContextItem:
@@ -157,10 +160,15 @@ def make_item(
 
 
 def make_entry(
-    line: Line, native: JsonObject, *, entry_id: str | None, kind: str, parent_id: str | None = None
-) -> Entry:
+    line: entries.Line,
+    native: entries.JsonObject,
+    *,
+    entry_id: str | None,
+    kind: str,
+    parent_id: str | None = None,
+) -> entries.Entry:
     """Make the entry that a line is."""
-    return Entry(
+    return entries.Entry(
         entry_id=entry_id or "",
         parent_id=parent_id,
         kind=kind,
@@ -172,13 +180,13 @@ def make_entry(
 
 def make_usage(
     n_input: int, n_output: int, n_cache_read: int, n_cache_write: int, n_total: int | None = None
-) -> Usage | None:
+) -> entries.Usage | None:
     """Make the usage of these counts, whose sum is the total unless it is given; None for zeros."""
     if n_total is None:
         n_total = n_input + n_output + n_cache_read + n_cache_write
     if n_total <= 0:
         return None
-    return Usage(
+    return entries.Usage(
         n_input=n_input,
         n_output=n_output,
         n_cache_read=n_cache_read,
@@ -187,14 +195,14 @@ def make_usage(
     )
 
 
-def counts_in(told: JsonObject, keys: Iterable[str]) -> Iterator[int]:
+def counts_in(told: entries.JsonObject, keys: Iterable[str]) -> Iterator[int]:
     """Read numbers of tokens; 0 where none stands."""
     return (int_of(told, key) or 0 for key in keys)
 
 
-def read_stub_fields(native: JsonObject, shape: type[StructT]) -> StructT:
+def read_stub_fields(native: entries.JsonObject, shape: type[StructT]) -> StructT:
     """Make a stub of an object that its decoder refuses, without the fields of another type."""
-    fields: JsonObject = {}
+    fields: entries.JsonObject = {}
     for key, value in native.items():
         with suppress(msgspec.ValidationError):
             msgspec.convert({key: value}, shape)
@@ -202,7 +210,7 @@ def read_stub_fields(native: JsonObject, shape: type[StructT]) -> StructT:
     return msgspec.convert(fields, shape)
 
 
-def calls_in(message: Message) -> dict[str, str]:
+def calls_in(message: entries.Message) -> dict[str, str]:
     """Give the tool behind the id of each call in a message."""
     blocks = message.blocks
-    return {block.call_id: block.name for block in blocks if isinstance(block, ToolCall)}
+    return {block.call_id: block.name for block in blocks if isinstance(block, entries.ToolCall)}

@@ -2,8 +2,7 @@
 
 from itertools import islice
 
-from ullage.core.transcript.entries import Agent, Header, Lines
-from ullage.core.transcript.message import JsonObject, MessageFormat
+from ullage.core.transcript.entries import Agent, Header, JsonObject, Lines, MessageFormat
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
 from ullage.formats.agents.codex.agent import CODEX

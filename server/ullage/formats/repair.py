@@ -12,9 +12,8 @@ import msgspec
 
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.doctor import PairFault, pair_faults
-from ullage.core.transcript.entries import Header, Lines, MemoryLines
+from ullage.core.transcript.entries import Header, JsonObject, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX, Node, reconnected
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.doctor import Piece, Records, line_of, read_pieces, with_field
 from ullage.formats.json_line import text_of

@@ -18,7 +18,7 @@ import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 from ullage.core.summary.prompts import Prompt
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 from ullage.errors import BadAnswer, EndpointRefused, ModelBusy, ModelDenied, ModelUnreachable
 from ullage.summary import failures
 from ullage.summary.endpoint import BASE_URLS, ApiKey, Endpoint, checked_origin, origin_of

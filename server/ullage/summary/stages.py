@@ -18,7 +18,7 @@ from ullage.core.summary.grounding import drop_forged
 from ullage.core.summary.model_input import Excerpt, fence_excerpts
 from ullage.core.summary.prompts import Prompt, merge_prompt, part_prompt, system_prompt
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.entries import plain_text
 from ullage.core.transcript.tokens import count_message
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Endpoint

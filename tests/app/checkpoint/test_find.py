@@ -24,7 +24,7 @@ from ullage.app.sessions.load import open_session, read
 from ullage.core.checkpoint.captured import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config, Policy
 from ullage.core.facts.pins import Pin
-from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.entries import plain_text
 from ullage.errors import (
     AlreadyChanged,
     CheckpointNotFound,

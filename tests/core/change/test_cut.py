@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.core.change.compaction import find_cut, open_calls
 from ullage.core.transcript.context import ContextItem, legal_cuts
-from ullage.core.transcript.message import Thinking, ToolCall, ToolResult
+from ullage.core.transcript.entries import Thinking, ToolCall, ToolResult
 
 
 def reminder() -> ContextItem:

@@ -19,7 +19,7 @@ from ullage.core.change.prune import (
 from ullage.core.change.tool_outputs import prunable_range, tool_output_tokens
 from ullage.core.config.settings import Policy
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Image, Text, ToolCall, ToolResult, result_text
+from ullage.core.transcript.entries import Image, Text, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, count_items
 
 POLICY = Policy()

@@ -15,7 +15,7 @@ from ullage.core.change.request_plan import (
 )
 from ullage.core.gauge.gauge import Policy
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Usage
+from ullage.core.transcript.entries import Usage
 
 
 def talk(n_outputs: int = 1) -> tuple[ContextItem, ...]:

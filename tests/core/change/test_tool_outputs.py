@@ -9,7 +9,7 @@ from ullage.core.change.tool_outputs import Output, duplicates, superseded_reads
 from ullage.core.config.settings import Policy
 from ullage.core.facts.tool_calls import read_file_read
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import ToolCall
+from ullage.core.transcript.entries import ToolCall
 
 Run = tuple[str, dict[str, object], str]
 """Tool, arguments, output; an output that begins with `!` is an error."""

@@ -18,8 +18,7 @@ from ullage.core.documents.outline import (
 )
 from ullage.core.gauge.gauge import Gauge, Window
 from ullage.core.transcript.context import ContextItem, Sketch
-from ullage.core.transcript.entries import Line, MemoryLines, Problem
-from ullage.core.transcript.message import Usage
+from ullage.core.transcript.entries import Line, MemoryLines, Problem, Usage
 
 
 def sketch(line: Line) -> Sketch | Problem | None:

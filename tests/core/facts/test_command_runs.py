@@ -3,7 +3,7 @@
 import pytest
 
 from ullage.core.facts.command_runs import read_run
-from ullage.core.transcript.message import Text, ToolResult
+from ullage.core.transcript.entries import Text, ToolResult
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ullage.core.facts.tool_calls import read_call, write_sorted_json
-from ullage.core.transcript.message import ToolCall
+from ullage.core.transcript.entries import ToolCall
 
 
 def touched(name: str, **arguments: object) -> list[tuple[str, bool]]:

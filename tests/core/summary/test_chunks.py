@@ -18,7 +18,7 @@ from ullage.core.summary.chunks import (
     split_by_share,
 )
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import ToolCall, ToolResult
+from ullage.core.transcript.entries import ToolCall, ToolResult
 from ullage.core.transcript.tokens import estimate
 
 

@@ -10,7 +10,7 @@ from profiles import examples
 from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Text, ToolCall, ToolResult, result_text
+from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_text
 
 
 def count(text: str) -> int:

@@ -14,7 +14,7 @@ from ullage.core.summary.preview import (
     write_proposal,
 )
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Message, Text, ToolCall, ToolResult
+from ullage.core.transcript.entries import Message, Text, ToolCall, ToolResult
 
 LINE = f"{MARKER} (0123456789ab) -->"
 summaries = st.lists(

@@ -33,8 +33,7 @@ from ullage.core.change.edit import (
 )
 from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context, legal_cuts
-from ullage.core.transcript.entries import MemoryLines
-from ullage.core.transcript.message import ToolResult
+from ullage.core.transcript.entries import MemoryLines, ToolResult
 from ullage.formats.agent_info import Editor
 from ullage.formats.registry import agent_info, recognize
 

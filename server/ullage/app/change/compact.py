@@ -17,7 +17,7 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
 from ullage.core.gauge.loss import audit_details
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 from ullage.store.files.places import Places
 
 

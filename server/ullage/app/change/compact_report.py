@@ -18,7 +18,7 @@ from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import Layer, tokens_text
 from ullage.core.text.prose import gist
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 
 MAX_NAMES = 3
 """Lost facts that an outcome names (chosen): it is one line of a notification."""

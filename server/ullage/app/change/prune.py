@@ -26,7 +26,7 @@ from ullage.core.config.settings import Config
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import UnknownItem, WriteNotSupported
 from ullage.store.files.places import Places

@@ -22,8 +22,7 @@ from ullage.core.documents.outline import (
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction, ContextItem, Sketch
-from ullage.core.transcript.entries import Line, Problem
-from ullage.core.transcript.message import ToolCall, ToolResult
+from ullage.core.transcript.entries import Line, Problem, ToolCall, ToolResult
 from ullage.core.transcript.tokens import count_message, estimate_tokens
 from ullage.errors import StorageError
 from ullage.store.files.places import Places

@@ -10,7 +10,7 @@ from ullage.core.gauge.gauge import share_text, short_tokens
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import Compaction
-from ullage.core.transcript.message import Text, ToolResult, result_text
+from ullage.core.transcript.entries import Text, ToolResult, result_text
 
 KIND_NAMES: Final[Mapping[RowKind, str]] = {
     "user": "Message of the user",

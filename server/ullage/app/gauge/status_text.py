@@ -10,8 +10,7 @@ from ullage.core.gauge.gauge import Band, Gauge, UsedSource, Window, WindowSourc
 from ullage.core.gauge.loss import Loss, measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import Agent
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Agent, JsonObject
 from ullage.formats.registry import agent_info
 
 RULE = "━" * 50

@@ -18,7 +18,7 @@ from ullage.app.sessions.load import Loaded, with_items
 from ullage.app.summary.write import WrittenSummary, model_use
 from ullage.core.change.breaker import record_run
 from ullage.core.change.compaction import Unneeded
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import UllageError
 

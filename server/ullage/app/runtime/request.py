@@ -27,8 +27,8 @@ from ullage.core.change.prune import PrunePlan, plan_prune, plan_rescue, pruned
 from ullage.core.change.request_plan import MemoryPrune, subtract_unreported, take_prunes
 from ullage.core.change.tool_outputs import tool_output_tokens
 from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.lineage import EMPTY_INDEX
-from ullage.core.transcript.message import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.formats.in_memory import Known, context_of_messages
 from ullage.formats.reading import Reading

@@ -13,8 +13,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.change.breaker import Breaker
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Agent, Header
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Agent, Header, JsonObject
 from ullage.errors import InputError, UllageError
 from ullage.formats.in_memory import InMemory, Known, context_of_messages
 from ullage.store.files.places import Places

@@ -21,9 +21,8 @@ from ullage.core.checkpoint.bundle import (
 )
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction, Redactor, copy_plain
-from ullage.core.transcript.entries import Agent, MemoryLines
+from ullage.core.transcript.entries import Agent, JsonObject, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
-from ullage.core.transcript.message import JsonObject
 from ullage.errors import BadBundle, Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.projection import entries_of_context, messages_of, session_of
 from ullage.formats.examine import examine

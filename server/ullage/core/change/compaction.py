@@ -7,7 +7,7 @@ import msgspec
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Gauge, Layer, protected_tokens
 from ullage.core.transcript.context import Context, ContextItem, legal_cuts
-from ullage.core.transcript.message import ToolCall, ToolResult
+from ullage.core.transcript.entries import ToolCall, ToolResult
 from ullage.core.transcript.tokens import Count, count_message
 
 SUMMARY_SHARE = 8

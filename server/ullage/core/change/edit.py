@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Line, Lines, MemoryLines
-from ullage.core.transcript.message import Image, JsonObject, ToolResult
+from ullage.core.transcript.entries import Image, JsonObject, Line, Lines, MemoryLines, ToolResult
 
 PRUNED_OUTPUT = "[output pruned for context]"
 """Stands for a tool's output that was pruned (docs/design/prune.md, "The six rules")."""

@@ -18,7 +18,7 @@ from ullage.core.change.tool_outputs import (
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import prune_rounds
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Block, Image, Text, ToolResult
+from ullage.core.transcript.entries import Block, Image, Text, ToolResult
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_items
 
 Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old image", "too large"]

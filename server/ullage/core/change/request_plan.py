@@ -17,7 +17,7 @@ from ullage.core.change.tool_outputs import is_placeholder, tool_output_tokens
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import tells_usage
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import ToolResult
+from ullage.core.transcript.entries import ToolResult
 from ullage.core.transcript.tokens import Count
 
 

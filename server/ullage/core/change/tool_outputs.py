@@ -11,7 +11,7 @@ from ullage.core.facts.tool_calls import read_call, read_file_read
 from ullage.core.gauge.gauge import PROTECTED_TOOLS
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Image, ToolCall, ToolResult, result_text
+from ullage.core.transcript.entries import Image, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count
 
 LABEL_CHARS = 60

@@ -23,7 +23,7 @@ from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
 from ullage.core.text.wording import DEAD_ENDS, has_marker, read_wording
 from ullage.core.transcript.context import RESTORE_OPENING, Context, ContextItem
-from ullage.core.transcript.message import plain_text
+from ullage.core.transcript.entries import plain_text
 
 _MAX_POINTS = 20
 """Open items and learnings each; chosen."""

@@ -13,8 +13,7 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction
-from ullage.core.transcript.entries import Agent
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Agent, JsonObject
 
 FORMAT = "ullage.session"
 VERSION = 1

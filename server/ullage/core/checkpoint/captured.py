@@ -13,7 +13,7 @@ from ullage.core.facts.thread import GIST_CHARS, LONG_ANSWER_CHARS
 from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist, one_line, separate_injected
-from ullage.core.transcript.message import ToolCall, ToolResult, plain_text, result_text
+from ullage.core.transcript.entries import ToolCall, ToolResult, plain_text, result_text
 
 if TYPE_CHECKING:
     from ullage.core.transcript.context import ContextItem

@@ -9,7 +9,7 @@ from ullage.core.change.tool_outputs import is_placeholder
 from ullage.core.documents.outline import Outline, Row, find_row_at_offset
 from ullage.core.gauge.gauge import Gauge, tells_usage
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.message import ToolResult
+from ullage.core.transcript.entries import ToolResult
 from ullage.core.transcript.tokens import count_message, estimate
 
 Presence: TypeAlias = Literal["live", "pruned", "replaced", "left", "never"]

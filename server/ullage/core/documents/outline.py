@@ -9,8 +9,7 @@ import msgspec
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist, separate_injected
 from ullage.core.transcript.context import Category, ContextItem, Sketch
-from ullage.core.transcript.entries import Line, Problem
-from ullage.core.transcript.message import ToolCall, plain_text
+from ullage.core.transcript.entries import Line, Problem, ToolCall, plain_text
 
 RowKind: TypeAlias = Category | Literal["compaction", "note", "unreadable"]
 """What a line adds to the context; a note adds nothing."""

@@ -10,7 +10,7 @@ import msgspec
 from ullage.core.facts.tool_calls import SHELLS
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import is_directive
-from ullage.core.transcript.message import ToolResult, result_text
+from ullage.core.transcript.entries import ToolResult, result_text
 
 _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220

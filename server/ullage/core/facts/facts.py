@@ -26,7 +26,7 @@ from ullage.core.text.sentences import (
 )
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
+from ullage.core.transcript.entries import Text, ToolCall, ToolResult, plain_text
 
 _MAX_COMPARED = 1200
 """Sentences compared with one another for replaced values; the newest. Chosen."""

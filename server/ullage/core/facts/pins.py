@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.text.prose import one_line
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Text, ToolResult
+from ullage.core.transcript.entries import Text, ToolResult
 
 PINNED = "Pinned"
 """Heading of the section in front of a summary; its lines are written anew each time."""

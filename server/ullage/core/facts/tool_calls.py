@@ -7,7 +7,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.transcript.message import ToolCall
+from ullage.core.transcript.entries import ToolCall
 
 _PATH_KEYS = frozenset(
     "path file_path filepath filename file notebook_path target_file absolute_path relative_path "

@@ -8,7 +8,7 @@ import msgspec
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.context import Category, Context, ContextItem
-from ullage.core.transcript.message import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_message
 
 UNSEEN = "not in the transcript"

@@ -8,7 +8,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import JsonObject
 
 TARGET_RATIO = 5.0
 """Tokens replaced by tokens of the summary: 5:1 or more (docs/design/gauge.md, "Measured loss")."""

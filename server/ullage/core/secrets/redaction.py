@@ -14,17 +14,8 @@ from typing import cast
 import msgspec
 
 from ullage.core.secrets.scan import find_secrets, mask
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    JsonObject,
-    Message,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
 
 MAX_DEPTH = 100
 MIN_NAME_CHARS = 4
@@ -62,8 +53,8 @@ class Redactor:
             for (kind, marker), count in sorted(self._counts.items())
         )
 
-    def redact(self, native: JsonObject) -> JsonObject:
-        return cast(JsonObject, self._value(native, 0))
+    def redact(self, native: entries.JsonObject) -> entries.JsonObject:
+        return cast(entries.JsonObject, self._value(native, 0))
 
     def text(self, text: str) -> str:
         parts: list[str] = []
@@ -85,12 +76,12 @@ class Redactor:
         if depth >= MAX_DEPTH and isinstance(value, dict | list):
             return self._left_out("nesting")
         if isinstance(value, dict):
-            return self._object(cast(JsonObject, value), depth)
+            return self._object(cast(entries.JsonObject, value), depth)
         if isinstance(value, list):
             return [self._value(item, depth + 1) for item in cast(list[object], value)]
         return value
 
-    def _object(self, value: JsonObject, depth: int) -> object:
+    def _object(self, value: entries.JsonObject, depth: int) -> object:
         kind = value.get("type")
         if isinstance(kind, str) and kind in _IMAGES and len(value) > 1:
             return {"type": "text", "text": self._left_out(kind)}
@@ -115,7 +106,7 @@ class Redactor:
 def copy_plain(value: object) -> object:
     """Copy a value of JSON, with null for numbers that JSON does not have."""
     if isinstance(value, dict):
-        return {key: copy_plain(item) for key, item in cast(JsonObject, value).items()}
+        return {key: copy_plain(item) for key, item in cast(entries.JsonObject, value).items()}
     if isinstance(value, list | tuple):
         return [copy_plain(item) for item in cast(list[object], value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -148,24 +139,26 @@ def mask_items(items: Iterable[ContextItem], known: tuple[str, ...]) -> tuple[Co
     )
 
 
-def _mask_message(message: Message, known: tuple[str, ...]) -> Message:
+def _mask_message(message: entries.Message, known: tuple[str, ...]) -> entries.Message:
     blocks = tuple(_mask_block(block, known) for block in message.blocks)
     return msgspec.structs.replace(message, blocks=blocks)
 
 
-def _mask_block(block: Block, known: tuple[str, ...]) -> Block:
+def _mask_block(block: entries.Block, known: tuple[str, ...]) -> entries.Block:
     match block:
-        case Text():
-            return Text(text=mask(block.text, known))
-        case Thinking():
-            return Thinking(text=mask(block.text, known))
-        case Image():
+        case entries.Text():
+            return entries.Text(text=mask(block.text, known))
+        case entries.Thinking():
+            return entries.Thinking(text=mask(block.text, known))
+        case entries.Image():
             return block
-        case ToolCall():
+        case entries.ToolCall():
             return msgspec.structs.replace(block, arguments=mask(block.arguments, known))
-        case ToolResult():
+        case entries.ToolResult():
             content = tuple(
-                Text(text=mask(part.text, known)) if isinstance(part, Text) else part
+                entries.Text(text=mask(part.text, known))
+                if isinstance(part, entries.Text)
+                else part
                 for part in block.content
             )
             return msgspec.structs.replace(block, content=content)

@@ -15,7 +15,7 @@ from ullage.core.text.claims import has_digit
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line, separate_injected
 from ullage.core.text.wording import is_directive, read_wording
-from ullage.core.transcript import message
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
 
 FactKind: TypeAlias = Literal["pin", "constraint", "open item", "decision", "identifier", "file"]
@@ -296,14 +296,14 @@ def _list_texts(items: Sequence[ContextItem]) -> Iterator[str]:
     for item in items:
         for block in item.message.blocks:
             match block:
-                case message.Text() | message.Thinking():
+                case entries.Text() | entries.Thinking():
                     yield block.text
-                case message.ToolCall():
+                case entries.ToolCall():
                     yield block.name
                     yield block.arguments.replace("\\n", "\n").replace("\\\\", "\\")
-                case message.ToolResult():
-                    yield message.result_text(block)
-                case message.Image():
+                case entries.ToolResult():
+                    yield entries.result_text(block)
+                case entries.Image():
                     pass
 
 
@@ -333,16 +333,16 @@ def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]
 def _list_result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
     for item in items:
         for block in item.message.blocks:
-            if isinstance(block, message.ToolResult):
-                yield message.result_text(block)
+            if isinstance(block, entries.ToolResult):
+                yield entries.result_text(block)
         if item.category in ("user", "injected"):
-            yield separate_injected(message.plain_text(item.message))[1]
+            yield separate_injected(entries.plain_text(item.message))[1]
 
 
 def _list_spoken(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iterator[str]:
     for item in items:
         if item.category in categories:
-            yield separate_injected(message.plain_text(item.message))[0]
+            yield separate_injected(entries.plain_text(item.message))[0]
 
 
 def _list_stale(facts: Facts, summary: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.summary.model_input import Excerpt, fence_excerpts, list_excerpts
 from ullage.core.transcript.context import ContextItem, legal_cuts
-from ullage.core.transcript.message import Role
+from ullage.core.transcript.entries import Role
 from ullage.core.transcript.tokens import Count, count_message
 
 """docs/design/summaries.md, "Stages", as the two figures below."""

@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import one_line, separate_injected
-from ullage.core.transcript import message
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
 
 Origin: TypeAlias = Literal["user", "assistant", "tool call", "tool result", "program"]
@@ -69,7 +69,7 @@ def _name_origin(piece: Excerpt) -> str:
 
 
 def _read_excerpts(item: ContextItem) -> Iterator[Excerpt]:
-    text = message.plain_text(item.message)
+    text = entries.plain_text(item.message)
     if item.category == "user":
         own, foreign = separate_injected(text)
         yield Excerpt(origin="user", name="", text=own)
@@ -82,19 +82,19 @@ def _read_excerpts(item: ContextItem) -> Iterator[Excerpt]:
         yield from _read_data(block)
 
 
-def _read_data(block: message.Block) -> Iterator[Excerpt]:
+def _read_data(block: entries.Block) -> Iterator[Excerpt]:
     match block:
-        case message.ToolCall():
+        case entries.ToolCall():
             yield Excerpt(origin="tool call", name=_clean_name(block.name), text=block.arguments)
-        case message.ToolResult():
-            text = message.result_text(block)
-            n_images = sum(isinstance(part, message.Image) for part in block.content)
+        case entries.ToolResult():
+            text = entries.result_text(block)
+            n_images = sum(isinstance(part, entries.Image) for part in block.content)
             text += "\n[image]" * n_images
             text = f"(failed)\n{text}" if block.is_error else text
             yield Excerpt(origin="tool result", name=_clean_name(block.name), text=text)
-        case message.Image():
+        case entries.Image():
             yield Excerpt(origin="program", name="", text="[image]")
-        case message.Text() | message.Thinking():
+        case entries.Text() | entries.Thinking():
             return
 
 

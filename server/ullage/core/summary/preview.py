@@ -12,7 +12,7 @@ from ullage.core.summary.audit import Audit, Fact, FactKind
 from ullage.core.summary.insert_missing import SECTION_OF, insert_facts
 from ullage.core.text.prose import gist, one_line
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Image, Text, Thinking, ToolCall, ToolResult, result_text
+from ullage.core.transcript.entries import Image, Text, Thinking, ToolCall, ToolResult, result_text
 
 MARKER: Final = "<!-- Ullage: what follows stays as it is; only the text above is the summary"
 """How the line begins that ends the summary; its end names the proposal, by what that said."""

@@ -22,7 +22,7 @@ from ullage.core.text.identifiers import (
 from ullage.core.text.prose import gist, looks_like_data, one_line, separate_injected
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import Text, ToolCall, ToolResult, plain_text
+from ullage.core.transcript.entries import Text, ToolCall, ToolResult, plain_text
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)

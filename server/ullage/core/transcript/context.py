@@ -5,9 +5,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.transcript.entries import Header, Problem
+from ullage.core.transcript import entries
 from ullage.core.transcript.lineage import CompactionRef
-from ullage.core.transcript.message import JsonObject, Message, Thinking, ToolCall, ToolResult
 
 Category: TypeAlias = Literal[
     "system",
@@ -38,9 +37,9 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     """One message of the context and the entry that it comes from."""
 
     entry_id: str
-    message: Message
+    message: entries.Message
     category: Category
-    native: JsonObject
+    native: entries.JsonObject
     """The message in the agent's own shape."""
     at_ms: int | None
     is_after_boundary: bool = True
@@ -73,7 +72,7 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     layer: str | None = None
     n_messages: int | None = None
     """Messages that the summary replaced."""
-    details: JsonObject = {}
+    details: entries.JsonObject = {}
     """What the writer of the compaction noted beside the summary, in its own shape."""
     is_opaque: bool = False
     """Whether what it left is not to be read, so that its size is unknown."""
@@ -91,7 +90,7 @@ class PruneRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    header: Header
+    header: entries.Header
     items: tuple[ContextItem, ...]
     boundary: Compaction | None
     """The last compaction on the path; the items are its summary and what it left."""
@@ -104,7 +103,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Entries in the whole transcript, in the context or not."""
     size_bytes: int
     """Length of the transcript when it was read."""
-    problems: tuple[Problem, ...]
+    problems: tuple[entries.Problem, ...]
     window_tokens: int | None = None
     """The context window by the agent's own record."""
     pruned: PruneRecord | None = None
@@ -122,19 +121,19 @@ def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
         block.call_id: at
         for at, item in enumerate(items)
         for block in item.message.blocks
-        if isinstance(block, ToolResult)
+        if isinstance(block, entries.ToolResult)
     }
     waiting: set[str] = set()
     cuts: list[int] = []
     for at, item in enumerate(items):
-        is_result = any(isinstance(block, ToolResult) for block in item.message.blocks)
+        is_result = any(isinstance(block, entries.ToolResult) for block in item.message.blocks)
         is_parted = bool(waiting) or is_result or (at > 0 and _is_one_answer(items[at - 1], item))
         if not is_parted and item.category not in ("summary", "tool results"):
             cuts.append(at)
         for block in item.message.blocks:
-            if isinstance(block, ToolCall) and answered_at.get(block.call_id, -1) >= at:
+            if isinstance(block, entries.ToolCall) and answered_at.get(block.call_id, -1) >= at:
                 waiting.add(block.call_id)
-            elif isinstance(block, ToolResult):
+            elif isinstance(block, entries.ToolResult):
                 waiting.discard(block.call_id)
     return tuple(cuts)
 
@@ -144,7 +143,7 @@ def _is_one_answer(before: ContextItem, item: ContextItem) -> bool:
     if before.message.answer_id is not None and before.message.answer_id == item.message.answer_id:
         return True
     is_answer = before.category == item.category == "assistant"
-    return is_answer and all(isinstance(block, Thinking) for block in before.message.blocks)
+    return is_answer and all(isinstance(block, entries.Thinking) for block in before.message.blocks)
 
 
 def advice_text(share: float) -> str:

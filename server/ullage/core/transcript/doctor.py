@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import ToolCall, ToolResult
+from ullage.core.transcript.entries import ToolCall, ToolResult
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")

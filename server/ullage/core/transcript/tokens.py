@@ -4,16 +4,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    Message,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
 
 Count: TypeAlias = Callable[[str], int]
 """Counts the tokens of a text."""
@@ -53,19 +45,19 @@ def count_items(items: Iterable[ContextItem], count: Count) -> int:
     return sum(count_message(item.message, count) for item in items)
 
 
-def count_message(message: Message, count: Count) -> int:
+def count_message(message: entries.Message, count: Count) -> int:
     return sum(_count_block(block, count) for block in message.blocks)
 
 
-def _count_block(block: Block, count: Count) -> int:
+def _count_block(block: entries.Block, count: Count) -> int:
     match block:
-        case Text() | Thinking():
+        case entries.Text() | entries.Thinking():
             return count(block.text)
-        case Image():
+        case entries.Image():
             return IMAGE_TOKENS
-        case ToolCall():
+        case entries.ToolCall():
             return count(block.name) + count(block.arguments)
-        case ToolResult():
+        case entries.ToolResult():
             return sum(_count_block(part, count) for part in block.content)
 
 

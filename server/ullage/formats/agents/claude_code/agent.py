@@ -8,9 +8,8 @@ from uuid import UUID
 import msgspec
 
 from ullage.core.transcript.context import PREFACE, Compaction, Context, ContextItem, Sketch
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import (
     AgentInfo,
     Env,

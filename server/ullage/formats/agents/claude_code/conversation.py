@@ -10,9 +10,8 @@ from collections.abc import Mapping, Set
 import msgspec
 
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Entry, Header, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.agents.claude_code import records
 from ullage.formats.agents.claude_code.messages import native_of, to_message
 from ullage.formats.json_line import object_of, objects_of, text_of, texts_of

@@ -20,8 +20,7 @@ from ullage.core.change.edit import (
     by_entry,
 )
 from ullage.core.transcript.context import PREFACE, Compaction, Context
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.agent_info import Editor
 from ullage.formats.agents.claude_code.conversation import (

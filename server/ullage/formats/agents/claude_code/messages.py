@@ -4,21 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ullage.core.change.edit import Replacement
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category, is_injected
-from ullage.core.transcript.entries import Entry
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    JsonObject,
-    Message,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-    plain_text,
-)
 from ullage.formats.in_memory import InMemory, prune_content
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
@@ -46,7 +33,7 @@ _ATTACHMENT_CATEGORIES: dict[str, Category] = {
 others are injected."""
 
 
-def native_of(entry: Entry) -> JsonObject | None:
+def native_of(entry: entries.Entry) -> entries.JsonObject | None:
     """Give the message that a record sends, None where it sends none."""
     match entry.kind:
         case "user" | "assistant":
@@ -61,16 +48,16 @@ def native_of(entry: Entry) -> JsonObject | None:
 
 
 def to_message(
-    entry: Entry, native: JsonObject, tool_names: Mapping[str, str]
-) -> tuple[Message, Category]:
+    entry: entries.Entry, native: entries.JsonObject, tool_names: Mapping[str, str]
+) -> tuple[entries.Message, Category]:
     """Give a record's message; `tool_names` tells the tool behind each call id."""
     blocks = _content_of(native, tool_names)
-    role: Role = "assistant" if entry.kind == "assistant" else "user"
-    message = Message(role=role, blocks=blocks)
+    role: entries.Role = "assistant" if entry.kind == "assistant" else "user"
+    message = entries.Message(role=role, blocks=blocks)
     if entry.kind == "assistant":
         model = text_of(native, "model")
         is_answer = model != SYNTHETIC_MODEL and entry.native.get("isApiErrorMessage") is not True
-        message = Message(
+        message = entries.Message(
             role=role,
             blocks=blocks,
             model=model if is_answer else None,
@@ -80,14 +67,14 @@ def to_message(
     return message, _category(entry, blocks)
 
 
-def tells_usage(entry: Entry) -> bool:
+def tells_usage(entry: entries.Entry) -> bool:
     """Whether Claude Code takes a record's usage for the size of its context."""
     message = object_of(entry.native, "message") or {}
     is_answer = entry.kind == "assistant" and text_of(message, "model") != SYNTHETIC_MODEL
     return is_answer and object_of(message, "usage") is not None
 
 
-def _category(entry: Entry, blocks: tuple[Block, ...]) -> Category:
+def _category(entry: entries.Entry, blocks: tuple[entries.Block, ...]) -> Category:
     if entry.native.get("isCompactSummary") is True:
         return "summary"
     if entry.kind == "assistant":
@@ -97,13 +84,15 @@ def _category(entry: Entry, blocks: tuple[Block, ...]) -> Category:
         return _ATTACHMENT_CATEGORIES.get(text_of(attachment, "type") or "", "injected")
     if entry.native.get("isMeta") is True:
         return "injected"
-    if any(isinstance(block, ToolResult) for block in blocks):
+    if any(isinstance(block, entries.ToolResult) for block in blocks):
         return "tool results"
-    is_ours = any(isinstance(block, Text) and is_injected(block.text) for block in blocks[:1])
+    is_ours = any(
+        isinstance(block, entries.Text) and is_injected(block.text) for block in blocks[:1]
+    )
     return "injected" if is_ours else "user"
 
 
-def _rendered(native: JsonObject) -> JsonObject | None:
+def _rendered(native: entries.JsonObject) -> entries.JsonObject | None:
     """Give an attachment as Claude Code renders it; unrendered ones are not sent."""
     parts = objects_of(native, "rendered")
     if not parts:
@@ -118,28 +107,30 @@ def _rendered(native: JsonObject) -> JsonObject | None:
     return {"role": text_of(native, "renderedRole") or "user", "content": content}
 
 
-def _content_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Block, ...]:
+def _content_of(
+    native: entries.JsonObject, tool_names: Mapping[str, str]
+) -> tuple[entries.Block, ...]:
     text = text_of(native, "content")
     if text is not None:
-        return (Text(text=text),)
+        return (entries.Text(text=text),)
     blocks = (_block(block, tool_names) for block in objects_of(native, "content"))
     return tuple(block for block in blocks if block is not None)
 
 
-def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
+def _block(block: entries.JsonObject, tool_names: Mapping[str, str]) -> entries.Block | None:
     match block.get("type"):
         case "text":
-            return Text(text=text_of(block, "text") or "")
+            return entries.Text(text=text_of(block, "text") or "")
         case "thinking":
-            return Thinking(text=text_of(block, "thinking") or "")
+            return entries.Thinking(text=text_of(block, "thinking") or "")
         case "image" | "document":
             source = object_of(block, "source") or {}
-            return Image(
+            return entries.Image(
                 media_type=text_of(source, "media_type") or "",
                 size_bytes=len(text_of(source, "data") or ""),
             )
         case "tool_use":
-            return ToolCall(
+            return entries.ToolCall(
                 call_id=text_of(block, "id") or "",
                 name=text_of(block, "name") or "",
                 arguments=compact_json(block.get("input", {})),
@@ -147,17 +138,19 @@ def _block(block: JsonObject, tool_names: Mapping[str, str]) -> Block | None:
         case "tool_result":
             call_id = text_of(block, "tool_use_id") or ""
             parts = _content_of(block, tool_names)
-            return ToolResult(
+            return entries.ToolResult(
                 call_id=call_id,
                 name=tool_names.get(call_id, ""),
-                content=tuple(part for part in parts if isinstance(part, Text | Image)),
+                content=tuple(
+                    part for part in parts if isinstance(part, entries.Text | entries.Image)
+                ),
                 is_error=block.get("is_error") is True,
             )
         case _:
             return None
 
 
-def _usage_of(native: JsonObject) -> Usage | None:
+def _usage_of(native: entries.JsonObject) -> entries.Usage | None:
     """Read the usage of the last iteration: what the next request sends again.
 
     Claude Code compacts by input, both caches and output together (docs/design/agents.md,
@@ -170,7 +163,9 @@ def _usage_of(native: JsonObject) -> Usage | None:
     return make_usage(*counts_in(iterations[-1] if iterations else usage, _USAGE_KEYS))
 
 
-def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+def prune_message(
+    native: entries.JsonObject, replacements: Sequence[Replacement]
+) -> entries.JsonObject:
     """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
     native = prune_content(native, replacements, call_id=None, is_image=_is_image)
     content = native.get("content")
@@ -189,14 +184,16 @@ def _prune_result(value: object, replacements: Sequence[Replacement]) -> object:
     return prune_content(block, replacements, call_id=call_id, is_image=_is_image)
 
 
-def _is_image(block: JsonObject) -> bool:
+def _is_image(block: entries.JsonObject) -> bool:
     return block.get("type") in ("image", "document")
 
 
-def _message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+def _message_of(
+    native: entries.JsonObject, tool_names: Mapping[str, str]
+) -> tuple[entries.Message, Category]:
     blocks = _content_of(native, tool_names)
     if native.get("role") == "assistant":
-        message = Message(
+        message = entries.Message(
             role="assistant",
             blocks=blocks,
             model=text_of(native, "model"),
@@ -205,21 +202,23 @@ def _message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Mess
         )
         return message, "assistant"
     if native.get("role") == "system":
-        return Message(role="system", blocks=blocks), "system"
-    message = Message(role="user", blocks=blocks)
-    text = plain_text(message)
-    if any(isinstance(block, ToolResult) for block in blocks):
+        return entries.Message(role="system", blocks=blocks), "system"
+    message = entries.Message(role="user", blocks=blocks)
+    text = entries.plain_text(message)
+    if any(isinstance(block, entries.ToolResult) for block in blocks):
         return message, "tool results"
     if text.startswith(PREFACE):
         return message, "summary"
     return message, "injected" if is_injected(text) else "user"
 
 
-def _summary_of(native: JsonObject) -> str | None:
-    return plain_text(Message(role="user", blocks=_content_of(native, {}))).removeprefix(PREFACE)
+def _summary_of(native: entries.JsonObject) -> str | None:
+    return entries.plain_text(
+        entries.Message(role="user", blocks=_content_of(native, {}))
+    ).removeprefix(PREFACE)
 
 
-def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
+def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.JsonObject:
     del n_tokens_before, at_ms  # the API refuses fields that it does not know
     return {"role": "user", "content": PREFACE + summary}
 

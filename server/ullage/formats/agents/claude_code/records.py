@@ -4,8 +4,7 @@ import msgspec
 
 from ullage.core.change.edit import PruneEdit
 from ullage.core.transcript.context import Context, PruneRecord
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats import json_line
 from ullage.formats.notes import FROM_SESSION, prune_figures, to_prune_record
 from ullage.formats.reading import make_entry, read_stub_fields

@@ -7,9 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.transcript.context import Compaction, Context, Sketch
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, chain
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
 from ullage.formats.agents.codex import records
 from ullage.formats.agents.codex.assembly import (

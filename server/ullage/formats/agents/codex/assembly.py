@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from ullage.core.transcript.context import PREFACE, Compaction, Context, ContextItem, PruneRecord
-from ullage.core.transcript.entries import Entry
-from ullage.core.transcript.message import JsonObject, Usage, plain_text
+from ullage.core.transcript.entries import Entry, JsonObject, Usage, plain_text
 from ullage.formats.agents.codex.messages import is_sent, make_user_message, to_message
 from ullage.formats.agents.codex.records import (
     is_prune,

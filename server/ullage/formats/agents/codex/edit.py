@@ -21,8 +21,7 @@ from ullage.core.change.edit import (
     by_entry,
 )
 from ullage.core.transcript.context import PREFACE, Compaction, Context
-from ullage.core.transcript.entries import Entry, Header, Lines, Problem
-from ullage.core.transcript.message import JsonObject, plain_text
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem, plain_text
 from ullage.errors import Refused
 from ullage.formats.agent_info import Editor
 from ullage.formats.agents.codex.history import History, read_history

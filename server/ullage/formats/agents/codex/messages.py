@@ -4,19 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category, is_injected
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    JsonObject,
-    Message,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    plain_text,
-)
 from ullage.formats.in_memory import InMemory, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
 
@@ -51,31 +40,35 @@ _HEAD_CHARS = 300
 """Where the exit code of a command stands: before its output, or after it in older JSON."""
 
 
-def is_sent(native: JsonObject) -> bool:
+def is_sent(native: entries.JsonObject) -> bool:
     """Whether an item goes to the model; `ghost_snapshot` is for Codex's own undo."""
     return native.get("type") != "ghost_snapshot"
 
 
-def to_message(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+def to_message(
+    native: entries.JsonObject, tool_names: Mapping[str, str]
+) -> tuple[entries.Message, Category]:
     """Give an item's message; `tool_names` tells the tool behind each call id."""
     kind = text_of(native, "type") or ""
     if kind == "message":
         return _conversation_message(native)
     if kind.startswith("compaction"):
         # A compaction by the server: what it holds is encrypted, so its size stays unknown.
-        return Message(role="user", blocks=()), "summary"
+        return entries.Message(role="user", blocks=()), "summary"
     if kind.endswith("_output"):
         result = _tool_result(native, tool_names)
-        return Message(role="tool", blocks=(result,)), "tool results"
-    return Message(role="assistant", blocks=_model_blocks(kind, native)), "assistant"
+        return entries.Message(role="tool", blocks=(result,)), "tool results"
+    return entries.Message(role="assistant", blocks=_model_blocks(kind, native)), "assistant"
 
 
-def make_user_message(text: str) -> JsonObject:
+def make_user_message(text: str) -> entries.JsonObject:
     content = [{"type": "input_text", "text": text}]
     return {"type": "message", "role": "user", "content": content}
 
 
-def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+def prune_message(
+    native: entries.JsonObject, replacements: Sequence[Replacement]
+) -> entries.JsonObject:
     """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
     is_result = (text_of(native, "type") or "").endswith("_output")
     return prune_content(
@@ -88,22 +81,22 @@ def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> Js
     )
 
 
-def _conversation_message(native: JsonObject) -> tuple[Message, Category]:
-    blocks: tuple[Block, ...] = _parts(native, "content")
-    role: Role
+def _conversation_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
+    blocks: tuple[entries.Block, ...] = _parts(native, "content")
+    role: entries.Role
     match native.get("role"):
         case "assistant":
-            return Message(role="assistant", blocks=blocks), "assistant"
+            return entries.Message(role="assistant", blocks=blocks), "assistant"
         case "developer" | "system":
             role, default = "system", "system"
         case _:
             role, default = "user", "user"
-    return Message(role=role, blocks=blocks), _category(native, blocks) or default
+    return entries.Message(role=role, blocks=blocks), _category(native, blocks) or default
 
 
-def _category(native: JsonObject, blocks: tuple[Block, ...]) -> Category | None:
+def _category(native: entries.JsonObject, blocks: tuple[entries.Block, ...]) -> Category | None:
     """Name what most of a message is, as its kinds or else its opening tell it."""
-    texts = [block.text if isinstance(block, Text) else "" for block in blocks]
+    texts = [block.text if isinstance(block, entries.Text) else "" for block in blocks]
     if not texts:
         return None
     longest = max(range(len(texts)), key=lambda at: len(texts[at]))
@@ -121,12 +114,12 @@ def _category(native: JsonObject, blocks: tuple[Block, ...]) -> Category | None:
     return None
 
 
-def _model_blocks(kind: str, native: JsonObject) -> tuple[Block, ...]:
+def _model_blocks(kind: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:
     """Give what the model made. Encrypted reasoning is resent too, but cannot be counted."""
     match kind:
         case "reasoning":
             parts = (*objects_of(native, "summary"), *objects_of(native, "content"))
-            return tuple(Thinking(text=text_of(part, "text") or "") for part in parts)
+            return tuple(entries.Thinking(text=text_of(part, "text") or "") for part in parts)
         case "function_call":
             return (_call(native, text_of(native, "name"), text_of(native, "arguments") or "{}"),)
         case "custom_tool_call":
@@ -139,12 +132,12 @@ def _model_blocks(kind: str, native: JsonObject) -> tuple[Block, ...]:
             return _parts(native, "content")
 
 
-def _call(native: JsonObject, name: str | None, arguments: str) -> ToolCall:
+def _call(native: entries.JsonObject, name: str | None, arguments: str) -> entries.ToolCall:
     call_id = text_of(native, "call_id") or text_of(native, "id") or ""
-    return ToolCall(call_id=call_id, name=name or "", arguments=arguments)
+    return entries.ToolCall(call_id=call_id, name=name or "", arguments=arguments)
 
 
-def _tool_result(native: JsonObject, tool_names: Mapping[str, str]) -> ToolResult:
+def _tool_result(native: entries.JsonObject, tool_names: Mapping[str, str]) -> entries.ToolResult:
     call_id = text_of(native, "call_id") or ""
     output = object_of(native, "output")
     if output is not None:
@@ -152,9 +145,11 @@ def _tool_result(native: JsonObject, tool_names: Mapping[str, str]) -> ToolResul
         is_error = output.get("success") is False
     else:
         parts = _parts(native, "output")
-        is_error = any(_tells_failure(part.text) for part in parts[:1] if isinstance(part, Text))
+        is_error = any(
+            _tells_failure(part.text) for part in parts[:1] if isinstance(part, entries.Text)
+        )
     name = tool_names.get(call_id, "")
-    return ToolResult(call_id=call_id, name=name, content=parts, is_error=is_error)
+    return entries.ToolResult(call_id=call_id, name=name, content=parts, is_error=is_error)
 
 
 def _tells_failure(text: str) -> bool:
@@ -163,45 +158,47 @@ def _tells_failure(text: str) -> bool:
     return _FAILED.search(text[:_HEAD_CHARS]) is not None
 
 
-def _parts(native: JsonObject, key: str) -> tuple[Text | Image, ...]:
+def _parts(native: entries.JsonObject, key: str) -> tuple[entries.Text | entries.Image, ...]:
     """Read a text, or a list of texts and images; other parts count as the JSON that they are."""
     text = text_of(native, key)
     if text is not None:
-        return (Text(text=text),)
+        return (entries.Text(text=text),)
     return tuple(map(_part, objects_of(native, key)))
 
 
-def _part(part: JsonObject) -> Text | Image:
+def _part(part: entries.JsonObject) -> entries.Text | entries.Image:
     url = text_of(part, "image_url")
     if url is not None:
         found = _DATA_URL.match(url)
-        return Image(media_type=found[1] if found else "", size_bytes=len(url))
+        return entries.Image(media_type=found[1] if found else "", size_bytes=len(url))
     text = text_of(part, "text")
-    return Text(text=compact_json(part) if text is None else text)
+    return entries.Text(text=compact_json(part) if text is None else text)
 
 
-def _message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+def _message_of(
+    native: entries.JsonObject, tool_names: Mapping[str, str]
+) -> tuple[entries.Message, Category]:
     if not is_sent(native):
-        return Message(role="system", blocks=()), "system"
+        return entries.Message(role="system", blocks=()), "system"
     # The API takes a message without its type as well.
     message, category = to_message(native if "type" in native else _typed(native), tool_names)
-    text = plain_text(message) if category == "user" else ""
+    text = entries.plain_text(message) if category == "user" else ""
     if text.startswith(PREFACE):
         return message, "summary"
     return message, "injected" if is_injected(text) else category
 
 
-def _summary_of(native: JsonObject) -> str | None:
+def _summary_of(native: entries.JsonObject) -> str | None:
     message, _ = to_message(_typed(native), {})
-    return plain_text(message).removeprefix(PREFACE)
+    return entries.plain_text(message).removeprefix(PREFACE)
 
 
-def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
+def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.JsonObject:
     del n_tokens_before, at_ms  # the API refuses fields that it does not know
     return make_user_message(PREFACE + summary)
 
 
-def _typed(native: JsonObject) -> JsonObject:
+def _typed(native: entries.JsonObject) -> entries.JsonObject:
     return native | {"type": "message"}
 
 

@@ -5,8 +5,7 @@ Lines have no ids. Rollouts are only ever appended to, so a line's offset serves
 
 import msgspec
 
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats import json_line
 from ullage.formats.notes import own_note
 from ullage.formats.reading import make_entry, read_stub_fields

@@ -9,9 +9,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.transcript.context import Compaction, Context, ContextItem
-from ullage.core.transcript.entries import Entry, Header, Line, Lines
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
 from ullage.formats.agents.gemini import records
 from ullage.formats.agents.gemini.history import (

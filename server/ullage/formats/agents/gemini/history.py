@@ -11,10 +11,9 @@ from itertools import pairwise
 
 import msgspec
 
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category, ContextItem
-from ullage.core.transcript.entries import Entry, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index
-from ullage.core.transcript.message import JsonObject, Message, Role, ToolResult, Usage
 from ullage.formats.agents.gemini import messages
 from ullage.formats.agents.gemini.records import (
     Stub,
@@ -46,7 +45,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
-    records: tuple[JsonObject, ...]
+    records: tuple[entries.JsonObject, ...]
     """The messages as they are now, each in its last version."""
     snapshot: Snapshot | None
     refs: tuple[CompactionRef, ...]
@@ -54,23 +53,23 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     last_model: str | None
     """The model named last, in the live part or shortly above it."""
     n_entries: int
-    problems: tuple[Problem, ...]
+    problems: tuple[entries.Problem, ...]
 
 
-def read_history(lines: Lines, known: Index) -> History:
+def read_history(lines: entries.Lines, known: Index) -> History:
     return _Climb(lines, known).history()
 
 
-def read_snapshot(lines: Lines, ref: CompactionRef) -> Snapshot | None:
+def read_snapshot(lines: entries.Lines, ref: CompactionRef) -> Snapshot | None:
     """Read a compression from the place that an index points to."""
     line = next(lines_downwards(lines) if ref.offset == 0 else lines.forward(ref.offset), None)
     entry = None if line is None else read_entry(line)
-    found = _find_snapshot(entry.native) if isinstance(entry, Entry) else None
+    found = _find_snapshot(entry.native) if isinstance(entry, entries.Entry) else None
     return found if found is not None and found.message_id == ref.entry_id else None
 
 
 def items_of(
-    records: Iterable[JsonObject], snapshot: Snapshot | None
+    records: Iterable[entries.JsonObject], snapshot: Snapshot | None
 ) -> tuple[tuple[ContextItem, ...], bool]:
     """List the messages that are sent, and whether the snapshot is still among them."""
     listed = list(records)
@@ -91,7 +90,7 @@ def items_of(
 
 
 def items_of_record(
-    record: JsonObject,
+    record: entries.JsonObject,
     answered: set[str],
     *,
     category: Category | None = None,
@@ -105,7 +104,7 @@ def items_of_record(
     if is_user(record):
         parts = messages.parts_of(record)
         found = category or _user_category(record, parts)
-        role: Role = "tool" if found == "tool results" else "user"
+        role: entries.Role = "tool" if found == "tool results" else "user"
         return [_item(record, role, found, parts, is_kept=is_kept)] if parts else []
     if record.get("type") != "gemini":
         return []
@@ -118,19 +117,19 @@ def items_of_record(
     return items
 
 
-def is_user(record: JsonObject) -> bool:
+def is_user(record: entries.JsonObject) -> bool:
     return record.get("type") == "user"
 
 
 class _Climb:
     """The lines from the last one up: the live ones, then what only counts."""
 
-    def __init__(self, lines: Lines, known: Index) -> None:
+    def __init__(self, lines: entries.Lines, known: Index) -> None:
         self._lines = lines
         self._known = known
         self._walk = Walk(lines_upwards(lines), read_stub, known.covered_bytes)
-        self._live: list[JsonObject] = []
-        self._base: JsonObject = {}
+        self._live: list[entries.JsonObject] = []
+        self._base: entries.JsonObject = {}
         self._refs: dict[str, CompactionRef] = {}
         self._has_base = False
         self._is_model_known = False
@@ -165,7 +164,7 @@ class _Climb:
             problems=tuple(self._walk.problems),
         )
 
-    def _add_live(self, line: Line, stub: Stub) -> None:
+    def _add_live(self, line: entries.Line, stub: Stub) -> None:
         self._has_base = stub.is_base
         if stub.is_message and stub.model is not None and not self._is_model_known:
             self._is_model_known = True
@@ -173,7 +172,7 @@ class _Climb:
         if not (stub.is_base or stub.is_message or stub.rewind_to is not None):
             return
         entry = read_entry(line)
-        if isinstance(entry, Entry):
+        if isinstance(entry, entries.Entry):
             self._live.append(entry.native)
             if stub.is_base:
                 self._set_base(entry.native)
@@ -181,7 +180,7 @@ class _Climb:
             # A base that is too long to read still ends what stands above it.
             self._walk.problems.append(entry)
 
-    def _set_base(self, native: JsonObject) -> None:
+    def _set_base(self, native: entries.JsonObject) -> None:
         self._base = native
         records = reversed(objects_of(changes_of(native), "messages"))
         model = next((found for record in records if (found := text_of(record, "model"))), None)
@@ -189,10 +188,10 @@ class _Climb:
             self._is_model_known = True
             self._last_model = model
 
-    def _add_snapshot(self, line: Line, known_ids: set[str]) -> None:
+    def _add_snapshot(self, line: entries.Line, known_ids: set[str]) -> None:
         """Note a compression; where it was written again, the first place is the one."""
         entry = read_entry(line)
-        found = _find_snapshot(entry.native) if isinstance(entry, Entry) else None
+        found = _find_snapshot(entry.native) if isinstance(entry, entries.Entry) else None
         if found is not None and found.message_id not in known_ids:
             self._refs[found.message_id] = CompactionRef(
                 entry_id=found.message_id,
@@ -202,10 +201,10 @@ class _Climb:
             )
 
 
-def _find_snapshot(native: JsonObject) -> Snapshot | None:
+def _find_snapshot(native: entries.JsonObject) -> Snapshot | None:
     """Find the snapshot in the history that a line brings; the model acknowledges it."""
     records = objects_of(changes_of(native), "messages")
-    no_message: JsonObject = {}
+    no_message: entries.JsonObject = {}
     for record, following in pairwise((*records, no_message)):
         message_id, text = text_of(record, "id"), messages.text_in(record)
         if not message_id or record.get("type") != "user" or SNAPSHOT not in text:
@@ -222,12 +221,12 @@ def _find_snapshot(native: JsonObject) -> Snapshot | None:
     return None
 
 
-def _replayed(natives: Iterator[JsonObject]) -> list[JsonObject]:
+def _replayed(natives: Iterator[entries.JsonObject]) -> list[entries.JsonObject]:
     """Apply the lines as the agent does when it loads a chat (0.61.0).
 
     A rewind takes its target too; one to an unknown message takes all.
     """
-    records: dict[str, JsonObject] = {}
+    records: dict[str, entries.JsonObject] = {}
     for native in natives:
         target = text_of(native, "$rewindTo")
         message_id = text_of(native, "id")
@@ -245,7 +244,7 @@ def _replayed(natives: Iterator[JsonObject]) -> list[JsonObject]:
     return list(records.values())
 
 
-def _usage(record: JsonObject) -> Usage | None:
+def _usage(record: entries.JsonObject) -> entries.Usage | None:
     """Read the tokens of an answer; the total is the request's alone.
 
     Gemini measures its context by `input`, the tokens of the last prompt, which include those
@@ -260,20 +259,23 @@ def _usage(record: JsonObject) -> Usage | None:
 
 
 def _item(
-    record: JsonObject,
-    role: Role,
+    record: entries.JsonObject,
+    role: entries.Role,
     category: Category,
-    parts: list[JsonObject],
+    parts: list[entries.JsonObject],
     *,
     is_kept: bool,
-    usage: Usage | None = None,
+    usage: entries.Usage | None = None,
 ) -> ContextItem:
     blocks = tuple(messages.to_block(part) for part in parts)
     model = text_of(record, "model") if role == "assistant" else None
-    native: JsonObject = {"role": "model" if role == "assistant" else "user", "parts": parts}
+    native: entries.JsonObject = {
+        "role": "model" if role == "assistant" else "user",
+        "parts": parts,
+    }
     return ContextItem(
         entry_id=text_of(record, "id") or "",
-        message=Message(role=role, blocks=blocks, model=model, usage=usage),
+        message=entries.Message(role=role, blocks=blocks, model=model, usage=usage),
         category=category,
         native=native,
         at_ms=ms_of(record),
@@ -281,8 +283,8 @@ def _item(
     )
 
 
-def _user_category(record: JsonObject, parts: list[JsonObject]) -> Category:
-    if any(isinstance(messages.to_block(part), ToolResult) for part in parts):
+def _user_category(record: entries.JsonObject, parts: list[entries.JsonObject]) -> Category:
+    if any(isinstance(messages.to_block(part), entries.ToolResult) for part in parts):
         return "tool results"
     text = messages.text_in(record)
     if text.startswith("<session_context>"):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.core.transcript.message import Block, Image, JsonObject, Text, ToolCall, ToolResult
+from ullage.core.transcript.entries import Block, Image, JsonObject, Text, ToolCall, ToolResult
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
 from ullage.formats.reading import make_entry
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.transcript.context import Compaction, Context, ContextItem, Sketch
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain, linear_chain
-from ullage.core.transcript.message import JsonObject
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
 from ullage.formats.agents.openclaw import entries
 from ullage.formats.agents.openclaw.edit import EDITOR

@@ -2,8 +2,7 @@
 
 from ullage.core.change.edit import CompactionEdit
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import Entry, Lines
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Entry, JsonObject, Lines
 from ullage.formats.agents.openclaw.entries import EVENT_DETAILS, events_time
 from ullage.formats.agents.openclaw.path import read_event
 from ullage.formats.json_line import iso_ms, object_of, objects_of, text_of, texts_of

@@ -23,8 +23,7 @@ from ullage.core.change.edit import (
     by_entry,
 )
 from ullage.core.transcript.context import Compaction, Context, ContextItem
-from ullage.core.transcript.entries import Entry, Header, Line, Lines
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.agent_info import Editor
 from ullage.formats.agents.openclaw.compaction import (

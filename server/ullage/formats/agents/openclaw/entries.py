@@ -12,8 +12,7 @@ import msgspec
 
 from ullage.core.change.edit import PruneEdit, UndoEdit
 from ullage.core.transcript.context import Context, PruneRecord
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.message import JsonObject
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats import json_line
 from ullage.formats.json_line import compact_json, iso_ms, ms_of, object_of, text_of
 from ullage.formats.notes import to_prune_record

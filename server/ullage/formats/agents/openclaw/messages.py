@@ -3,20 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category, is_injected
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    JsonObject,
-    Message,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-    plain_text,
-)
 from ullage.formats.in_memory import InMemory, prune_content
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
@@ -28,7 +16,7 @@ _SUMMARY_HEAD = (
 _BRANCH_HEAD = (
     "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
 )
-_ROLES: dict[str, tuple[Role, Category]] = {
+_ROLES: dict[str, tuple[entries.Role, Category]] = {
     "system": ("system", "system"),
     "user": ("user", "user"),
     "assistant": ("assistant", "assistant"),
@@ -41,13 +29,13 @@ _ROLES: dict[str, tuple[Role, Category]] = {
 }
 
 
-def to_message(native: JsonObject) -> tuple[Message, Category]:
+def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
     """Give a message as pi sends it to the model; roles that pi drops come out empty."""
     name = text_of(native, "role") or ""
     role, category = _ROLES.get(name, ("user", "injected"))
-    message = Message(role=role, blocks=_blocks(name, native))
+    message = entries.Message(role=role, blocks=_blocks(name, native))
     if name == "assistant":
-        message = Message(
+        message = entries.Message(
             role=role,
             blocks=message.blocks,
             model=text_of(native, "model"),
@@ -56,7 +44,9 @@ def to_message(native: JsonObject) -> tuple[Message, Category]:
     return message, category
 
 
-def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+def prune_message(
+    native: entries.JsonObject, replacements: Sequence[Replacement]
+) -> entries.JsonObject:
     """Put placeholders into a message in the agent's own shape; the rest stays as it is."""
     is_result = native.get("role") in ("toolResult", "tool")
     call_id = (text_of(native, "toolCallId") or "") if is_result else None
@@ -66,13 +56,15 @@ def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> Js
     return prune_content(native, replacements, call_id=call_id, is_image=_is_image)
 
 
-def _blocks(name: str, native: JsonObject) -> tuple[Block, ...]:
+def _blocks(name: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:
     match name:
         case "toolResult" | "tool":
             parts = _content(native)
-            content = tuple(part for part in parts if isinstance(part, Text | Image))
+            content = tuple(
+                part for part in parts if isinstance(part, entries.Text | entries.Image)
+            )
             return (
-                ToolResult(
+                entries.ToolResult(
                     call_id=text_of(native, "toolCallId") or "",
                     name=text_of(native, "toolName") or "",
                     content=content,
@@ -82,38 +74,42 @@ def _blocks(name: str, native: JsonObject) -> tuple[Block, ...]:
         case "bashExecution":
             if native.get("excludeFromContext"):
                 return ()
-            return (Text(text=_bash_text(native)),)
+            return (entries.Text(text=_bash_text(native)),)
         case "branchSummary":
-            return (Text(text=f"{_BRANCH_HEAD}{text_of(native, 'summary') or ''}</summary>"),)
+            return (
+                entries.Text(text=f"{_BRANCH_HEAD}{text_of(native, 'summary') or ''}</summary>"),
+            )
         case "compactionSummary":
-            return (Text(text=f"{_SUMMARY_HEAD}{text_of(native, 'summary') or ''}\n</summary>"),)
+            return (
+                entries.Text(text=f"{_SUMMARY_HEAD}{text_of(native, 'summary') or ''}\n</summary>"),
+            )
         case "user" | "assistant" | "custom" | "system":
             return _content(native)
         case _:
             return ()
 
 
-def _content(native: JsonObject) -> tuple[Block, ...]:
+def _content(native: entries.JsonObject) -> tuple[entries.Block, ...]:
     content = text_of(native, "content")
     if content is not None:
-        return (Text(text=content),) if content else ()
+        return (entries.Text(text=content),) if content else ()
     blocks = (_block(block) for block in objects_of(native, "content"))
     return tuple(block for block in blocks if block is not None)
 
 
-def _block(block: JsonObject) -> Block | None:
+def _block(block: entries.JsonObject) -> entries.Block | None:
     match block.get("type"):
         case "text":
-            return Text(text=text_of(block, "text") or "")
+            return entries.Text(text=text_of(block, "text") or "")
         case "thinking":
-            return Thinking(text=text_of(block, "thinking") or "")
+            return entries.Thinking(text=text_of(block, "thinking") or "")
         case "image":
-            return Image(
+            return entries.Image(
                 media_type=text_of(block, "mimeType") or "",
                 size_bytes=len(text_of(block, "data") or ""),
             )
         case "toolCall":
-            return ToolCall(
+            return entries.ToolCall(
                 call_id=text_of(block, "id") or "",
                 name=text_of(block, "name") or "",
                 arguments=compact_json(block.get("arguments", {})),
@@ -122,7 +118,7 @@ def _block(block: JsonObject) -> Block | None:
             return None
 
 
-def _usage(native: JsonObject) -> Usage | None:
+def _usage(native: entries.JsonObject) -> entries.Usage | None:
     """Read the usage of an answer; failed and aborted answers report nothing but zeros."""
     usage = object_of(native, "usage")
     if usage is None or native.get("stopReason") in ("error", "aborted"):
@@ -131,7 +127,7 @@ def _usage(native: JsonObject) -> Usage | None:
     return make_usage(*counts, n_total=int_of(usage, "totalTokens") or None)
 
 
-def _bash_text(native: JsonObject) -> str:
+def _bash_text(native: entries.JsonObject) -> str:
     output = text_of(native, "output")
     text = f"Ran `{text_of(native, 'command') or ''}`\n"
     text += f"```\n{output}\n```" if output else "(no output)"
@@ -146,26 +142,28 @@ def _bash_text(native: JsonObject) -> str:
     return text
 
 
-def _is_image(block: JsonObject) -> bool:
+def _is_image(block: entries.JsonObject) -> bool:
     return block.get("type") == "image"
 
 
-def _message_of(native: JsonObject, tool_names: Mapping[str, str]) -> tuple[Message, Category]:
+def _message_of(
+    native: entries.JsonObject, tool_names: Mapping[str, str]
+) -> tuple[entries.Message, Category]:
     del tool_names  # a result of pi names its tool
     message, category = to_message(native)
-    if category == "user" and is_injected(plain_text(message)):
+    if category == "user" and is_injected(entries.plain_text(message)):
         category = "injected"
     return message, category
 
 
-def _summary_of(native: JsonObject) -> str | None:
+def _summary_of(native: entries.JsonObject) -> str | None:
     """Give a compaction's summary; that of a branch is of the same category."""
     if native.get("role") != "compactionSummary":
         return None
     return text_of(native, "summary") or ""
 
 
-def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> JsonObject:
+def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.JsonObject:
     return {
         "role": "compactionSummary",
         "summary": summary,

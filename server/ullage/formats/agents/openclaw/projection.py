@@ -5,9 +5,16 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.transcript.context import Category, ContextItem
-from ullage.core.transcript.entries import Entry, Header, Lines, MemoryLines
+from ullage.core.transcript.entries import (
+    Entry,
+    Header,
+    JsonObject,
+    Lines,
+    MemoryLines,
+    ToolCall,
+    ToolResult,
+)
 from ullage.core.transcript.lineage import EMPTY_INDEX
-from ullage.core.transcript.message import JsonObject, ToolCall, ToolResult
 from ullage.formats.agents.openclaw.entries import notes_of, read_entry, summary_message
 from ullage.formats.agents.openclaw.messages import to_message
 from ullage.formats.agents.openclaw.path import ActivePath, names_model, read_path

@@ -15,11 +15,12 @@ from ullage.core.transcript.context import Compaction, Context
 from ullage.core.transcript.entries import (
     Entry,
     Header,
+    JsonObject,
     Lines,
     Problem,
+    Usage,
 )
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, linear_chain
-from ullage.core.transcript.message import JsonObject, Usage
 from ullage.formats.agent_info import AgentInfo, Env, Home
 from ullage.formats.agents.opencode import messages
 from ullage.formats.json_line import text_of

@@ -9,19 +9,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
+from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category, ContextItem
-from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
-from ullage.core.transcript.message import (
-    Block,
-    Image,
-    JsonObject,
-    Message,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
 from ullage.formats import json_line
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_entry, make_usage
@@ -35,7 +24,7 @@ ASKED_FOR_SUBTASK = "The following tool was executed by the user"
 UNSENT_FILES = ("text/plain", "application/x-directory")
 """opencode puts these into texts beside them."""
 _UNSENT_PARTS = frozenset({"step-start", "step-finish", "patch", "snapshot", "retry", "agent"})
-_NO_FILES: JsonObject = {"attachments": list[object]()}
+_NO_FILES: entries.JsonObject = {"attachments": list[object]()}
 _IDS = ("id", "sessionID", "messageID")
 NOT_A_MESSAGE = "line is not a message of opencode"
 
@@ -47,7 +36,7 @@ class Revert(msgspec.Struct, frozen=True, kw_only=True):
     part_id: str | None
 
 
-def items_of(entry: Entry, *, is_after_boundary: bool) -> tuple[ContextItem, ...]:
+def items_of(entry: entries.Entry, *, is_after_boundary: bool) -> tuple[ContextItem, ...]:
     """Give the messages that an entry sends; failed answers send none."""
     if entry.kind == "user":
         found = _user_item(entry)
@@ -69,7 +58,7 @@ def items_of(entry: Entry, *, is_after_boundary: bool) -> tuple[ContextItem, ...
     )
 
 
-def usage_of(entry: Entry) -> Usage | None:
+def usage_of(entry: entries.Entry) -> entries.Usage | None:
     """Read the tokens of an answer; those of a summary tell nothing of the context after it."""
     info = info_of(entry)
     tokens = object_of(info, "tokens")
@@ -82,7 +71,9 @@ def usage_of(entry: Entry) -> Usage | None:
     return make_usage(n_input, n_output + n_reasoning, n_read, n_write, n_total)
 
 
-def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
+def prune_message(
+    native: entries.JsonObject, replacements: Sequence[Replacement]
+) -> entries.JsonObject:
     """Put placeholders into a message; in memory only, for its database is not ours to write.
 
     One message holds a whole answer with its calls: all replacements in it go in together.
@@ -94,7 +85,7 @@ def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> Js
     return native if pruned == parts else native | {"parts": list(pruned)}
 
 
-def _user_item(entry: Entry) -> Iterator[tuple[str, Message, Category]]:
+def _user_item(entry: entries.Entry) -> Iterator[tuple[str, entries.Message, Category]]:
     parts = parts_of(entry)
     blocks = tuple(block for block in map(_user_block, parts) if block is not None)
     if not blocks:
@@ -104,31 +95,31 @@ def _user_item(entry: Entry) -> Iterator[tuple[str, Message, Category]]:
         category = "summary"
     elif all(part.get("synthetic") is True for part in parts if part.get("type") == "text"):
         category = "injected" if any(part.get("type") == "text" for part in parts) else "user"
-    yield entry.entry_id, Message(role="user", blocks=blocks), category
+    yield entry.entry_id, entries.Message(role="user", blocks=blocks), category
 
 
-def _user_block(part: JsonObject) -> Block | None:
+def _user_block(part: entries.JsonObject) -> entries.Block | None:
     match part.get("type"):
         case "text" if not part.get("ignored"):
             text = text_of(part, "text")
-            return Text(text=text) if text else None
+            return entries.Text(text=text) if text else None
         case "file" if text_of(part, "mime") not in UNSENT_FILES:
             return _file(part)
         case "compaction":
-            return Text(text=ASKED_FOR_SUMMARY)
+            return entries.Text(text=ASKED_FOR_SUMMARY)
         case "subtask":
-            return Text(text=ASKED_FOR_SUBTASK)
+            return entries.Text(text=ASKED_FOR_SUBTASK)
         case _:
             return None
 
 
-def _assistant_items(entry: Entry) -> Iterator[tuple[str, Message, Category]]:
+def _assistant_items(entry: entries.Entry) -> Iterator[tuple[str, entries.Message, Category]]:
     info = info_of(entry)
     model = text_of(info, "modelID")
     category: Category = "summary" if is_summary(entry) else "assistant"
     steps = [step for step in _steps(entry) if any(_blocks(part) for part in step)]
     for at, step in enumerate(steps):
-        message = Message(
+        message = entries.Message(
             role="assistant",
             blocks=tuple(block for part in step for block in _blocks(part)),
             model=model,
@@ -137,13 +128,13 @@ def _assistant_items(entry: Entry) -> Iterator[tuple[str, Message, Category]]:
         yield (text_of(step[0], "id") or "") if at else entry.entry_id, message, category
         for part in step:
             if part.get("type") == "tool":
-                result = Message(role="tool", blocks=(_result(part),))
+                result = entries.Message(role="tool", blocks=(_result(part),))
                 yield text_of(part, "id") or entry.entry_id, result, "tool results"
 
 
-def _steps(entry: Entry) -> list[list[JsonObject]]:
+def _steps(entry: entries.Entry) -> list[list[entries.JsonObject]]:
     """Part an answer where its model was called again."""
-    steps: list[list[JsonObject]] = [[]]
+    steps: list[list[entries.JsonObject]] = [[]]
     for part in parts_of(entry):
         if part.get("type") == "step-start":
             steps.append([])
@@ -152,17 +143,17 @@ def _steps(entry: Entry) -> list[list[JsonObject]]:
     return steps
 
 
-def _blocks(part: JsonObject) -> tuple[Block, ...]:
+def _blocks(part: entries.JsonObject) -> tuple[entries.Block, ...]:
     match part.get("type"):
         case "text":
             text = text_of(part, "text")
-            return (Text(text=text),) if text else ()
+            return (entries.Text(text=text),) if text else ()
         case "reasoning":
             text = text_of(part, "text")
-            return (Thinking(text=text),) if text else ()
+            return (entries.Thinking(text=text),) if text else ()
         case "tool":
             state = object_of(part, "state") or {}
-            call = ToolCall(
+            call = entries.ToolCall(
                 call_id=text_of(part, "callID") or "",
                 name=text_of(part, "tool") or "",
                 arguments=compact_json(state.get("input", {})),
@@ -172,10 +163,10 @@ def _blocks(part: JsonObject) -> tuple[Block, ...]:
             return ()
 
 
-def _result(part: JsonObject) -> ToolResult:
+def _result(part: entries.JsonObject) -> entries.ToolResult:
     state = object_of(part, "state") or {}
     is_error = False
-    files: tuple[JsonObject, ...] = ()
+    files: tuple[entries.JsonObject, ...] = ()
     match state.get("status"):
         case "completed" if _is_cleared(state):
             text = CLEARED
@@ -189,29 +180,31 @@ def _result(part: JsonObject) -> ToolResult:
         case _:
             is_error = True
             text = INTERRUPTED
-    return ToolResult(
+    return entries.ToolResult(
         call_id=text_of(part, "callID") or "",
         name=text_of(part, "tool") or "",
-        content=(Text(text=text), *map(_file, files)),
+        content=(entries.Text(text=text), *map(_file, files)),
         is_error=is_error,
     )
 
 
-def _output_before_interruption(state: JsonObject) -> str | None:
+def _output_before_interruption(state: entries.JsonObject) -> str | None:
     metadata = object_of(state, "metadata") or {}
     return text_of(metadata, "output") if metadata.get("interrupted") is True else None
 
 
-def _is_cleared(state: JsonObject) -> bool:
+def _is_cleared(state: entries.JsonObject) -> bool:
     return bool((object_of(state, "time") or {}).get("compacted"))
 
 
-def _file(part: JsonObject) -> Image:
+def _file(part: entries.JsonObject) -> entries.Image:
     """Give a file that is sent encoded; all kinds of them are images to the core."""
-    return Image(media_type=text_of(part, "mime") or "", size_bytes=len(text_of(part, "url") or ""))
+    return entries.Image(
+        media_type=text_of(part, "mime") or "", size_bytes=len(text_of(part, "url") or "")
+    )
 
 
-def _is_failed(entry: Entry) -> bool:
+def _is_failed(entry: entries.Entry) -> bool:
     """Whether an answer ended in an error; one that the user broke off is sent if it said much."""
     info = info_of(entry)
     if not info.get("error"):
@@ -221,7 +214,7 @@ def _is_failed(entry: Entry) -> bool:
     return not (is_aborted and says_much)
 
 
-def _native(entry: Entry) -> JsonObject:
+def _native(entry: entries.Entry) -> entries.JsonObject:
     """Give a message with the parts of it that are sent, pruned output as it is sent."""
     parts: list[object] = []
     for part in parts_of(entry):
@@ -237,7 +230,9 @@ def _native(entry: Entry) -> JsonObject:
     return entry.native | {"parts": parts}
 
 
-def _pruned_part(part: JsonObject, outputs: set[str | None], images: set[str | None]) -> JsonObject:
+def _pruned_part(
+    part: entries.JsonObject, outputs: set[str | None], images: set[str | None]
+) -> entries.JsonObject:
     if part.get("type") == "file" and None in images:
         if text_of(part, "mime") in UNSENT_FILES:
             return part
@@ -256,7 +251,7 @@ def _pruned_part(part: JsonObject, outputs: set[str | None], images: set[str | N
     return part
 
 
-def _without_output(state: JsonObject) -> JsonObject:
+def _without_output(state: entries.JsonObject) -> entries.JsonObject:
     pruned = state | _NO_FILES if "attachments" in state else dict(state)
     if "output" in state:
         pruned["output"] = PRUNED_OUTPUT
@@ -269,13 +264,13 @@ def _without_output(state: JsonObject) -> JsonObject:
     return pruned
 
 
-def read_header(lines: Lines) -> Header | None:
+def read_header(lines: entries.Lines) -> entries.Header | None:
     """Recognize a session by its first line, which holds the session's row."""
     session = _session_of(lines)
     session_id = None if session is None else json_line.text_of(session, "id")
     if session is None or session_id is None:
         return None
-    return Header(
+    return entries.Header(
         agent="opencode",
         session_id=session_id,
         version=0,
@@ -284,13 +279,15 @@ def read_header(lines: Lines) -> Header | None:
     )
 
 
-def read_revert(lines: Lines) -> Revert | None:
+def read_revert(lines: entries.Lines) -> Revert | None:
     session = _session_of(lines) or {}
     text = json_line.text_of(session, "revert")
     revert = (
         json_line.object_of(session, "revert")
         if text is None
-        else json_line.as_object(json_line.decode_object(Line(0, text.encode("utf-8", "replace"))))
+        else json_line.as_object(
+            json_line.decode_object(entries.Line(0, text.encode("utf-8", "replace")))
+        )
     )
     message_id = None if revert is None else json_line.text_of(revert, "messageID")
     if revert is None or message_id is None:
@@ -298,7 +295,7 @@ def read_revert(lines: Lines) -> Revert | None:
     return Revert(message_id=message_id, part_id=json_line.text_of(revert, "partID"))
 
 
-def read_entry(line: Line) -> Entry | Problem | None:
+def read_entry(line: entries.Line) -> entries.Entry | entries.Problem | None:
     """Read a message; None for blank lines and the session's own."""
     native = json_line.read_object(line)
     if not isinstance(native, dict):
@@ -306,7 +303,7 @@ def read_entry(line: Line) -> Entry | Problem | None:
     info = json_line.object_of(native, "info")
     if info is None:
         is_session = json_line.object_of(native, "session") is not None
-        return None if is_session else Problem(offset=line.offset, message=NOT_A_MESSAGE)
+        return None if is_session else entries.Problem(offset=line.offset, message=NOT_A_MESSAGE)
     return make_entry(
         line,
         native,
@@ -316,7 +313,7 @@ def read_entry(line: Line) -> Entry | Problem | None:
     )
 
 
-def without_reverted(entry: Entry, revert: Revert | None) -> Entry | None:
+def without_reverted(entry: entries.Entry, revert: Revert | None) -> entries.Entry | None:
     """Apply a revert; ids grow with time, and opencode too compares them as text."""
     if revert is None or entry.entry_id < revert.message_id:
         return entry
@@ -328,26 +325,26 @@ def without_reverted(entry: Entry, revert: Revert | None) -> Entry | None:
     return msgspec.structs.replace(entry, native=entry.native | {"parts": list(parts[:n_kept])})
 
 
-def info_of(entry: Entry) -> JsonObject:
+def info_of(entry: entries.Entry) -> entries.JsonObject:
     return json_line.object_of(entry.native, "info") or {}
 
 
-def parts_of(entry: Entry) -> tuple[JsonObject, ...]:
+def parts_of(entry: entries.Entry) -> tuple[entries.JsonObject, ...]:
     return json_line.objects_of(entry.native, "parts")
 
 
-def created_ms(entry: Entry) -> int | None:
+def created_ms(entry: entries.Entry) -> int | None:
     return json_line.int_of(json_line.object_of(info_of(entry), "time") or {}, "created")
 
 
-def compaction_part(entry: Entry) -> JsonObject | None:
+def compaction_part(entry: entries.Entry) -> entries.JsonObject | None:
     """Give the part by which a user's message asks for a compaction."""
     if entry.kind != "user":
         return None
     return next((part for part in parts_of(entry) if part.get("type") == "compaction"), None)
 
 
-def is_summary(entry: Entry) -> bool:
+def is_summary(entry: entries.Entry) -> bool:
     """Whether a message is the summary of a compaction that came to its end."""
     info = info_of(entry)
     return (
@@ -358,7 +355,7 @@ def is_summary(entry: Entry) -> bool:
     )
 
 
-def _session_of(lines: Lines) -> JsonObject | None:
+def _session_of(lines: entries.Lines) -> entries.JsonObject | None:
     first = next(lines.forward(), None)
     native = None if first is None else json_line.decode_object(first)
     return (
