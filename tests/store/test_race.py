@@ -38,13 +38,13 @@ from pathlib import Path
 from store.changing import occasion, record
 from ullage.core.change.edit import Append, LineChange, Rewrite
 from ullage.errors import Refused
-from ullage.store.change import lease, session_lock
+from ullage.store.change import session_lock
 from ullage.store.change.make import apply_change
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import look_at
 # Idle for no time at all: what is tried here is what holds where that look was wrong.
 session_lock.QUIET_S = 0.0
-lease.PATIENCE_S = 0.02
+session_lock.PATIENCE_S = 0.02
 root, name, n_tries = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 places = Places(cwd=root, home=root, env={}, state_folder=root / "state")
 path = root / "agent" / "s.jsonl"
