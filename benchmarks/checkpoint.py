@@ -20,7 +20,8 @@ import sessions as growing
 from summaries import quality_sessions
 
 from ullage.app.checkpoint.write import build_checkpoint, kept_facts
-from ullage.app.sessions.load import Loaded, load, open_session, with_items
+from ullage.app.sessions.load import Loaded, load, with_items
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import (

@@ -10,7 +10,8 @@ from ullage.app.change.make import Made
 from ullage.app.change.restore import RestorePlan, Target, plan_restore, restore
 from ullage.app.change.undo import Undone, plan_undo, undo
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config, Policy

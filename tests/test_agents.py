@@ -18,7 +18,8 @@ from ullage.app.documents.kind import INSTRUCTION_NAMES, MEMORY_NAME
 from ullage.app.gauge.inspect import fill
 from ullage.app.gauge.session_list import report_sessions, sessions_text
 from ullage.app.install.agents import TARGETS
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.transcript.entries import Agent, Header, MessageFormat

@@ -5,10 +5,15 @@ import alone takes longer than a hook may, and which ends with 2 for wrong argum
 that is a hook which stops the user's work.
 """
 
+import gc
 import sys
+
+YOUNG_OBJECTS = 50_000
+"""Python looks for garbage after 700 new objects, which imports make many times and never free."""
 
 
 def main() -> None:
+    gc.set_threshold(YOUNG_OBJECTS)
     match sys.argv[1:]:
         case ["hook", *arguments] if arguments != ["--help"]:
             from ullage.agent.hook import run_hook

@@ -11,7 +11,8 @@ from pi_files import PiFile, json_line
 from planning import SMALL, compacted, planned, undone
 from ullage.app.change.compact import compact
 from ullage.app.gauge.history import history
-from ullage.app.sessions.load import open_session, read
+from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places

@@ -7,7 +7,8 @@ import pytest
 from pi_files import PiFile
 from planning import SMALL, compacted
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.sessions.load import load, open_session
+from ullage.app.sessions.load import load
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import CheckpointSettings
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places

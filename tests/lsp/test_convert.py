@@ -8,7 +8,8 @@ from lsprotocol.types import DiagnosticSeverity
 
 from pi_files import MODEL, PiFile
 from running import Place
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.convert import path_of, uri_of
 from ullage.lsp.documents.diagnostics import utilization

@@ -16,7 +16,8 @@ from planning import compacted, restored, undone
 from reading import read as read_bytes
 from running import WAIT_S
 from ullage.app.gauge.status_text import report_context
-from ullage.app.sessions.load import load, open_session, read
+from ullage.app.sessions.load import load, read
+from ullage.app.sessions.open import open_session
 from ullage.app.transfer.branch import plan_branch, write_branch
 from ullage.app.transfer.bundle import plan_export, plan_import, write_export, write_import
 from ullage.app.transfer.doctor import check_up, plan_copy, write_copy

@@ -14,7 +14,7 @@ import pytest
 from loopback_model import Answer, Json, LoopbackModel
 from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
 from running import WAIT_S
-from ullage.app.sessions.load import open_session
+from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.store.files.places import folder_name
 

@@ -11,7 +11,8 @@ from ullage.app.change.compact_report import done_text, preview_text
 from ullage.app.change.undo import plan_undo, undo
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.gauge.status_text import status_text
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config

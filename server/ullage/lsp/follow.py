@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from ullage.app.sessions.find import database_folders, look, session_folders
 from ullage.app.sessions.follow import FollowedSession, stamp_of, start, update
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.errors import NotATranscript, SessionNotFound, UllageError
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.config import look_at_config

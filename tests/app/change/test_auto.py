@@ -21,7 +21,7 @@ from ullage.app.change.compact import Plan
 from ullage.app.change.nudge import claim_nudge, is_question_open
 from ullage.app.change.prune import Pruning
 from ullage.app.change.undo import plan_undo_of, undo
-from ullage.app.sessions.load import open_session
+from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn
 from ullage.core.config.settings import Config, Policy

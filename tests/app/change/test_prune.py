@@ -8,7 +8,8 @@ from database_files import OpencodeSession, tool_part
 from pi_files import PiFile
 from planning import loaded, undone
 from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
-from ullage.app.sessions.load import open_session, read
+from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.config.settings import Config, Policy
 from ullage.errors import Refused, UnknownItem, WriteNotSupported

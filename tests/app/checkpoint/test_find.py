@@ -20,7 +20,8 @@ from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import Trigger, Written, build_checkpoint, write_checkpoint
-from ullage.app.sessions.load import open_session, read
+from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.captured import ToolEvent
 from ullage.core.config.settings import CheckpointSettings, Config, Policy
 from ullage.core.facts.pins import Pin

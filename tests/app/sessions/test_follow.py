@@ -13,7 +13,8 @@ from claude_files import ClaudeFile, claude_files
 from pi_files import PiFile, conversation, pi_files
 from profiles import examples
 from ullage.app.sessions.follow import FollowedSession, new_events, start, update
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.captured import Event, MessageEvent, ToolEvent, events_of
 from ullage.core.config.settings import Config
 from ullage.core.transcript.tokens import estimate

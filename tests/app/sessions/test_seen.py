@@ -7,7 +7,7 @@ import pytest
 from pi_files import conversation
 from running import Place
 from ullage.app.sessions.find import Seen, to_show
-from ullage.app.sessions.load import open_session
+from ullage.app.sessions.open import open_session
 
 
 def seen(place: Place, name: str, *, age_s: float, is_live: bool = True) -> Seen:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pi_files import conversation, pi_files
 from profiles import examples
-from ullage.app.sessions.load import load, open_session
+from ullage.app.sessions.load import load
+from ullage.app.sessions.open import open_session
 from ullage.app.transfer.bundle import plan_export, plan_import, write_import
 from ullage.core.checkpoint.bundle import MAX_BUNDLE_BYTES, digest
 from ullage.core.config.settings import Config

@@ -6,7 +6,8 @@ import pytest
 
 from claude_files import ClaudeFile
 from pi_files import PiFile, conversation, entry_line
-from ullage.app.sessions.load import open_session, read
+from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.app.transfer.doctor import Checkup, check_up, plan_copy, report_checkup, write_copy
 from ullage.errors import FileExists, NotATranscript, NotRepairable, StorageError
 from ullage.store.files.places import Places

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.text.prose import quote_as_data
+from ullage.core.text.quoting import quote_as_data
 
 OPENINGS = (
     "[Post-compaction checkpoint restore]",

@@ -16,7 +16,8 @@ from model_server import ModelServer, head, serving
 from pi_files import conversation
 from running import WAIT_S, idle
 from ullage.app.change.preview import make_preview
-from ullage.app.sessions.load import load, open_session
+from ullage.app.sessions.load import load
+from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import Config
 from ullage.core.summary.preview import MARKER

@@ -6,7 +6,8 @@ from pathlib import Path
 from pi_files import MODEL, PiFile, grow
 from running import Place
 from ullage.app.gauge.inspect import fill
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.views.gauge import MAX_SHARES, gauge_tooltip
 

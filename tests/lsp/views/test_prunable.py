@@ -2,7 +2,8 @@
 
 from pi_files import conversation
 from running import Place
-from ullage.app.sessions.load import load, open_session
+from ullage.app.sessions.load import load
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.lsp.protocol import PrunableResult
 from ullage.lsp.views.window import prunable_result

@@ -17,7 +17,8 @@ import msgspec
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.memory.flush import Flushed, FlushPlan, try_flush
-from ullage.app.sessions.load import Loaded, is_running, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import is_running, open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.edit import Append, FileChange, NewSession, changed_lines
 from ullage.core.change.receipt import Occasion, ReceiptKind

@@ -17,7 +17,8 @@ from ullage.app.change.make import Made
 from ullage.app.gauge.status_text import ago
 from ullage.app.memory.flush import flush_log_name, plan_flush_before
 from ullage.app.memory.report import flush_gist, flush_listing
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse, WrittenSummary
 from ullage.core.change.compaction import Unneeded
 from ullage.core.config.settings import Config

@@ -4,7 +4,8 @@ import msgspec
 
 from ullage.app.change.check_material import CheckMaterial
 from ullage.app.change.preview import CompactionPreview, is_outdated
-from ullage.app.sessions.load import open_session, read
+from ullage.app.sessions.load import read
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.summary.pins import carried_pins
 from ullage.core.config.settings import Config

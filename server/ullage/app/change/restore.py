@@ -12,7 +12,8 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.change.make import now_text
 from ullage.app.checkpoint.resume import restore_text
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint

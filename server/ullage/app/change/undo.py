@@ -9,7 +9,8 @@ from ullage.app.change import make
 from ullage.app.change.auto import decline
 from ullage.app.change.nudge import remember_return, strongest_layer
 from ullage.app.memory.report import flushed_log_name
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import hidden_tokens
 from ullage.core.change.edit import FileChange, NewSession, UndoEdit

@@ -6,7 +6,8 @@ from typing import Literal
 import msgspec
 
 from ullage.app.sessions.find import subagent_sessions, workspace_sessions
-from ullage.app.sessions.load import is_running, load
+from ullage.app.sessions.load import load
+from ullage.app.sessions.open import is_running
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens

@@ -8,7 +8,8 @@ import msgspec
 from ullage.app.change.auto import change_breaker
 from ullage.app.config.load import load_config
 from ullage.app.runtime.progress import SessionProgress, progress_of, state_of
-from ullage.app.sessions.load import counts_for, open_session, read
+from ullage.app.sessions.load import counts_for, read
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.breaker import Breaker
 from ullage.core.config.settings import Config

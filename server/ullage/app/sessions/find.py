@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.load import open_session, recognize_session
+from ullage.app.sessions.open import open_session, recognize_session
 from ullage.app.sessions.session import Session
 from ullage.core.gauge.gauge import Band, Gauge
 from ullage.core.transcript.entries import Agent, Header

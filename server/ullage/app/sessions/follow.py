@@ -4,7 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.load import Loaded, counts_for, measure_reading, open_session, read
+from ullage.app.sessions.load import Loaded, counts_for, measure_reading, read
+from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.captured import Event, events_of

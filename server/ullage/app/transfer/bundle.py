@@ -10,7 +10,8 @@ import msgspec
 from ullage.app.change.make import now_text
 from ullage.app.change.restore import NewFile, new_file, write_session
 from ullage.app.checkpoint.write import build_checkpoint
-from ullage.app.sessions.load import Loaded, open_session, read
+from ullage.app.sessions.load import Loaded, read
+from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.bundle import (
     MAX_BUNDLE_BYTES,
     BadBundleError,

@@ -14,7 +14,8 @@ import msgspec
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.checkpoint.fields import FIELDS, Field, InSteering, InText, read_field
 from ullage.core.checkpoint.working_state import WorkingState
-from ullage.core.text.prose import gist, quote_as_data
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import quote_as_data
 from ullage.core.text.wording import read_wording, reads_as_rule, rule_strength
 from ullage.core.transcript.context import RESTORE_OPENING
 

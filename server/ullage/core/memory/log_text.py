@@ -10,7 +10,8 @@ import msgspec
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.memory.flush import Epoch
 from ullage.core.summary.summary_lines import DECISIONS, REMAINING, Line, list_lines
-from ullage.core.text.prose import gist, quote_as_data
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import ContextItem
 
 Section: TypeAlias = Literal[

@@ -190,37 +190,3 @@ def gist(text: str, n_chars: int) -> str:
         return flat
     cut = flat.rfind(" ", n_chars // 2, n_chars - 1)
     return flat[: cut if cut > 0 else n_chars - 1] + "…"
-
-
-_HIDDEN = (
-    "\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""Characters without a width, which hide or reorder text."""
-_JOINERS = "\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u200c\u200d\u3164\uffa0"
-"""The other characters that Unicode calls default-ignorable: emoji and scripts need them."""
-_INVISIBLE = re.compile(f"[{_HIDDEN}]+")
-_UNSEEN = f"[{_JOINERS}]*+"
-_BLANK = rf"[\s{_JOINERS}]*+"
-
-
-def _letters_apart(word: str) -> str:
-    return _UNSEEN.join(re.escape(letter) for letter in word)
-
-
-_MARKUP = re.compile(rf"<(?={_UNSEEN}[A-Za-z/!?|])")
-_HEADINGS = "|".join(
-    (
-        _letters_apart("post-compaction"),
-        rf"{_letters_apart('context')}{_BLANK}:",
-        *(rf"{_letters_apart(role)}{_UNSEEN}(?!\w)" for role in ("inst", "sys", "system")),
-    )
-)
-_BRACKET = re.compile(rf"\[(?={_BLANK}(?:/{_BLANK})?(?:{_HEADINGS}))", re.IGNORECASE)
-"""What could pass for our own heading, for the line of the gauge, or for a role."""
-
-
-def quote_as_data(text: str) -> str:
-    """Bring text onto one line that no reader can take for markup, a heading or a role."""
-    text = _INVISIBLE.sub("", one_line(text))
-    return _BRACKET.sub("(", _MARKUP.sub("‹", text))

@@ -31,7 +31,8 @@ from ullage.app.change.nudge import (
 )
 from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
 from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
-from ullage.app.sessions.load import Loaded, is_running, load, reopen
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.compaction import Unneeded
 from ullage.core.change.decision import Ask, Warn

@@ -8,7 +8,8 @@ from ullage.app.change.make import Made
 from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
 from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
 from ullage.app.memory.report import flush_sentence
-from ullage.app.sessions.load import Loaded, open_session
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import short_tokens

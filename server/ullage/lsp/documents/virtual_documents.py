@@ -6,7 +6,8 @@ from pathlib import Path
 from lsprotocol import types
 
 from ullage.app.documents.virtual_documents import document_text
-from ullage.app.sessions.load import Loaded, load, open_session
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.open import open_session
 from ullage.core.documents.virtual_uri import parse_virtual_uri
 from ullage.errors import SessionNotFound, UnknownItem
 from ullage.lsp.follow import NO_SESSION
