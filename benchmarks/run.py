@@ -20,7 +20,7 @@ from sessions import prose, write_session
 
 import ullage as ullage_package
 from ullage.app.checkpoint.capture import capture
-from ullage.app.sessions.follow import new_events, start, update
+from ullage.app.sessions.follow import new_events, read_session
 from ullage.core.config.settings import Config
 from ullage.store.files.places import Places
 from ullage.store.gauge.tokenizer import count_tokens, load_encoding
@@ -83,7 +83,7 @@ def time_updates(folder: Path) -> None:
     path = folder / "growing.jsonl"
     write_session(path, 100_000_000)
     places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "update")
-    followed = start(path, Config(), places, count_tokens)
+    followed = read_session(path, None, Config(), places, count_tokens)
     key = followed.loaded.session.state_key
     costs: list[float] = []
     captures: list[float] = []
@@ -98,7 +98,7 @@ def time_updates(folder: Path) -> None:
         with path.open("ab") as file:
             file.write(json.dumps(entry).encode() + b"\n")
         began = time.process_time()
-        before, followed = followed, update(followed, Config(), places)
+        before, followed = followed, read_session(path, followed, Config(), places, count_tokens)
         updated = time.process_time()
         capture(key, new_events(before, followed), places, known_secrets=())
         costs.append((updated - began) * 1000)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ullage.app.sessions.find import database_folders, look, session_folders
-from ullage.app.sessions.follow import FollowedSession, stamp_of, start, update
+from ullage.app.sessions.follow import FollowedSession, read_session, stamp_of
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.errors import NotATranscript, SessionNotFound, UllageError
@@ -114,10 +114,9 @@ async def _read(ls: UllageServer, path: Path) -> SessionChange:
     """Give a session as it was known and as it is: again where other things are configured now."""
     while True:
         before, config = ls.sessions.followed.get(path), ls.config
-        if before is None:
-            after = await asyncio.to_thread(start, path, config, ls.places, ls.worker.count_tokens)
-        else:
-            after = await asyncio.to_thread(update, before, config, ls.places)
+        after = await asyncio.to_thread(
+            read_session, path, before, config, ls.places, ls.worker.count_tokens
+        )
         if config is ls.config:
             return SessionChange(path, before, after)
 

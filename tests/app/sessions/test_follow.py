@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from claude_files import ClaudeFile, claude_files
 from pi_files import PiFile, conversation, pi_files
 from profiles import examples
-from ullage.app.sessions.follow import FollowedSession, new_events, start, update
+from ullage.app.sessions.follow import FollowedSession, new_events, read_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.captured import Event, MessageEvent, ToolEvent, events_of
@@ -32,7 +32,7 @@ def fresh(path: Path, places: Places) -> Loaded:
 
 
 def step(followed: FollowedSession, places: Places) -> FollowedSession:
-    return update(followed, Config(), places)
+    return read_session(followed.loaded.path, followed, Config(), places, count)
 
 
 def check(followed: FollowedSession, path: Path, places: Places) -> None:
@@ -55,7 +55,7 @@ def pi() -> PiFile:
 
 def begin(path: Path, data: bytes, places: Places) -> FollowedSession:
     path.write_bytes(data)
-    return start(path, Config(), places, count)
+    return read_session(path, None, Config(), places, count)
 
 
 @given(
@@ -74,7 +74,7 @@ def test_a_file_that_grows_in_any_pieces_reads_like_one_that_was_always_whole(
         path = folder / "session.jsonl"
         path.write_bytes(data)
         try:
-            start(path, Config(), places, count)
+            read_session(path, None, Config(), places, count)
             followed = begin(path, data[:first_line], places)
         except NotATranscript:
             return

@@ -45,19 +45,14 @@ def stamp_of(path: Path) -> tuple[Fingerprint, ...] | None:
         return None
 
 
-def start(path: Path, config: Config, places: Places, count_text: CountText) -> FollowedSession:
-    """Read a session for the first time; of a database the one that was written to last.
-
-    Raises:
-        Unreadable: the file cannot be read.
-        NotATranscript: no agent that we know wrote it.
-    """
-    first = _read_anew(path, None, places)
-    return _measure(first, config, counts_for(first.shown.context.model, places, count_text))
-
-
-def update(followed: FollowedSession, config: Config, places: Places) -> FollowedSession:
-    """Read what was appended; a file that is no longer the same is read anew.
+def read_session(
+    path: Path,
+    before: FollowedSession | None,
+    config: Config,
+    places: Places,
+    count_text: CountText,
+) -> FollowedSession:
+    """Read what was appended to a session that was read before, or else all of it.
 
     The same value is given back where nothing was written.
 
@@ -65,14 +60,40 @@ def update(followed: FollowedSession, config: Config, places: Places) -> Followe
         Unreadable: the file cannot be read now; it may come back.
         NotATranscript: it is empty or something else now.
     """
-    before, count = followed.read, followed.loaded.count
+    if before is None:
+        return start(path, config, places, count_text)
+    session_id = before.loaded.session.header.session_id
+    return update(before, config) or start(path, config, places, count_text, session_id)
+
+
+def start(
+    path: Path,
+    config: Config,
+    places: Places,
+    count_text: CountText,
+    session_id: str | None = None,
+) -> FollowedSession:
+    """Read a session from its beginning; of a database the one named, or written to last."""
+    session = open_session(path, session_id)
+    reading, lines = read(session, places), session.lines
+    is_file = isinstance(lines, FileLines)
+    first = ReadSession(
+        session=session,
+        secrets=SessionSecrets(session.header, places),
+        shown=reading,
+        whole=reading,
+        mark=mark_at(lines, reading.index.covered_bytes) if is_file else None,
+    )
+    return _measure(first, config, counts_for(reading.context.model, places, count_text))
+
+
+def update(followed: FollowedSession, config: Config) -> FollowedSession | None:
+    """Read what was appended; None where only a reading from the beginning can tell."""
+    before = followed.read
     if before.session.lines.is_current():
         return followed
     now = _read_on(before)
-    if now is None:
-        now = _read_anew(before.session.path, before.session.header.session_id, places)
-        count = counts_for(now.shown.context.model, places, count.count_text)
-    return _measure(now, config, count)
+    return None if now is None else _measure(now, config, followed.loaded.count)
 
 
 def new_events(before: FollowedSession, after: FollowedSession) -> tuple[Event, ...]:
@@ -106,19 +127,6 @@ def _read_on(before: ReadSession) -> ReadSession | None:
         shown=shown,
         whole=whole,
         mark=appended.mark,
-    )
-
-
-def _read_anew(path: Path, session_id: str | None, places: Places) -> ReadSession:
-    session = open_session(path, session_id)
-    reading, lines = read(session, places), session.lines
-    is_file = isinstance(lines, FileLines)
-    return ReadSession(
-        session=session,
-        secrets=SessionSecrets(session.header, places),
-        shown=reading,
-        whole=reading,
-        mark=mark_at(lines, reading.index.covered_bytes) if is_file else None,
     )
 
 
