@@ -31,27 +31,27 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
 
 def measure_all(
     seen: Iterable[Seen],
-    known: Mapping[Path, Brief],
+    briefs: Mapping[Path, Brief],
     config: Config,
     places: Places,
     count_text: CountText,
 ) -> tuple[Family, ...]:
-    """Measure sessions and their subagents; what is `known` and unchanged is not read again."""
+    """Measure sessions and their subagents; what is in `briefs` and unchanged is not read again."""
     running = running_ids(places)
 
     def family(session: Session, *, is_live: bool) -> Family | None:
-        found = known.get(session.path)
+        measured = briefs.get(session.path)
         # What is followed may be newer than what was seen in its folder.
-        if found is None or found.written_ns < session.lines.written_ns:
+        if measured is None or measured.written_ns < session.lines.written_ns:
             try:
-                found = brief(load(session, config, places, count_text))
+                measured = brief(load(session, config, places, count_text))
             except UllageError:
                 return None
-        is_on = found.can_change and is_automatic(
-            session, is_configured=found.is_auto_enabled, places=places
+        is_on = measured.can_change and is_automatic(
+            session, is_configured=measured.is_auto_enabled, places=places
         )
         return Family(
-            brief=found,
+            brief=measured,
             is_live=is_live,
             is_automatic=is_on,
             subagents=tuple(children(session)),
@@ -59,12 +59,12 @@ def measure_all(
 
     def children(session: Session) -> Iterator[Family]:
         for child in islice(subagent_sessions(session, places), MAX_SUBAGENTS):
-            found = family(child, is_live=see_session(child, running).is_live)
-            if found is not None:
-                yield found
+            member = family(child, is_live=see_session(child, running).is_live)
+            if member is not None:
+                yield member
 
-    measured = (family(one.session, is_live=one.is_live) for one in seen)
-    return tuple(one for one in measured if one is not None)
+    families = (family(session.session, is_live=session.is_live) for session in seen)
+    return tuple(measured for measured in families if measured is not None)
 
 
 def brief(loaded: Loaded) -> Brief:

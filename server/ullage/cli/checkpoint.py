@@ -69,17 +69,17 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     from ullage.app.sessions.secrets import secrets_for
 
     places = current_places()
-    known = find_session(session, places)
-    found = find_checkpoint(known, checkpoint_id, places)
-    tell_problem(found.problem)
+    opened = find_session(session, places)
+    entry = find_checkpoint(opened, checkpoint_id, places)
+    tell_problem(entry.problem)
     if as_text:
         settings = options.current_config(None, places).checkpoint
-        text = restore_text(found.checkpoint, settings, secrets_for(known.header, places))
-        answer(text, report_text(found, text), as_json)
+        text = restore_text(entry.checkpoint, settings, secrets_for(opened.header, places))
+        answer(text, report_text(entry, text), as_json)
     elif as_json:
-        print_json(report_found(found))
+        print_json(report_found(entry))
     else:
-        click.echo(safe(found.path.read_text("utf-8")), nl=False)
+        click.echo(safe(entry.path.read_text("utf-8")), nl=False)
 
 
 @checkpoint.command()
@@ -110,10 +110,10 @@ def n_columns() -> int:
     from ullage.app.change.checkpoint_report import MAX_COLUMNS, MIN_COLUMNS
 
     try:
-        found = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+        n_columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
     except (OSError, ValueError):
-        found = DEFAULT_COLUMNS
-    return min(MAX_COLUMNS, max(MIN_COLUMNS, found))
+        n_columns = DEFAULT_COLUMNS
+    return min(MAX_COLUMNS, max(MIN_COLUMNS, n_columns))
 
 
 @click.command()
@@ -152,13 +152,13 @@ def restore(
 
     places = current_places()
     config = options.current_config(window, places)
-    known = find_session(session, places)
-    found = find_checkpoint(known, checkpoint_id, places)
-    tell_problem(found.problem)
+    opened = find_session(session, places)
+    entry = find_checkpoint(opened, checkpoint_id, places)
+    tell_problem(entry.problem)
     if into == "text":
-        secrets = secrets_for(known.header, places)
-        text = restore_text(found.checkpoint, config.checkpoint, secrets)
-        answer(text, report_text(found, text), as_json)
+        secrets = secrets_for(opened.header, places)
+        text = restore_text(entry.checkpoint, config.checkpoint, secrets)
+        answer(text, report_text(entry, text), as_json)
         return
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
 
@@ -167,15 +167,15 @@ def restore(
         from ullage.app.change.restore import plan_restore
 
         loaded = load(find_session(session, places), config, places)
-        plan = plan_restore(loaded, found.checkpoint, into, config)
+        plan = plan_restore(loaded, entry.checkpoint, into, config)
         if dry_run or not as_json:
-            answer(restore_plan_text(plan), report_restore_plan(plan, found.problem), as_json)
+            answer(restore_plan_text(plan), report_restore_plan(plan, entry.problem), as_json)
         if dry_run:
             return
         if not yes and not click.confirm("Proceed with restoring?", err=True):
             click.echo("Nothing was restored.", err=True)
             return
-        _restore(plan, config, places, found.problem, as_json=as_json)
+        _restore(plan, config, places, entry.problem, as_json=as_json)
 
     run_with_replans(run)
 

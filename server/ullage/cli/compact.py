@@ -209,8 +209,8 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
     from ullage.app.change.auto import auto_text, report_auto, switch
 
     places = current_places()
-    found = find_session(session, places)
+    opened = find_session(session, places)
     if choice != "status":
-        switch(found, is_on=choice == "on", places=places)
-    report = report_auto(found, options.current_config(window, places), places)
+        switch(opened, is_on=choice == "on", places=places)
+    report = report_auto(opened, options.current_config(window, places), places)
     answer(auto_text(report), report, as_json)

@@ -36,10 +36,10 @@ def status(session: str | None, window: int | None, as_json: bool) -> None:
 def show(session: str | None, as_json: bool) -> None:
     """Print the context that would be sent to the model now, as it is: nothing is masked."""
     places = current_places()
-    found = find_session(session, places)
-    reading = read(found, places)
+    opened = find_session(session, places)
+    reading = read(opened, places)
     if as_json:
-        print_json(report_context(found, reading.context))
+        print_json(report_context(opened, reading.context))
     else:
         click.echo(context_text(reading.context))
 
@@ -58,8 +58,8 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
 
     places = current_places()
     loaded = load(find_session(session, places), current_config(window, places), places)
-    found = look_into(loaded, top)
-    answer(inspection_text(found), report_inspection(found), as_json)
+    inspection = look_into(loaded, top)
+    answer(inspection_text(inspection), report_inspection(inspection), as_json)
 
 
 @context.command()
@@ -75,10 +75,10 @@ def history(session: str | None, as_json: bool) -> None:
     answer(history_text(report), report, as_json)
 
 
-def context_text(found: Context) -> str:
+def context_text(context: Context) -> str:
     """Write the context message by message, each under its category and entry."""
     parts: list[str] = []
-    for item in found.items:
+    for item in context.items:
         blocks = "\n".join(block_text(block) for block in item.message.blocks)
         heading = click.style(f"── {item.category} · {safe(item.entry_id)} ", bold=True)
         parts.append(f"{heading}\n{safe(blocks)}")

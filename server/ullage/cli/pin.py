@@ -42,15 +42,15 @@ def pin(
     if label is not None and (is_list or remove is not None):
         raise click.UsageError("--label names a pin that is added")
     places = current_places()
-    found = find_session(session, places)
+    opened = find_session(session, places)
     changed, done = None, ""
     if text is not None:
-        changed, done = pin_text(found, text, places, label=label), _PINNED
+        changed, done = pin_text(opened, text, places, label=label), _PINNED
     elif entry is not None:
-        changed, done = pin_entry(found, entry, places, label=label), _PINNED
+        changed, done = pin_entry(opened, entry, places, label=label), _PINNED
     elif remove is not None:
-        changed, done = unpin(found, remove, places), f"✓ Removed pin {remove}.\n"
+        changed, done = unpin(opened, remove, places), f"✓ Removed pin {remove}.\n"
     if changed is not None and changed.problem is not None:
         click.echo(safe(f"Warning: {changed.problem}"), err=True)
-    report = report_pins(found, (), places)
+    report = report_pins(opened, (), places)
     answer(done + pins_text(report), report, as_json)

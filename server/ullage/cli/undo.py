@@ -33,18 +33,18 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
 
     places = current_places()
     config = current_config(window, places)
-    found = find_session(session, places)
-    plan = plan_undo(found, config, places)
+    opened = find_session(session, places)
+    plan = plan_undo(opened, config, places)
     planned = report_undo_plan(plan)
     if dry_run:
         answer(undo_plan_text(planned), planned, as_json)
         return
     if not yes and (session is None or plan.n_left_behind):
         click.echo(safe(undo_plan_text(planned)), err=True)
-        question = f"Undo the last change of {found.header.agent} session {found.path.name}?"
+        question = f"Undo the last change of {opened.header.agent} session {opened.path.name}?"
         if not click.confirm(question, err=True):
             click.echo("Nothing was undone.", err=True)
             return
-    tell_of_wait(found.path)
+    tell_of_wait(opened.path)
     undone = take_back(plan, config, places)
     answer(undone_text(undone), report_undone(undone), as_json)

@@ -51,8 +51,8 @@ async def did_change_configuration(
     start, others the settings of all servers. Trust is none of the settings: what changes it
     starts the server anew.
     """
-    said = _settings(cast(object, params.settings))
-    ours = said.get(SECTION, _known(said) or None)
+    settings = _settings(cast(object, params.settings))
+    ours = settings.get(SECTION, _known(settings) or None)
     if isinstance(ours, dict) and ours != ls.editor.settings:
         ls.editor.settings = _settings(cast(object, ours))
         await reload_config(ls)
@@ -112,6 +112,6 @@ def _settings(value: object) -> dict[str, object]:
     return dict(cast("dict[str, object]", value)) if isinstance(value, dict) else {}
 
 
-def _known(said: dict[str, object]) -> dict[str, object]:
-    """Give what may be ours of settings that do not stand below our name."""
-    return {name: value for name, value in said.items() if name in KNOWN_NAMES}
+def _known(settings: dict[str, object]) -> dict[str, object]:
+    """Keep the settings of Ullage among those that do not stand below its name."""
+    return {name: value for name, value in settings.items() if name in KNOWN_NAMES}

@@ -202,11 +202,11 @@ def _end_of_text(data: bytes, start: int) -> int | None:
     quote = data.find(b'"', start)
     if quote < 0 or quote == start or data[quote - 1 : quote] != b"\\":
         return quote + 1 or None
-    found = _TEXT_END.match(data, start, start + NEAR_BYTES)
-    if found is not None:
-        return found.end()
+    match = _TEXT_END.match(data, start, start + NEAR_BYTES)
+    if match is not None:
+        return match.end()
     rest = data[start:].replace(b"\\\\", b"").replace(b'\\"', b"")
     if b'"' not in rest:
         return None
-    found = _TEXT_END.match(data, start)
-    return None if found is None else found.end()
+    match = _TEXT_END.match(data, start)
+    return None if match is None else match.end()

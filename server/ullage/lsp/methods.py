@@ -87,12 +87,12 @@ def _read_argument(given: object, argument: type[A]) -> A:
         JsonRpcInvalidParams: they are not of the type, in one line.
     """
     if isinstance(given, dict):
-        known = set(attrs.fields_dict(argument))
-        unknown = cast("dict[str, object]", given).keys() - known
+        fields = set(attrs.fields_dict(argument))
+        unknown = cast("dict[str, object]", given).keys() - fields
         if unknown:
             raise JsonRpcInvalidParams(
                 f"wrong parameters: unknown {min(unknown)[:40]!r}; known are"
-                f" {', '.join(sorted(known))}"
+                f" {', '.join(sorted(fields))}"
             )
     try:
         return msgspec.convert(given, argument)

@@ -285,7 +285,8 @@ class UllageServer(LanguageServer):
         """Give the transcript that is meant where none is named: of the workspace's sessions the
         live one that is written to, or else the newest; else the one opened last.
         """
-        seen = [one for one in self.sessions.seen or () if one.path not in self.sessions.refused]
+        refused = self.sessions.refused
+        seen = [session for session in self.sessions.seen or () if session.path not in refused]
         opened = (
             path for path in reversed(self.documents.open_uris) if path not in self.sessions.refused
         )

@@ -164,12 +164,12 @@ async def summarize_with_model(
 
 def _measured(request: SummaryRequest) -> _Material:
     """Part the earlier summary from the messages, and measure both."""
-    count, known = request.count, request.known_secrets
+    count, secrets = request.count, request.known_secrets
     items = tuple(item for item in request.items if item.category != "summary")
     earlier = [item for item in request.items if item.category == "summary"]
-    messages = chunks.measure_messages(items, known, count)
+    messages = chunks.measure_messages(items, secrets, count)
     n_earlier = sum(count_message(item.message, count) for item in earlier)
-    texts = [_earlier_text(item, known) for item in earlier]
+    texts = [_earlier_text(item, secrets) for item in earlier]
     return _Material(
         messages=messages,
         n_tokens=sum(messages.n_whole_tokens) + n_earlier,

@@ -52,4 +52,4 @@ def run_check(check: Check, path: Path, around: Surroundings) -> tuple[DocumentF
     if text is None:
         return ()
     off = around.config.diagnostics.off
-    return tuple(one for one in check(path, text, around) if one.code not in off)
+    return tuple(finding for finding in check(path, text, around) if finding.code not in off)

@@ -57,19 +57,19 @@ def _chain_problem(path: Path, checkpoint: Checkpoint) -> str | None:
     if int(previous[3:]) >= int(path.stem[3:]):
         return f"{previous} is not before this checkpoint, which says that it follows it."
     try:
-        found = read_checkpoint(path.with_name(f"{previous}.yaml"))
+        before = read_checkpoint(path.with_name(f"{previous}.yaml"))
     except FileNotFoundError:
         return f"{previous}, which this checkpoint follows, is not there any more."
     except (CorruptCheckpoint, NewerCheckpoint) as error:
         return f"{error}; this checkpoint follows it."
-    if found.meta.created_at > checkpoint.meta.created_at:
+    if before.meta.created_at > checkpoint.meta.created_at:
         return f"{previous}, which this checkpoint follows, was written after it."
     return None
 
 
 def _schema_finding(message: str, text: str, positions: Positions) -> DocumentFinding:
-    found = _KEY_PATH.search(message)
-    keys = tuple(re.findall(r"[^.\[\]]+", found["path"])) if found else ()
+    match = _KEY_PATH.search(message)
+    keys = tuple(re.findall(r"[^.\[\]]+", match["path"])) if match else ()
     line = _LINE.search(message)
     says = f"{message[:1].upper()}{message[1:]}."
     if line is not None:

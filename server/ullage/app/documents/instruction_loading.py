@@ -53,14 +53,14 @@ def is_in_sight(reader: str, path: Path, around: Surroundings) -> bool:
 def loaded_above(loader: InstructionLoader, path: Path, around: Surroundings) -> dict[Path, str]:
     """Give what a loader has loaded when it comes to a file; nothing where it never does."""
     path = path.with_name(loaded_name(path.name))
-    found: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     for folder in _folders(loader, path, around):
         for names in loader.choices:
             loaded = next(_present(folder, names, path, around), None)
             if loaded is not None and loaded[0] == path:
-                return found
+                return texts
             if loaded is not None and not is_same_file(path, loaded[0]):
-                found[loaded[0]] = loaded[1]
+                texts[loaded[0]] = loaded[1]
     return {}
 
 
@@ -69,36 +69,36 @@ def loaded_before(path: Path, text: str, around: Surroundings) -> dict[Path, str
 
     Of two files that no agent loads together neither repeats the other.
     """
-    found: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     loaders = loaders_of(path, around)
     for loader in loaders:
-        found |= loaded_above(loader, path, around)
+        texts |= loaded_above(loader, path, around)
     if any(loader.follows_imports for loader in loaders):
-        found |= imported_texts(path, text, around)
-    return found
+        texts |= imported_texts(path, text, around)
+    return texts
 
 
 def imported_texts(path: Path, text: str, around: Surroundings) -> dict[Path, str]:
     """Give the texts that a file's imports stand for, and theirs; each once."""
-    found: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     level = {path: text}
     for _ in range(MAX_IMPORT_DEPTH):
         level = {
-            other: said
-            for other in _imports(level)
-            if other not in found
-            and (said := around.text_of(other))
-            and not is_same_file(path, other)
+            target: imported
+            for target in _imports(level)
+            if target not in texts
+            and (imported := around.text_of(target))
+            and not is_same_file(path, target)
         }
-        found |= level
-    return found
+        texts |= level
+    return texts
 
 
 def _imports(texts: dict[Path, str]) -> Iterator[Path]:
     for path, text in texts.items():
-        for one in find_mentions(text):
-            if one.kind == "import":
-                yield Path(os.path.normpath(path.parent / one.path))
+        for mention in find_mentions(text):
+            if mention.kind == "import":
+                yield Path(os.path.normpath(path.parent / mention.path))
 
 
 def _folders(loader: InstructionLoader, path: Path, around: Surroundings) -> list[Path]:
@@ -113,10 +113,10 @@ def _folders(loader: InstructionLoader, path: Path, around: Surroundings) -> lis
 def _present(
     folder: Path, names: tuple[str, ...], path: Path, around: Surroundings
 ) -> Iterator[tuple[Path, str]]:
-    for one in (folder / name for name in names):
-        text = around.text_of(one)
-        if one == path or (text and text.strip()):
-            yield one, text or ""
+    for candidate in (folder / name for name in names):
+        text = around.text_of(candidate)
+        if candidate == path or (text and text.strip()):
+            yield candidate, text or ""
 
 
 def takes_imports(path: Path) -> bool:

@@ -22,7 +22,7 @@ def size_text(path: Path, text: str, around: Surroundings) -> str:
 
 def length_text(path: Path, text: str, around: Surroundings, *, of_limit: str = "") -> str:
     """Say how long a file is, and what is loaded by it."""
-    n_imported = sum(utf16_length(one) for one in _imported(path, text, around))
+    n_imported = sum(utf16_length(imported) for imported in _imported(path, text, around))
     more = f", {n_imported:,} imported" if n_imported else ""
     return f"{utf16_length(text):,}{of_limit} characters{more}"
 
@@ -30,8 +30,8 @@ def length_text(path: Path, text: str, around: Surroundings, *, of_limit: str = 
 def sent_text(path: Path, text: str, around: Surroundings) -> str:
     """Say about how many tokens are sent with what is imported; from the least to the most where
     agents differ."""
-    importers = {one.reader for one in loaders_of(path, around) if one.follows_imports}
-    n_imported = sum(estimate_text(one) for one in _imported(path, text, around))
+    importers = {loader.reader for loader in loaders_of(path, around) if loader.follows_imports}
+    n_imported = sum(estimate_text(imported) for imported in _imported(path, text, around))
     sent = [
         n_tokens + (n_imported if reader in importers else 0)
         for reader, n_tokens in _sent(path, text, around).items()
@@ -48,9 +48,9 @@ def sent_tokens(path: Path, text: str, around: Surroundings) -> tuple[int, int]:
 
 def _imported(path: Path, text: str, around: Surroundings) -> Collection[str]:
     """Give the texts that a file stands for beside its own, for an agent that may come to it."""
-    loaders = [one for one in loaders_of(path, around) if one.follows_imports]
+    loaders = [loader for loader in loaders_of(path, around) if loader.follows_imports]
     readers = _sent(path, text, around)
-    is_followed = any(one.reader in readers for one in loaders)
+    is_followed = any(loader.reader in readers for loader in loaders)
     return imported_texts(path, text, around).values() if is_followed else ()
 
 
@@ -60,8 +60,8 @@ def _sent(path: Path, text: str, around: Surroundings) -> dict[str, int]:
     Where none of those that load it is in sight, any of them may come to be used.
     """
     cuts = (memory_cuts if is_index(path) else instruction_cuts)(path, text, around)
-    n_unseen: dict[str, int] = {one.reader: 0 for one in loaders_of(path, around)}
+    n_unseen: dict[str, int] = {loader.reader: 0 for loader in loaders_of(path, around)}
     n_unseen |= {cut.reader: estimate_tokens(text[cut.start : cut.end]) for cut in cuts}
-    readers: list[str] = [one for one in n_unseen if is_in_sight(one, path, around)]
+    readers: list[str] = [reader for reader in n_unseen if is_in_sight(reader, path, around)]
     n_all = estimate_text(text)
-    return {one: max(n_all - n_unseen[one], 0) for one in readers or list(n_unseen)}
+    return {reader: max(n_all - n_unseen[reader], 0) for reader in readers or list(n_unseen)}

@@ -53,11 +53,11 @@ class _Ignored:
             at: ignore_spec(text_files.read_text_file(at / ".gitignore") or "") for at in folders
         }
 
-    def __contains__(self, one: PathMention) -> bool:
-        end = "/" if one.path.endswith("/") else ""
+    def __contains__(self, mention: PathMention) -> bool:
+        end = "/" if mention.path.endswith("/") else ""
         return any(
             is_ignored(f"{place.end.relative_to(folder).as_posix()}{end}", spec)
-            for place in _places(one, self._folders)
+            for place in _places(mention, self._folders)
             for folder, spec in self._specs.items()
             if place.end.is_relative_to(folder)
         )
@@ -105,7 +105,7 @@ def instruction_cuts(path: Path, text: str, around: Surroundings) -> tuple[instr
         cuts.append(instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars))
     if CODEX in loaders:
         above = loaded_above(CODEX, path, around).values()
-        n_spent = sum(len(one.encode("utf-8", "surrogatepass")) for one in above)
+        n_spent = sum(len(loaded.encode("utf-8", "surrogatepass")) for loaded in above)
         cuts.append(instructions.find_codex_cut(text, n_spent))
     return tuple(cut for cut in cuts if cut is not None)
 
@@ -161,35 +161,35 @@ def duplicate_findings(
     """Find what an agent has been told already when it comes to a statement."""
     own = read_statements(text)
     others = list(loaded_before(path, text, around).items())
-    found = find_duplicates(own, [read_statements(other) for _, other in others])
-    for source, (other_path, other) in enumerate(others, start=1):
-        n_common = sum(one.source == source for one in found)
+    duplicates = find_duplicates(own, [read_statements(other_text) for _, other_text in others])
+    for source, (other_path, other_text) in enumerate(others, start=1):
+        n_common = sum(duplicate.source == source for duplicate in duplicates)
         if _is_copy(n_common, own):
             words = " too, which is loaded before it."
-            yield _copy_finding(positions, other_path, other, (n_common, len(own)), words)
-            found = tuple(one for one in found if one.source != source)
-    sources = ((path, positions), *((at, Positions(other)) for at, other in others))
-    for run in _runs(found, text):
+            yield _copy_finding(positions, other_path, other_text, (n_common, len(own)), words)
+            duplicates = tuple(duplicate for duplicate in duplicates if duplicate.source != source)
+    sources = ((path, positions), *((at, Positions(other_text)) for at, other_text in others))
+    for run in _runs(duplicates, text):
         yield _duplicate_finding(run, text, positions, sources[run[0].source], path)
     if loaded_name(path.name) == "CLAUDE.md" and path.with_name(TWIN_NAME) not in dict(others):
         yield from _twin_findings(path, own, positions, around)
 
 
-def _runs(found: Sequence[Duplicate], text: str) -> Iterator[tuple[Duplicate, ...]]:
+def _runs(duplicates: Sequence[Duplicate], text: str) -> Iterator[tuple[Duplicate, ...]]:
     """Put together what is told once: duplicates that follow each other, of one other file."""
     run: list[Duplicate] = []
-    for one in found:
+    for duplicate in duplicates:
         last = run[-1] if run else None
         # What stands below an item that is told is told with it.
-        if last is not None and one.statement.part.start < last.statement.end:
+        if last is not None and duplicate.statement.part.start < last.statement.end:
             continue
         if last is not None and not (
-            (one.source, one.is_exact) == (last.source, last.is_exact)
-            and not text[last.statement.end : one.statement.part.start].strip()
+            (duplicate.source, duplicate.is_exact) == (last.source, last.is_exact)
+            and not text[last.statement.end : duplicate.statement.part.start].strip()
         ):
             yield tuple(run)
             run.clear()
-        run.append(one)
+        run.append(duplicate)
     if run:
         yield tuple(run)
 
@@ -200,14 +200,14 @@ def _twin_findings(
     """Tell of a CLAUDE.md that repeats AGENTS.md: no agent loads both, but who edits one forgets
     the other."""
     other_path = path.with_name(TWIN_NAME)
-    other = around.text_of(other_path)
-    if not other or text_files.is_same_file(path, other_path):
+    other_text = around.text_of(other_path)
+    if not other_text or text_files.is_same_file(path, other_path):
         return
     before = len(find_duplicates(own, []))
-    n_common = len(find_duplicates(own, [read_statements(other)])) - before
+    n_common = len(find_duplicates(own, [read_statements(other_text)])) - before
     if _is_copy(n_common, own):
         words = f": they drift apart. For Claude Code a line @{TWIN_NAME} stands for all of it."
-        yield _copy_finding(positions, other_path, other, (n_common, len(own)), words)
+        yield _copy_finding(positions, other_path, other_text, (n_common, len(own)), words)
 
 
 def _is_copy(n_common: int, own: Sequence[Statement]) -> bool:
@@ -215,9 +215,9 @@ def _is_copy(n_common: int, own: Sequence[Statement]) -> bool:
 
 
 def _copy_finding(
-    positions: Positions, other_path: Path, other: str, counts: tuple[int, int], words: str
+    positions: Positions, other_path: Path, other_text: str, counts: tuple[int, int], words: str
 ) -> DocumentFinding:
-    first = Positions(other)
+    first = Positions(other_text)
     n_common, n_own = counts
     return DocumentFinding(
         code="instructions-duplicate",
@@ -243,9 +243,9 @@ def _duplicate_finding(
     path: Path,
 ) -> DocumentFinding:
     start, end = run[0].statement.part.start, run[-1].statement.end
-    is_exact, other = run[0].is_exact, run[0].other
+    is_exact, copy = run[0].is_exact, run[0].other
     other_path, other_positions = source
-    lines = [other_positions.position(one.other.part.start).line + 1 for one in run]
+    lines = [other_positions.position(duplicate.other.part.start).line + 1 for duplicate in run]
     first, last = min(lines), max(lines)
     where = f"line {first}" if first == last else f"lines {first} to {last}"
     where = where if other_path == path else f"{other_path.name}, {where}"
@@ -258,7 +258,7 @@ def _duplicate_finding(
         related=(
             Related(
                 path=str(other_path),
-                extent=other_positions.extent(other.part.start, other.end),
+                extent=other_positions.extent(copy.part.start, copy.end),
                 message="The other place",
             ),
         ),
@@ -291,10 +291,10 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
     if workspace is None:
         return
     folders = [path.parent, *(at for at in path.parents[1:] if at.is_relative_to(workspace))]
-    found = find_mentions(text)
+    mentions = find_mentions(text)
     if not takes_imports(path):
-        found = tuple(one for one in found if one.kind != "import")
-    missing = [one for one in found if _is_missing(one, folders)]
+        mentions = tuple(mention for mention in mentions if mention.kind != "import")
+    missing = [mention for mention in mentions if _is_missing(mention, folders)]
     if not missing:
         return
     ignored = _Ignored(folders)
@@ -303,16 +303,17 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
         return
     tails = {f"/{name.rstrip('/')}" for name in names}
     positions = Positions(text)
-    for one in missing:
-        wanted = "/" + "/".join(part for part in one.path.split("/") if part not in ("", ".", ".."))
-        if one in ignored or any(tail.endswith(wanted) for tail in tails):
+    for mention in missing:
+        parts = mention.path.split("/")
+        wanted = "/" + "/".join(part for part in parts if part not in ("", ".", ".."))
+        if mention in ignored or any(tail.endswith(wanted) for tail in tails):
             continue
-        extent = positions.extent(one.start, one.end)
-        near = _nearest(one.path, names)
+        extent = positions.extent(mention.start, mention.end)
+        near = _nearest(mention.path, names)
         yield DocumentFinding(
             code="instructions-dead-path",
             extent=extent,
-            message=f"{one.path} does not exist in this workspace.",
+            message=f"{mention.path} does not exist in this workspace.",
             fixes=tuple(
                 TextFix(title=f"Did you mean {name}?", extent=extent, new_text=name)
                 for name in near
@@ -320,23 +321,23 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
         )
 
 
-def _is_missing(one: PathMention, folders: list[Path]) -> bool:
-    places = _places(one, folders)
+def _is_missing(mention: PathMention, folders: list[Path]) -> bool:
+    places = _places(mention, folders)
     begun = [place for place in places if text_files.is_folder(place.first)]
-    if one.path.endswith("/"):
+    if mention.path.endswith("/"):
         # What has no folder above it either is a route as likely as a folder.
         begun = [place for place in begun if text_files.is_folder(place.end.parent)]
     return begun != [] and not any(text_files.exists(place.end) for place in places)
 
 
-def _places(one: PathMention, folders: list[Path]) -> list[_Place]:
-    found = (_place(one, folder, folders[-1]) for folder in folders)
-    return [place for place in found if place is not None]
+def _places(mention: PathMention, folders: list[Path]) -> list[_Place]:
+    places = (_place(mention, folder, folders[-1]) for folder in folders)
+    return [place for place in places if place is not None]
 
 
-def _place(one: PathMention, folder: Path, workspace: Path) -> _Place | None:
+def _place(mention: PathMention, folder: Path, workspace: Path) -> _Place | None:
     """Give where a path leads from a folder; None for out of the workspace."""
-    names = [name for name in one.path.split("/") if name not in ("", ".")]
+    names = [name for name in mention.path.split("/") if name not in ("", ".")]
     n_up = next((at for at, name in enumerate(names) if name != ".."), len(names))
     start = (folder, *folder.parents)[min(n_up, len(folder.parents))]
     if not start.is_relative_to(workspace) or n_up == len(names):

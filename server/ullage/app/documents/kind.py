@@ -79,13 +79,13 @@ def loaded_name(name: str, *, is_case_kept: bool = _IS_CASE_KEPT) -> str:
     """Give the name by which an agent asks for a file."""
     if is_case_kept:
         return name
-    known = (*INSTRUCTION_NAMES, MEMORY_NAME)
-    return next((one for one in known if one.casefold() == name.casefold()), name)
+    names = (*INSTRUCTION_NAMES, MEMORY_NAME)
+    return next((loaded for loaded in names if loaded.casefold() == name.casefold()), name)
 
 
 def is_at_top(folder: Path, workspaces: Sequence[Path]) -> bool:
     """Whether a folder is the top of a workspace, or may be that of one that is not open."""
-    around = [known for known in workspaces if folder.is_relative_to(known)]
+    around = [workspace for workspace in workspaces if folder.is_relative_to(workspace)]
     return not around or folder in around
 
 
@@ -95,7 +95,7 @@ def _is_gemini_document(path: Path) -> bool:
 
 def _is_config(path: Path, places: Places, workspaces: Sequence[Path]) -> bool:
     return any(
-        path == known
+        path == config
         for workspace in (None, *workspaces)
-        for _, known in config_paths(places, workspace)
+        for _, config in config_paths(places, workspace)
     )

@@ -28,10 +28,10 @@ class MemoryFile(msgspec.Struct, frozen=True, kw_only=True):
 def memory_files(around: Surroundings) -> tuple[MemoryFile, ...]:
     """List what is there, in the order that a user looks: memory, logs newest first, the rest."""
     return tuple(
-        found
+        file
         for workspace in around.workspaces
         for kind, path in _paths(workspace)
-        if (found := _measured(path, kind, workspace, around)) is not None
+        if (file := _measured(path, kind, workspace, around)) is not None
     )
 
 

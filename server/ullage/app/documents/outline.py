@@ -109,62 +109,62 @@ def outline_of(loaded: Loaded, before: Outlined | None) -> Outlined | None:
     )
 
 
-def items_of(found: Outlined, row: Row) -> tuple[ContextItem, ...]:
+def items_of(outlined: Outlined, row: Row) -> tuple[ContextItem, ...]:
     """Give the messages of a line: as the context has them, else as the line says.
 
     Raises:
         Unreadable: the file is not as long as it was.
     """
-    live = found.standing.live.get(row.entry_id) if row.entry_id else None
+    live = outlined.standing.live.get(row.entry_id) if row.entry_id else None
     if live is not None:
         return live.items
-    sketch = _sketch(found.loaded, found.lines.read_line(row.offset, row.size_bytes))
+    sketch = _sketch(outlined.loaded, outlined.lines.read_line(row.offset, row.size_bytes))
     return (sketch.item,) if isinstance(sketch, Sketch) and sketch.item else ()
 
 
-def answered_calls(found: Outlined, row: Row) -> tuple[str, ...]:
+def answered_calls(outlined: Outlined, row: Row) -> tuple[str, ...]:
     """Name the calls that the results of a line answer, masked; they stand not far before it."""
     results = [
         block
-        for item in items_of(found, row)
+        for item in items_of(outlined, row)
         for block in item.message.blocks
         if isinstance(block, ToolResult)
     ]
     titles: dict[str, str] = {}
-    before = list_rows_between(found.outline, max(row.line - MAX_LINES_BACK, 0), row.line - 1)
-    for one in reversed(before):
+    before = list_rows_between(outlined.outline, max(row.line - MAX_LINES_BACK, 0), row.line - 1)
+    for earlier in reversed(before):
         if all(result.call_id in titles for result in results):
             break
-        if one.calls:
-            titles = dict(zip(_call_ids(found, one), one.calls, strict=False)) | titles
-    known = (titles.get(result.call_id, result.name) for result in results)
-    return tuple(title for title in known if title)
+        if earlier.calls:
+            titles = dict(zip(_call_ids(outlined, earlier), earlier.calls, strict=False)) | titles
+    names = (titles.get(result.call_id, result.name) for result in results)
+    return tuple(title for title in names if title)
 
 
-def _call_ids(found: Outlined, row: Row) -> Iterator[str]:
-    for item in items_of(found, row):
+def _call_ids(outlined: Outlined, row: Row) -> Iterator[str]:
+    for item in items_of(outlined, row):
         for block in item.message.blocks:
             if isinstance(block, ToolCall):
                 yield block.call_id
 
 
-def lines_of(found: Outlined) -> dict[str, int]:
+def lines_of(outlined: Outlined) -> dict[str, int]:
     """Give the line of each entry, as editors count from 0, by its id."""
-    return {row.entry_id: row.line for row in found.outline.rows if row.entry_id}
+    return {row.entry_id: row.line for row in outlined.outline.rows if row.entry_id}
 
 
-def counted_tokens(found: Outlined, items: Iterable[ContextItem]) -> int:
+def counted_tokens(outlined: Outlined, items: Iterable[ContextItem]) -> int:
     """Count messages with the session's tokenizer."""
-    return sum(count_message(item.message, found.loaded.count) for item in items)
+    return sum(count_message(item.message, outlined.loaded.count) for item in items)
 
 
-def known_tokens(found: Outlined, items: Iterable[ContextItem]) -> EntryTokens:
+def known_tokens(outlined: Outlined, items: Iterable[ContextItem]) -> EntryTokens:
     """Give the tokens of messages without counting: as counted before, else estimated."""
     is_estimated = False
 
     def count(text: str) -> int:
         nonlocal is_estimated
-        n_tokens = found.loaded.count.known(text)
+        n_tokens = outlined.loaded.count.known(text)
         if n_tokens is not None:
             return n_tokens
         is_estimated = True
@@ -175,15 +175,15 @@ def known_tokens(found: Outlined, items: Iterable[ContextItem]) -> EntryTokens:
     return EntryTokens(n_tokens, is_estimated)
 
 
-def placed_compactions(found: Outlined) -> tuple[PlacedCompaction, ...]:
+def placed_compactions(outlined: Outlined) -> tuple[PlacedCompaction, ...]:
     """Read the compactions on the path, oldest first, with their lines."""
-    session, refs = found.loaded.session, found.loaded.context.compactions
+    session, refs = outlined.loaded.session, outlined.loaded.context.compactions
     placed: list[PlacedCompaction] = []
     for n_before, ref in enumerate(refs):
-        row = find_row_at_offset(found.outline, ref.offset)
-        compaction = session.agent.read_compaction(found.lines, ref)
+        row = find_row_at_offset(outlined.outline, ref.offset)
+        compaction = session.agent.read_compaction(outlined.lines, ref)
         if row is not None and compaction is not None:
-            is_last = ref is refs[-1] and found.loaded.context.boundary is not None
+            is_last = ref is refs[-1] and outlined.loaded.context.boundary is not None
             placed.append(
                 PlacedCompaction(row=row, compaction=compaction, n_before=n_before, is_last=is_last)
             )
@@ -192,17 +192,18 @@ def placed_compactions(found: Outlined) -> tuple[PlacedCompaction, ...]:
 
 def checkpoint_before(placed: PlacedCompaction, newest_first: Iterable[Found]) -> Found | None:
     """Find the last checkpoint that was written before a compaction."""
-    counts = (found for found in newest_first if _n_compactions(found) == placed.n_before)
+    counts = (entry for entry in newest_first if _n_compactions(entry) == placed.n_before)
     return next(counts, None)
 
 
-def _n_compactions(found: Found) -> int:
-    return found.checkpoint.meta.compaction_count
+def _n_compactions(entry: Found) -> int:
+    return entry.checkpoint.meta.compaction_count
 
 
 def _added(loaded: Loaded, outline: Outline, lines: Iterable[Line]) -> Outline:
-    known = loaded.known_secrets
-    return extend_outline(outline, lines, partial(_sketch, loaded), lambda text: mask(text, known))
+    secrets = loaded.known_secrets
+    sketch = partial(_sketch, loaded)
+    return extend_outline(outline, lines, sketch, lambda text: mask(text, secrets))
 
 
 def _sketch(loaded: Loaded, line: Line) -> Sketch | Problem | None:
@@ -210,34 +211,34 @@ def _sketch(loaded: Loaded, line: Line) -> Sketch | Problem | None:
     return None if sketch is None else sketch(line, loaded.session.header)
 
 
-def transcript_targets(found: Outlined, places: Places) -> tuple[Target, ...]:
+def transcript_targets(outlined: Outlined, places: Places) -> tuple[Target, ...]:
     """List what can be opened from the lines in the context, in their order."""
-    targets = [*_files(found), *_checkpoints(found, places)]
-    return tuple(sorted(targets, key=lambda one: (one.line, one.column)))
+    targets = [*_files(outlined), *_checkpoints(outlined, places)]
+    return tuple(sorted(targets, key=lambda target: (target.line, target.column)))
 
 
-def _files(found: Outlined) -> Iterator[Target]:
+def _files(outlined: Outlined) -> Iterator[Target]:
     rows = [
         row
-        for row in found.outline.rows
-        if row.calls and row.n_lines == 1 and find_presence(row, found.standing) == "live"
+        for row in outlined.outline.rows
+        if row.calls and row.n_lines == 1 and find_presence(row, outlined.standing) == "live"
     ]
-    known: dict[str, Path | None] = {}
+    paths: dict[str, Path | None] = {}
     for row in rows[-MAX_LINKED_ROWS:]:
-        raw = found.lines.read_line(row.offset, row.size_bytes).raw
-        for name in _touched(found, row):
-            if name not in known:
-                known[name] = _existing(name, found.loaded.session.header.cwd)
-            path = known[name]
+        raw = outlined.lines.read_line(row.offset, row.size_bytes).raw
+        for name in _touched(outlined, row):
+            if name not in paths:
+                paths[name] = _existing(name, outlined.loaded.session.header.cwd)
+            path = paths[name]
             at = None if path is None else _find(raw, name)
             if path is not None and at is not None:
                 yield _target(row, raw, at, path, "Open the file")
 
 
-def _touched(found: Outlined, row: Row) -> tuple[str, ...]:
+def _touched(outlined: Outlined, row: Row) -> tuple[str, ...]:
     touches = (
         touch.path
-        for item in items_of(found, row)
+        for item in items_of(outlined, row)
         for block in item.message.blocks
         if isinstance(block, ToolCall)
         for touch in read_call(block).touches
@@ -261,25 +262,25 @@ def _find(raw: bytes, name: str) -> range | None:
     once = msgspec.json.encode(name)[1:-1]
     twice = msgspec.json.encode(once.decode())[1:-1]
     for written in dict.fromkeys((once, twice)):
-        found = re.search(rb"(?<![\w./~-])" + re.escape(written) + rb"(?![\w./-])", raw)
-        if found is not None:
-            return range(found.start(), found.end())
+        match = re.search(rb"(?<![\w./~-])" + re.escape(written) + rb"(?![\w./-])", raw)
+        if match is not None:
+            return range(match.start(), match.end())
     return None
 
 
-def _checkpoints(found: Outlined, places: Places) -> Iterator[Target]:
-    placed = placed_compactions(found)
+def _checkpoints(outlined: Outlined, places: Places) -> Iterator[Target]:
+    placed = placed_compactions(outlined)
     try:
-        newest_first = list_checkpoints(found.loaded.session, places).found if placed else ()
+        newest_first = list_checkpoints(outlined.loaded.session, places).found if placed else ()
     except StorageError:
         return
-    for one in placed:
-        checkpoint = checkpoint_before(one, newest_first)
-        raw = found.lines.read_line(one.row.offset, one.row.size_bytes).raw
+    for compaction in placed:
+        checkpoint = checkpoint_before(compaction, newest_first)
+        raw = outlined.lines.read_line(compaction.row.offset, compaction.row.size_bytes).raw
         mark = _MARK.search(raw)
         if checkpoint is not None and mark is not None:
             tooltip = f"Open {checkpoint.checkpoint_id}, written before this compaction"
-            yield _target(one.row, raw, range(*mark.span()), checkpoint.path, tooltip)
+            yield _target(compaction.row, raw, range(*mark.span()), checkpoint.path, tooltip)
 
 
 def _target(row: Row, raw: bytes, at: range, path: Path, tooltip: str) -> Target:

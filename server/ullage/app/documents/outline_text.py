@@ -39,9 +39,9 @@ _HINTS: Mapping[Presence, str] = {
 }
 
 
-def tokens_text(found: Outlined, row: Row) -> str:
+def tokens_text(outlined: Outlined, row: Row) -> str:
     """Say what an entry costs, counted where it is not too long; empty for what costs nothing."""
-    items = items_of(found, row)
+    items = items_of(outlined, row)
     if not items:
         return ""
     n_chars = sum(
@@ -51,55 +51,55 @@ def tokens_text(found: Outlined, row: Row) -> str:
         if isinstance(block, Text | ToolResult)
     )
     if n_chars <= MAX_COUNTED_CHARS:
-        n_tokens, mark = counted_tokens(found, items), ""
+        n_tokens, mark = counted_tokens(outlined, items), ""
     else:
-        known = known_tokens(found, items)
-        n_tokens, mark = known.n_tokens, "~" if known.is_estimated else ""
-    share = n_tokens / found.loaded.status.gauge.window.n_tokens
+        counted = known_tokens(outlined, items)
+        n_tokens, mark = counted.n_tokens, "~" if counted.is_estimated else ""
+    share = n_tokens / outlined.loaded.status.gauge.window.n_tokens
     noun = "token" if n_tokens == 1 else "tokens"
     return f"{mark}{n_tokens:,} {noun}, {share:.1%} of the window"
 
 
-def total_text(found: Outlined, row: Row) -> str:
+def total_text(outlined: Outlined, row: Row) -> str:
     """Say how full the context was up to an entry; empty for what is not in it."""
-    live = found.standing.live.get(row.entry_id) if row.entry_id else None
+    live = outlined.standing.live.get(row.entry_id) if row.entry_id else None
     if live is None:
         return ""
-    window = found.loaded.status.gauge.window.n_tokens
-    share = _percent(found, live.n_total)
+    window = outlined.loaded.status.gauge.window.n_tokens
+    share = _percent(outlined, live.n_total)
     return f"Up to here {live.n_total:,} of the window's {window:,} tokens ({share})"
 
 
-def hint_text(found: Outlined, row: Row) -> str:
+def hint_text(outlined: Outlined, row: Row) -> str:
     """Write an entry's cost, and how full the window was with it, in few characters.
 
     `1,204 tok · 42% full`; empty for what costs nothing.
     """
-    items = items_of(found, row)
+    items = items_of(outlined, row)
     if not items:
         return ""
-    known = known_tokens(found, items)
-    parts = [f"{'~' if known.is_estimated else ''}{known.n_tokens:,} tok"]
-    live = found.standing.live.get(row.entry_id) if row.entry_id else None
+    counted = known_tokens(outlined, items)
+    parts = [f"{'~' if counted.is_estimated else ''}{counted.n_tokens:,} tok"]
+    live = outlined.standing.live.get(row.entry_id) if row.entry_id else None
     if live is not None:
-        parts.append(f"{_percent(found, live.n_total)} full")
-    hint = _HINTS.get(find_presence(row, found.standing))
+        parts.append(f"{_percent(outlined, live.n_total)} full")
+    hint = _HINTS.get(find_presence(row, outlined.standing))
     return " · ".join(parts if hint is None else [*parts, hint])
 
 
-def hint_tooltip(found: Outlined, row: Row) -> str:
+def hint_tooltip(outlined: Outlined, row: Row) -> str:
     """Say in whole sentences what a hint says in few characters."""
-    known = known_tokens(found, items_of(found, row))
-    about = "about " if known.is_estimated else ""
-    noun = "token" if known.n_tokens == 1 else "tokens"
-    total = total_text(found, row)
-    parts = [f"This entry: {about}{known.n_tokens:,} {noun}.", presence_text(found, row)]
+    counted = known_tokens(outlined, items_of(outlined, row))
+    about = "about " if counted.is_estimated else ""
+    noun = "token" if counted.n_tokens == 1 else "tokens"
+    total = total_text(outlined, row)
+    parts = [f"This entry: {about}{counted.n_tokens:,} {noun}.", presence_text(outlined, row)]
     return " ".join([*parts, f"{total}."] if total else parts)
 
 
-def presence_text(found: Outlined, row: Row) -> str:
-    boundary = found.standing.boundary
-    match find_presence(row, found.standing):
+def presence_text(outlined: Outlined, row: Row) -> str:
+    boundary = outlined.standing.boundary
+    match find_presence(row, outlined.standing):
         case "live":
             return "In the context."
         case "pruned":
@@ -124,15 +124,15 @@ def change_text(compaction: Compaction) -> str:
     return " · ".join(parts) or "Compaction"
 
 
-def summary_lines(found: Outlined, compaction: Compaction) -> tuple[str, ...]:
+def summary_lines(outlined: Outlined, compaction: Compaction) -> tuple[str, ...]:
     """Give the first lines of a summary, masked."""
-    text = mask(compaction.summary[:SUMMARY_READ_CHARS], found.loaded.known_secrets)
-    told = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
-    return tuple(gist(line, SUMMARY_CHARS) for line in told[:SUMMARY_LINES])
+    text = mask(compaction.summary[:SUMMARY_READ_CHARS], outlined.loaded.known_secrets)
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    return tuple(gist(line, SUMMARY_CHARS) for line in lines[:SUMMARY_LINES])
 
 
-def _percent(found: Outlined, n_tokens: int) -> str:
-    gauge = found.loaded.status.gauge
+def _percent(outlined: Outlined, n_tokens: int) -> str:
+    gauge = outlined.loaded.status.gauge
     share = n_tokens / gauge.window.n_tokens
     return share_text(share, is_estimated=gauge.used_source != "reported")
 

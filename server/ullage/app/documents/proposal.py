@@ -38,16 +38,16 @@ def checked_proposal(path: Path, around: Surroundings) -> CheckedProposal | None
 def check_proposal(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     """Find what a proposal would lose, invents or repeats."""
     del text  # It is read as `checked_proposal` reads it for lenses and actions.
-    found = checked_proposal(path, around)
-    if found is None:
+    proposal = checked_proposal(path, around)
+    if proposal is None:
         return
-    positions = Positions(found.checked.text)
-    for one in found.checked.findings:
+    positions = Positions(proposal.checked.text)
+    for finding in proposal.checked.findings:
         yield DocumentFinding(
-            code=one.code,
-            extent=positions.extent(one.start, one.end),
-            message=one.message,
-            fixes=tuple(text_fix(change, positions) for change in one.fixes),
+            code=finding.code,
+            extent=positions.extent(finding.start, finding.end),
+            message=finding.message,
+            fixes=tuple(text_fix(change, positions) for change in finding.fixes),
         )
 
 

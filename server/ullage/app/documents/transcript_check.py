@@ -43,12 +43,14 @@ def _will_do(then: Fingerprint, now: Fingerprint) -> bool:
 
 def _findings(path: Path, around: Surroundings) -> Iterator[DocumentFinding]:
     secrets = list_known_secrets(around.places.env)
-    found = check_lines(path, MAX_CHECKED_BYTES)
-    told = [one for one in found if one.line is not None and one.code in BY_CODE]
-    for one in told[:MAX_FINDINGS]:
-        line = (one.line or 1) - 1
+    findings = check_lines(path, MAX_CHECKED_BYTES)
+    shown = [
+        finding for finding in findings if finding.line is not None and finding.code in BY_CODE
+    ]
+    for finding in shown[:MAX_FINDINGS]:
+        line = (finding.line or 1) - 1
         yield DocumentFinding(
-            code=one.code,
+            code=finding.code,
             extent=Extent(Position(line, 0), Position(line, MARKED_CHARS)),
-            message=mask(f"{one.message[:1].upper()}{one.message[1:]}.", secrets),
+            message=mask(f"{finding.message[:1].upper()}{finding.message[1:]}.", secrets),
         )

@@ -59,8 +59,8 @@ def document_text(
             difference = compare(session, document.old, document.new, places)
             text = "\n".join(line for _, line in difference_lines(difference, MAX_COLUMNS))
         case "Resume.md":
-            found = find_checkpoint(session, document.checkpoint, places)
-            text = restore_text(found.checkpoint, config.checkpoint, loaded.known_secrets)
+            entry = find_checkpoint(session, document.checkpoint, places)
+            text = restore_text(entry.checkpoint, config.checkpoint, loaded.known_secrets)
         case "Pins":
             text = pins_text(report_pins(session, config.pins, places))
         case _:
@@ -70,11 +70,11 @@ def document_text(
 
 def _summary(loaded: Loaded, entry: str | None, places: Places) -> str:
     """Give the summary of one compaction, the last one if none is named."""
-    known = history(loaded.session, places).compactions
-    found = [one for one in known if entry in (None, one.id)]
-    if not found:
+    compactions = history(loaded.session, places).compactions
+    matches = [compaction for compaction in compactions if entry in (None, compaction.id)]
+    if not matches:
         raise EntryNotFound(
             f"{loaded.path.name} has no compaction{f' {entry[:40]}' if entry else ''}: its history"
             " lists them all"
         )
-    return found[-1].summary
+    return matches[-1].summary

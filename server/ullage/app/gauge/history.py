@@ -80,14 +80,15 @@ def history(session: Session, places: Places) -> HistoryReport:
     """Read every compaction on the active path."""
     context = read(session, places).context
     read_one = session.agent.read_compaction
-    found = [read_one(session.lines, ref) for ref in context.compactions]
-    losses = [noted_loss(one.details) for one in found if one is not None]
+    readings = (read_one(session.lines, ref) for ref in context.compactions)
+    compactions = [compaction for compaction in readings if compaction is not None]
+    losses = [noted_loss(compaction.details) for compaction in compactions]
     n_compactions = len(context.compactions)
-    known = secrets_for(session.header, places)
+    secrets = secrets_for(session.header, places)
     return HistoryReport(
         session_id=session.header.session_id,
         path=str(session.path),
-        compactions=[_report(one, known) for one in found if one is not None],
+        compactions=[_report(compaction, secrets) for compaction in compactions],
         degradation=evaluate(n_compactions),
         measured=report_loss(summed_loss(losses)),
         n_measured=sum(loss is not None for loss in losses),
@@ -99,15 +100,16 @@ def history_text(report: HistoryReport) -> str:
     if not report.compactions:
         return "This session has not been compacted."
     lines = ["Compaction History", RULE]
-    for number, one in enumerate(report.compactions, 1):
-        tokens = f"{_tokens(one.tokens_before)} → {_tokens(one.tokens_after)} tokens"
-        ratio = "" if one.ratio is None else f" ({one.ratio:.1f}:1)"
-        noted = " · ".join(part for part in (one.trigger, one.layer) if part)
-        lines.append(f"{number:>3}. {one.at or 'unknown time'}  {tokens}{ratio}  {noted}".rstrip())
-        first = next((line for line in one.summary.split("\n") if _tells(line)), "")
+    for number, compaction in enumerate(report.compactions, 1):
+        tokens = f"{_tokens(compaction.tokens_before)} → {_tokens(compaction.tokens_after)} tokens"
+        ratio = "" if compaction.ratio is None else f" ({compaction.ratio:.1f}:1)"
+        noted = " · ".join(part for part in (compaction.trigger, compaction.layer) if part)
+        at = compaction.at or "unknown time"
+        lines.append(f"{number:>3}. {at}  {tokens}{ratio}  {noted}".rstrip())
+        first = next((line for line in compaction.summary.split("\n") if _tells(line)), "")
         lines.append(f"     {first.strip()[:74]}")
-        if one.measured is not None:
-            lines.append(f"     {one.measured.text}")
+        if compaction.measured is not None:
+            lines.append(f"     {compaction.measured.text}")
     degradation = report.degradation
     risk = degradation.risk.capitalize()
     lines += [
@@ -126,19 +128,19 @@ def history_text(report: HistoryReport) -> str:
     return "\n".join(lines)
 
 
-def _report(one: Compaction, known: tuple[str, ...]) -> CompactionReport:
-    before, after = one.n_tokens_before, one.n_tokens_after
+def _report(compaction: Compaction, secrets: tuple[str, ...]) -> CompactionReport:
+    before, after = compaction.n_tokens_before, compaction.n_tokens_after
     return CompactionReport(
-        id=one.entry_id,
-        at=rfc3339(one.at_ms),
-        trigger=one.trigger,
-        layer=one.layer,
+        id=compaction.entry_id,
+        at=rfc3339(compaction.at_ms),
+        trigger=compaction.trigger,
+        layer=compaction.layer,
         tokens_before=before,
         tokens_after=after,
         ratio=round(before / after, 2) if before and after else None,
-        n_messages=one.n_messages,
-        measured=report_loss(noted_loss(one.details)),
-        summary=mask(one.summary, known),
+        n_messages=compaction.n_messages,
+        measured=report_loss(noted_loss(compaction.details)),
+        summary=mask(compaction.summary, secrets),
     )
 
 
@@ -156,16 +158,16 @@ def read_past(loaded: Loaded, before: Past | None) -> Past:
     Takes some 15 ms for each megabyte that is new (`benchmarks/editor.py`).
     """
     session_id = loaded.session.header.session_id
-    known: Mapping[CompactionRef, Ended] = {}
+    earlier: Mapping[CompactionRef, Ended] = {}
     if before is not None and before.session_id == session_id:
-        known = before.ended
+        earlier = before.ended
     ended: dict[CompactionRef, Ended] = {}
     seen: set[str] = set()
     for ref in loaded.context.compactions:
-        one = known.get(ref) or _ended(loaded, ref, seen)
-        if one is not None:
-            ended[ref] = one
-            seen |= _entry_ids(one.before)
+        end = earlier.get(ref) or _ended(loaded, ref, seen)
+        if end is not None:
+            ended[ref] = end
+            seen |= _entry_ids(end.before)
     return Past(session_id=session_id, ended=ended)
 
 
@@ -174,24 +176,24 @@ def window_history(loaded: Loaded, past: Past) -> WindowHistory:
     points: list[Point] = []
     marks: list[Mark] = []
     seen: set[str] = set()
-    for one in past.ended.values():
-        _add(one.before, points, marks)
-        marks.append(compaction_mark(one.compaction, len(points)))
-        seen |= _entry_ids(one.before)
+    for end in past.ended.values():
+        _add(end.before, points, marks)
+        marks.append(compaction_mark(end.compaction, len(points)))
+        seen |= _entry_ids(end.before)
     _add(stretch(loaded.context, seen), points, marks)
     points += _now(loaded, points)
     return thinned(WindowHistory(points=tuple(points), marks=tuple(marks)))
 
 
-def _add(found: Stretch, points: list[Point], marks: list[Mark]) -> None:
-    if found.prune is not None:
-        n_point = len(points) + found.prune.n_point
-        marks.append(msgspec.structs.replace(found.prune, n_point=n_point))
-    points += found.points
+def _add(stretch: Stretch, points: list[Point], marks: list[Mark]) -> None:
+    if stretch.prune is not None:
+        n_point = len(points) + stretch.prune.n_point
+        marks.append(msgspec.structs.replace(stretch.prune, n_point=n_point))
+    points += stretch.points
 
 
-def _entry_ids(found: Stretch) -> set[str]:
-    return {point.entry_id for point in found.points if point.entry_id is not None}
+def _entry_ids(stretch: Stretch) -> set[str]:
+    return {point.entry_id for point in stretch.points if point.entry_id is not None}
 
 
 def _ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> Ended | None:
@@ -216,9 +218,9 @@ def _context_before(
 
 
 def _read_until(session: Session, end: int, index: Index) -> Context:
-    known = tuple(ref for ref in index.compactions if ref.offset + ref.size_bytes <= end)
-    covered = max((ref.offset + ref.size_bytes for ref in known), default=0)
-    so_far = Index(covered_bytes=covered, n_entries=0, compactions=known)
+    compactions = tuple(ref for ref in index.compactions if ref.offset + ref.size_bytes <= end)
+    covered = max((ref.offset + ref.size_bytes for ref in compactions), default=0)
+    so_far = Index(covered_bytes=covered, n_entries=0, compactions=compactions)
     lines = _lines_until(session, end)
     return session.agent.read_context(lines, session.header, so_far).context
 
@@ -249,5 +251,5 @@ def _now(loaded: Loaded, points: list[Point]) -> list[Point]:
         return []
     context = loaded.context
     last = context.items[-1:] if context.pruned is None else (*context.items[-1:], context.pruned)
-    at_ms = max((one.at_ms for one in last if one.at_ms is not None), default=None)
+    at_ms = max((message.at_ms for message in last if message.at_ms is not None), default=None)
     return [Point(at_ms=at_ms, n_tokens=used, is_estimated=not is_reported, entry_id=None)]

@@ -77,11 +77,11 @@ def inspect(loaded: Loaded, n_largest: int) -> Inspection:
     )
 
 
-def report_inspection(found: Inspection) -> InspectReport:
+def report_inspection(inspection: Inspection) -> InspectReport:
     return InspectReport(
-        status=report_status(found.loaded),
-        categories=found.breakdown.shares,
-        free_tokens=found.breakdown.n_free,
+        status=report_status(inspection.loaded),
+        categories=inspection.breakdown.shares,
+        free_tokens=inspection.breakdown.n_free,
         largest_entries=[
             LargeEntry(
                 entry_id=entry.entry_id,
@@ -90,33 +90,33 @@ def report_inspection(found: Inspection) -> InspectReport:
                 tokens=entry.n_tokens,
                 at=rfc3339(entry.at_ms),
             )
-            for entry in found.largest
+            for entry in inspection.largest
         ],
-        advice=found.advice,
-        forecast=found.forecast,
+        advice=inspection.advice,
+        forecast=inspection.forecast,
     )
 
 
-def inspection_text(found: Inspection) -> str:
+def inspection_text(inspection: Inspection) -> str:
     """Write the status, then categories, largest entries, advice and forecast."""
-    window = found.loaded.status.gauge.window.n_tokens
-    lines = [status_text(found.loaded), "", "What fills the window", RULE]
+    window = inspection.loaded.status.gauge.window.n_tokens
+    lines = [status_text(inspection.loaded), "", "What fills the window", RULE]
     lines += [
         f"{share.category:<22}{share.n_tokens:>10,}  {share.ratio:>5.1%}  "
         f"{bar(share.ratio, INSPECT_BAR_CHARS)}"
-        for share in found.breakdown.shares
+        for share in inspection.breakdown.shares
     ]
-    free = found.breakdown.n_free
+    free = inspection.breakdown.n_free
     lines.append(f"{'free':<22}{free:>10,}  {free / window:>5.1%}")
     lines += ["", "Largest entries", RULE]
     lines += [
         f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}{entry.label}"
-        for entry in found.largest
+        for entry in inspection.largest
     ]
-    if found.advice:
+    if inspection.advice:
         lines += ["", "Advice", RULE]
-        lines += [f"frees {one.n_tokens:>8,}  {one.text}" for one in found.advice]
-    guess = found.forecast
+        lines += [f"frees {advice.n_tokens:>8,}  {advice.text}" for advice in inspection.advice]
+    guess = inspection.forecast
     if guess is not None:
         lines += [
             "",

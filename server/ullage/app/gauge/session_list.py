@@ -48,12 +48,12 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
-    found: list[SessionReport] = []
+    reports: list[SessionReport] = []
     for session in workspace_sessions(places.cwd, places):
-        if len(found) == limit:
+        if len(reports) == limit:
             break
-        found.append(_report(session, config, places))
-    return SessionsReport(cwd=str(places.cwd), sessions=found)
+        reports.append(_report(session, config, places))
+    return SessionsReport(cwd=str(places.cwd), sessions=reports)
 
 
 def sessions_text(report: SessionsReport) -> str:
@@ -69,11 +69,12 @@ def sessions_text(report: SessionsReport) -> str:
     return "\n".join(lines)
 
 
-def _line(one: SessionReport, name: str) -> str:
-    used = "?" if one.used_tokens is None else short_tokens(one.used_tokens)
-    tokens = f"{used}/{short_tokens(one.window_tokens)}"
-    written = (one.written_at or "")[:16].replace("T", " ")
-    return f"{one.gauge:>6}  {tokens:>11}  {one.agent:<12}{one.activity:<6}{written:<18}{name}"
+def _line(session: SessionReport, name: str) -> str:
+    used = "?" if session.used_tokens is None else short_tokens(session.used_tokens)
+    tokens = f"{used}/{short_tokens(session.window_tokens)}"
+    written = (session.written_at or "")[:16].replace("T", " ")
+    about = f"{session.agent:<12}{session.activity:<6}{written:<18}{name}"
+    return f"{session.gauge:>6}  {tokens:>11}  {about}"
 
 
 def _report(session: Session, config: Config, places: Places) -> SessionReport:

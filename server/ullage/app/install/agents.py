@@ -148,9 +148,9 @@ def _openclaw_notes(folder: Path, settings: str) -> tuple[str, ...]:
     notes: list[str] = []
     if (setting := openclaw_settings.find_off_switch(settings)) is not None:
         notes.append(f"`{setting}` keeps OpenClaw from loading Ullage: change it.")
-    if (other := openclaw_settings.find_other_provider(settings)) is not None:
+    if (provider := openclaw_settings.find_other_provider(settings)) is not None:
         notes.append(
-            f'"{other}" goes on writing the summaries. For Ullage to write them, set'
+            f'"{provider}" goes on writing the summaries. For Ullage to write them, set'
             ' `agents.defaults.compaction.provider` to "ullage" yourself.'
         )
     return tuple(notes)

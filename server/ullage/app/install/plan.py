@@ -69,14 +69,14 @@ def plan_install(name: str, places: Places) -> InstallPlan:
             f" folder in {agent.target.variable}"
         )
     where = agent_files.receipt_path(agent.name, agent.folder, places)
-    known = agent_files.read_receipt(where)
+    receipt = agent_files.read_receipt(where)
     programs = _programs(agent)
     settings, before, is_new, text = None, None, False, ""
     if agent.settings is not None:
         file = agent_files.read_agent_file(agent.settings)
-        edited = install(agent, file, None if known is None else known.before)
+        edited = install(agent, file, None if receipt is None else receipt.before)
         before, text = edited.before, edited.text
-        is_ours = known is not None and known.is_settings_new
+        is_ours = receipt is not None and receipt.is_settings_new
         is_new = file.data is None or (is_ours and is_installed(agent, file))
         settings = _change(file, edited.text.encode())
     changes = tuple(change for file, new in programs if (change := _change(file, new)) is not None)
@@ -84,7 +84,7 @@ def plan_install(name: str, places: Places) -> InstallPlan:
         before=before,
         is_settings_new=is_new,
         files=tuple((str(file.path), _digest(new)) for file, new in programs),
-        folders=_made(changes, known),
+        folders=_made(changes, receipt),
     )
     return InstallPlan(
         agent=agent,
@@ -104,16 +104,16 @@ def plan_uninstall(name: str, places: Places) -> InstallPlan:
     """
     agent = agents.find_target(name, places)
     where = agent_files.receipt_path(agent.name, agent.folder, places)
-    known = agent_files.read_receipt(where)
+    receipt = agent_files.read_receipt(where)
     settings = None
     if agent.settings is not None:
         file = agent_files.read_agent_file(agent.settings)
-        left = take_back(agent, file, None if known is None else known.before)
-        is_gone = not left and known is not None and known.is_settings_new
+        left = take_back(agent, file, None if receipt is None else receipt.before)
+        is_gone = not left and receipt is not None and receipt.is_settings_new
         settings = _change(file, None if is_gone else left.encode())
-    programs, notes = _program_removals(agent, known)
+    programs, notes = _program_removals(agent, receipt)
     record = agent_files.read_agent_file(where)
-    folders = () if known is None else tuple(Path(folder) for folder in known.folders)
+    folders = () if receipt is None else tuple(Path(folder) for folder in receipt.folders)
     return InstallPlan(
         agent=agent,
         is_removal=True,
@@ -172,13 +172,13 @@ def _programs(agent: agents.LocalTarget) -> tuple[tuple[agent_files.AgentFile, b
 
 
 def _program_removals(
-    agent: agents.LocalTarget, known: agent_files.InstallReceipt | None
+    agent: agents.LocalTarget, receipt: agent_files.InstallReceipt | None
 ) -> tuple[tuple[agent_files.FileChange, ...], tuple[str, ...]]:
     """List the files of our program that go; one that somebody changed since stays."""
     if agent.program is None:
         return (), ()
     names = (*agent_files.packaged_files(*agent.target.packaged), agents.COMMAND_FILE)
-    recorded = {} if known is None else dict(known.files)
+    recorded = {} if receipt is None else dict(receipt.files)
     paths = dict.fromkeys((*map(Path, recorded), *(agent.program / name for name in names)))
     changes: list[agent_files.FileChange] = []
     notes: list[str] = []
@@ -198,7 +198,7 @@ def _own_folders(agent: agents.LocalTarget) -> tuple[Path, ...]:
 
 
 def _made(
-    changes: tuple[agent_files.FileChange, ...], known: agent_files.InstallReceipt | None
+    changes: tuple[agent_files.FileChange, ...], receipt: agent_files.InstallReceipt | None
 ) -> tuple[str, ...]:
     """List the folders that are made, or were at an earlier installation, deepest first."""
     made = dict.fromkeys(
@@ -206,7 +206,7 @@ def _made(
         for change in changes
         for folder in agent_files.missing_folders(change.file.path)
     )
-    return tuple(dict.fromkeys((*made, *(() if known is None else known.folders))))
+    return tuple(dict.fromkeys((*made, *(() if receipt is None else receipt.folders))))
 
 
 def _interpreters(agent: agents.LocalTarget) -> set[str]:
@@ -294,9 +294,9 @@ def is_installed(agent: agents.LocalTarget, file: AgentFile) -> bool:
 
 def hook_programs(agent: agents.LocalTarget, file: AgentFile) -> set[str]:
     """List what runs our hooks."""
-    found = hook_settings.find_hooks(text_of(agent, file), agent.name)
+    hooks = hook_settings.find_hooks(text_of(agent, file), agent.name)
     is_windows = sys.platform == "win32"
-    return {shlex.split(one.command, posix=not is_windows)[0].strip('"') for one in found}
+    return {shlex.split(hook.command, posix=not is_windows)[0].strip('"') for hook in hooks}
 
 
 def text_of(agent: agents.LocalTarget, file: AgentFile) -> str:

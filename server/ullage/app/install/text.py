@@ -113,16 +113,16 @@ def done_text(plan: InstallPlan) -> str:
 
 
 def standings_text(standings: tuple[Standing, ...]) -> str:
-    width = max(len(one.agent.name) for one in standings)
+    width = max(len(standing.agent.name) for standing in standings)
     lines: list[str] = []
-    for one in standings:
-        lines.append(f"{one.agent.name:<{width}}  {_STATES[one.state]}")
-        if one.detail is not None:
-            detail = f"run by {one.detail}" if one.state == "other" else one.detail
+    for standing in standings:
+        lines.append(f"{standing.agent.name:<{width}}  {_STATES[standing.state]}")
+        if standing.detail is not None:
+            detail = f"run by {standing.detail}" if standing.state == "other" else standing.detail
             lines += textwrap.wrap(
                 detail, WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
             )
-    if any(one.state in ("not-installed", "other") for one in standings):
+    if any(standing.state in ("not-installed", "other") for standing in standings):
         lines.append("`ullage install NAME` shows what it would change, and asks.")
     return "\n".join(lines)
 
@@ -131,12 +131,12 @@ def report_standings(standings: tuple[Standing, ...]) -> StandingsReport:
     return StandingsReport(
         agents=tuple(
             StandingReport(
-                agent=one.agent.name,
-                state=one.state,
-                folder=str(one.agent.folder),
-                detail=one.detail,
+                agent=standing.agent.name,
+                state=standing.state,
+                folder=str(standing.agent.folder),
+                detail=standing.detail,
             )
-            for one in standings
+            for standing in standings
         )
     )
 

@@ -102,11 +102,12 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
             points, time=f"{self.now:%H:%M}", title=title, marker=self.marker
         )
 
-    def unwritten(self, log: str, known: Iterable[str]) -> tuple[log_text.Point, ...]:
+    def unwritten(self, log: str, digests: Iterable[str]) -> tuple[log_text.Point, ...]:
         """Leave out what stands in a log or is known as written; all where this flush does."""
         if self.epoch is not None and self.marker in log:
             return ()
-        return log_text.drop_written(self.points, frozenset((*log_text.list_digests(log), *known)))
+        written = frozenset((*log_text.list_digests(log), *digests))
+        return log_text.drop_written(self.points, written)
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,16 +162,16 @@ async def plan_flush(
     today, before = await asyncio.to_thread(read_logs, plan.workspace, plan.day)
     if epoch is not None and (plan.marker in today or plan.marker in before):
         return plan
-    found = await _found(loaded, config, model, today, plan.day)
+    findings = await _found(loaded, config, model, today, plan.day)
     plan = msgspec.structs.replace(
         plan,
-        points=_masked(found.points, loaded.known_secrets),
-        author=found.author,
-        spent=found.spent,
-        notes=found.notes,
+        points=_masked(findings.points, loaded.known_secrets),
+        author=findings.author,
+        spent=findings.spent,
+        notes=findings.notes,
     )
-    known = (*log_text.list_digests(before), *read_flush_state(key, places).digests)
-    return msgspec.structs.replace(plan, points=plan.unwritten(today, known))
+    digests = (*log_text.list_digests(before), *read_flush_state(key, places).digests)
+    return msgspec.structs.replace(plan, points=plan.unwritten(today, digests))
 
 
 async def plan_flush_before(
@@ -206,8 +207,8 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
     """
 
     def compose(log: str) -> str:
-        known = read_flush_state(plan.session_key, places).digests
-        return plan.text_of(plan.unwritten(log, known))
+        digests = read_flush_state(plan.session_key, places).digests
+        return plan.text_of(plan.unwritten(log, digests))
 
     text = append_block(plan.workspace, plan.day, compose, places) if plan.points else ""
     if text or plan.epoch is not None:
@@ -216,7 +217,7 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
             places,
             epoch=plan.epoch,
             last_compaction_at=plan.last_compaction_at,
-            digests=tuple(log_text.make_digest(one.text) for one in plan.points),
+            digests=tuple(log_text.make_digest(point.text) for point in plan.points),
         )
     return Flushed(
         log_path=plan.log_path if text else None,
@@ -371,12 +372,12 @@ def _items(loaded: Loaded) -> tuple[ContextItem, ...]:
 
 
 def _masked(
-    points: tuple[log_text.Point, ...], known: tuple[str, ...]
+    points: tuple[log_text.Point, ...], secrets: tuple[str, ...]
 ) -> tuple[log_text.Point, ...]:
     """Mask again what was put together: neither a model nor a cut brings a secret back."""
     return tuple(
-        log_text.make_point(one.section, mask(one.text, known), is_aside=one.is_aside)
-        for one in points
+        log_text.make_point(point.section, mask(point.text, secrets), is_aside=point.is_aside)
+        for point in points
     )
 
 

@@ -189,16 +189,16 @@ def situation_of(
     """Give what a decision about the request rests on."""
     gauge, progress = measured.loaded.status.gauge, measured.progress
     state = read_auto_state(session.key, session.places)
-    known = state.breaker
+    memory = state.breaker
     if progress.notices.is_warned:
-        known = breaker.record_warning(known, n_compactions=progress.n_compactions)
+        memory = breaker.record_warning(memory, n_compactions=progress.n_compactions)
     return Situation(
         occasion=occasion,
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
         tool_tokens=tool_output_tokens(measured.sent.items, measured.loaded.count),
         n_compactions=progress.n_compactions,
-        breaker=known,
+        breaker=memory,
         started_tokens=gauge.used_tokens,
         tried=progress.overflow.tried if occasion == "overflow" else (),
         is_auto_on=state.is_on,
@@ -224,7 +224,7 @@ def conversation_of(items: Sequence[ContextItem]) -> Conversation:
 
 
 def _read(session: RuntimeSession, progress: SessionProgress, request: RequestMessages) -> Context:
-    known = Known(
+    given = Known(
         header=session.session.header,
         n_compactions=progress.n_compactions,
         model=session.info.model,
@@ -234,7 +234,7 @@ def _read(session: RuntimeSession, progress: SessionProgress, request: RequestMe
         kept_ids=progress.seen.kept_ids,
         n_tokens_after=progress.n_tokens_after,
     )
-    return context_of_messages(session.info.shape, request.messages, known, request.entry_ids)
+    return context_of_messages(session.info.shape, request.messages, given, request.entry_ids)
 
 
 def _measure(session: RuntimeSession, context: Context, sent: Context) -> Loaded:
@@ -258,8 +258,8 @@ def _begin_breaker_epoch(
     """Begin the breaker's epoch too; what it recorded of an automatic run outlives that run."""
     pending = progress.pending
     if pending is not None and pending.is_recorded and is_applied(pending, context):
-        return remember_run(session, lambda known: replace(known, epoch=n_compactions))
-    return remember_run(session, lambda known: breaker.begin_epoch(known, n_compactions))
+        return remember_run(session, lambda memory: replace(memory, epoch=n_compactions))
+    return remember_run(session, lambda memory: breaker.begin_epoch(memory, n_compactions))
 
 
 def _is_of_system(item: ContextItem) -> bool:

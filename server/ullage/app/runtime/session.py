@@ -111,8 +111,8 @@ def notes_of(write: Callable[[], object]) -> tuple[str, ...]:
 
 def read_messages(session: RuntimeSession, messages: list[JsonObject]) -> tuple[ContextItem, ...]:
     """Read single messages, apart from their context."""
-    known = Known(header=session.session.header, n_compactions=0)
-    return context_of_messages(session.info.shape, messages, known).items
+    given = Known(header=session.session.header, n_compactions=0)
+    return context_of_messages(session.info.shape, messages, given).items
 
 
 def _load_progress(session: RuntimeSession) -> SessionProgress:

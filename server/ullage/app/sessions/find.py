@@ -122,10 +122,10 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
     """
     spellings = _spellings(cwd)
     files = (
-        found
+        transcript
         for info in AGENTS
         for folder in _folders_of(info, cwd, places)
-        for found in (transcripts_below if info.has_nested_folders else transcripts_in)(folder)
+        for transcript in (transcripts_below if info.has_nested_folders else transcripts_in)(folder)
     )
     rows = (row for row in database_rows(_databases(places)) if row.session.directory in spellings)
     for candidate in _newest_first(files, rows):
@@ -175,10 +175,10 @@ def _session_by_id(text: str, places: Places) -> Session:
     wanted = text.lower()
     roots = (r for info in AGENTS for r in info.session_roots(places.env, places.home))
     files = (
-        found
+        transcript
         for root in roots
-        for found in transcripts_below(root)
-        if wanted[:8] in found.path.stem.lower()
+        for transcript in transcripts_below(root)
+        if wanted[:8] in transcript.path.stem.lower()
     )
     rows = (
         r
@@ -206,11 +206,11 @@ def _session_by_id(text: str, places: Places) -> Session:
 
 
 def _newest_first(files: Iterable[Found], rows: Iterable[DatabaseRow]) -> list[Candidate]:
-    found = [Candidate(place=one, written_ns=one.mtime_ns) for one in newest_first(files)]
-    found += [
+    candidates = [Candidate(place=file, written_ns=file.mtime_ns) for file in newest_first(files)]
+    candidates += [
         Candidate(place=row, written_ns=(row.session.updated_ms or 0) * 1_000_000) for row in rows
     ]
-    return sorted(found, key=lambda candidate: candidate.written_ns, reverse=True)
+    return sorted(candidates, key=lambda candidate: candidate.written_ns, reverse=True)
 
 
 @lru_cache(maxsize=KNOWN_HEADERS)
@@ -253,25 +253,25 @@ def _as_path(text: str) -> Path:
 def look(folders: Iterable[Path], places: Places) -> tuple[Seen, ...]:
     """List the newest sessions of some folders: the live ones first, then by time."""
     running = running_ids(places)
-    found: dict[Path, Seen] = {}
+    sessions: dict[Path, Seen] = {}
     for folder in folders:
         for session in islice(workspace_sessions(folder, places), MAX_SESSIONS):
             # Of a database, the session that was written to last stands for it.
-            found.setdefault(session.path, see_session(session, running))
-    return tuple(sorted(found.values(), key=lambda one: (not one.is_live, -one.written_ns)))
+            sessions.setdefault(session.path, see_session(session, running))
+    return tuple(sorted(sessions.values(), key=lambda seen: (not seen.is_live, -seen.written_ns)))
 
 
 def to_follow(seen: Sequence[Seen]) -> tuple[Path, ...]:
     """Choose the sessions that are worth following: the live ones and the newest."""
-    live = [one for one in seen if one.is_live][:MAX_LIVE]
-    newest = sorted(seen, key=lambda one: one.written_ns, reverse=True)[:N_NEWEST]
-    return tuple(dict.fromkeys(one.path for one in (*live, *newest)))
+    live = [session for session in seen if session.is_live][:MAX_LIVE]
+    newest = sorted(seen, key=lambda session: session.written_ns, reverse=True)[:N_NEWEST]
+    return tuple(dict.fromkeys(session.path for session in (*live, *newest)))
 
 
 def to_show(seen: Sequence[Seen], shown: Path | None) -> Path | None:
     """Choose the session of the gauge: the first, but of two that both go on the one `shown`."""
     first = next(iter(seen), None)
-    stays = next((one for one in seen if one.path == shown and one.is_live), first)
+    stays = next((session for session in seen if session.path == shown and session.is_live), first)
     if first is None or stays is None:
         return None
     return (first if first.written_ns - stays.written_ns > STAY_S * 1e9 else stays).path

@@ -104,8 +104,8 @@ def new_events(before: FollowedSession, after: FollowedSession) -> tuple[Event, 
     n_old = len(old.items)
     if not n_old or (n_old <= len(new.items) and new.items[n_old - 1] is old.items[-1]):
         return tuple(events_of(new.items, range(n_old, len(new.items))))
-    known = {item.entry_id for item in old.items}
-    places = (at for at, item in enumerate(new.items) if item.entry_id not in known)
+    old_ids = {item.entry_id for item in old.items}
+    places = (at for at, item in enumerate(new.items) if item.entry_id not in old_ids)
     return tuple(events_of(new.items, places))
 
 

@@ -50,10 +50,10 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 def read(session: Session, places: Places) -> Reading:
     """Read a session's context, by the help of what is known of the file from before."""
     lines = session.lines
-    known = read_index(lines, places) if isinstance(lines, FileLines) else EMPTY_INDEX
-    reading = session.agent.read_context(lines, session.header, known)
+    index = read_index(lines, places) if isinstance(lines, FileLines) else EMPTY_INDEX
+    reading = session.agent.read_context(lines, session.header, index)
     if isinstance(lines, FileLines):
-        write_index(lines, reading.index, known, places)
+        write_index(lines, reading.index, index, places)
     return reading
 
 

@@ -89,19 +89,19 @@ def carried_pins(
     Raises:
         PinRefused: there are pins that cannot be read, so that they would be lost.
     """
-    known = read_pins(pins_path(session.state_key, places))
-    if known.problem is not None:
-        raise PinRefused(f"{known.problem}. Repair or delete the file first")
-    return pick_pins(known.pins, configured, kept)
+    stored = read_pins(pins_path(session.state_key, places))
+    if stored.problem is not None:
+        raise PinRefused(f"{stored.problem}. Repair or delete the file first")
+    return pick_pins(stored.pins, configured, kept)
 
 
 def report_pins(session: Session, configured: Sequence[str], places: Places) -> PinsReport:
-    known = read_pins(pins_path(session.state_key, places))
+    stored = read_pins(pins_path(session.state_key, places))
     pins = [
         PinReport(
             number=number, source="session", text=pin.text, entry_id=pin.entry_id, label=pin.label
         )
-        for number, pin in enumerate(known.pins, 1)
+        for number, pin in enumerate(stored.pins, 1)
     ]
     pins += [
         PinReport(number=None, source="configuration", text=text, entry_id=None, label=None)
@@ -111,7 +111,7 @@ def report_pins(session: Session, configured: Sequence[str], places: Places) -> 
         session_id=session.header.session_id,
         path=str(session.path),
         pins=pins,
-        problem=known.problem,
+        problem=stored.problem,
     )
 
 
@@ -135,7 +135,7 @@ def _pin_line(pin: PinReport) -> str:
 
 def _add(session: Session, pin: Pin, places: Places) -> ReadPins:
     def added(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
-        if any(known.text == pin.text for known in pins):
+        if any(present.text == pin.text for present in pins):
             raise PinRefused("this is pinned already: `ullage pin --list` shows it")
         reason = refuse_pin(pin, pins)
         if reason is not None:

@@ -160,14 +160,14 @@ def _finished(
 ) -> WrittenSummary:
     """Audit a draft, put in what it misses, and mask what came in again."""
     budget = selection.summary_budget_tokens
-    found = audit(
+    checked = audit(
         material.items,
         draft.text,
         pins=wishes.pins,
         budget_tokens=budget,
         facts=material.facts,
     )
-    put_in = _pins_alone(found) if draft.author == BY_USER else found
+    put_in = _pins_alone(checked) if draft.author == BY_USER else checked
     whole: CompletedSummary = insert_missing(
         draft.text, put_in, budget_tokens=budget, count=loaded.count
     )
@@ -177,9 +177,9 @@ def _finished(
         text=text,
         n_tokens=n_tokens,
         author=draft.author,
-        audit=found,
+        audit=checked,
         loss=measure_loss(
-            found,
+            checked,
             whole,
             n_tokens_replaced=selection.cut.n_tokens_replaced,
             n_summary_tokens=n_tokens,
@@ -189,10 +189,10 @@ def _finished(
     )
 
 
-def _pins_alone(found: Audit) -> Audit:
+def _pins_alone(checked: Audit) -> Audit:
     """Leave a user's own summary as it is but for the pins, which they set as well."""
-    missing = tuple(fact for fact in found.missing if fact.kind == "pin")
-    return msgspec.structs.replace(found, missing=missing, misplaced=())
+    missing = tuple(fact for fact in checked.missing if fact.kind == "pin")
+    return msgspec.structs.replace(checked, missing=missing, misplaced=())
 
 
 def model_use(
@@ -239,9 +239,9 @@ def _configured(model: ModelSettings) -> ModelChoice | None:
     if model.name is None or (model.provider is None and model.base_url is None):
         return None
     provider: Provider = "custom"
-    for known in BASE_URLS:
-        if known == (model.provider or "").lower():
-            provider = known
+    for name in BASE_URLS:
+        if name == (model.provider or "").lower():
+            provider = name
     return ModelChoice(
         provider=provider,
         model=model.name,

@@ -156,7 +156,7 @@ def export_text(report: ExportReport) -> str:
         lines.append("  Nothing is masked: every secret of the context is in it.")
     elif report.redactions:
         lines.append("  Masked, as far as it can be told:")
-        lines += [f"  {one.count:>6,} × {one.kind:<14}{one.marker}" for one in report.redactions]
+        lines += [f"  {row.count:>6,} × {row.kind:<14}{row.marker}" for row in report.redactions]
     else:
         lines.append("  No secret was found in it, as far as that can be told.")
     if not report.is_importable:
@@ -275,11 +275,11 @@ def _refusal(data: bytes, bundle: Bundle) -> str | None:
     if not bundle.messages:
         return "has no messages"
     lines = MemoryLines(data)
-    found = recognize(lines)
-    records = None if found is None else records_of(found[1])
-    if found is None or records is None:
+    recognized = recognize(lines)
+    records = None if recognized is None else records_of(recognized[1])
+    if recognized is None or records is None:
         return "has entries that make no session"
-    agent, header = found
+    agent, header = recognized
     findings = examine(lines, header, agent, records).findings
     damage = [f for f in findings if f.severity == "error" and f.code not in _PAIR_CODES]
     if damage:

@@ -145,12 +145,12 @@ def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
     )
     repaired = repair(patient.lines, patient.header, patient.info, records, identity)
     lines = MemoryLines(repaired.data)
-    found = recognize(lines)
-    if found is None or found[1].agent != patient.header.agent:
+    recognized = recognize(lines)
+    if recognized is None or recognized[1].agent != patient.header.agent:
         raise NotRepairable(f"{path.name} has no record that can be kept: there is nothing to save")
-    examination = examine(lines, found[1], found[0], records)
+    examination = examine(lines, recognized[1], recognized[0], records)
     if examination.has_errors:
-        worst = next(one for one in examination.findings if one.severity == "error")
+        worst = next(finding for finding in examination.findings if finding.severity == "error")
         raise NotRepairable(
             f"{path.name} cannot be repaired ({worst.message}): nothing was written; please"
             " report it"
@@ -180,9 +180,9 @@ def report_checkup(
         path=str(checkup.patient.lines.path),
         n_lines=examination.n_lines,
         n_records=examination.n_records,
-        n_errors=sum(one.severity == "error" for one in examination.findings),
-        findings=[_report(one) for one in examination.findings],
-        state=[_report(one) for one in checkup.state],
+        n_errors=sum(finding.severity == "error" for finding in examination.findings),
+        findings=[_report(finding) for finding in examination.findings],
+        state=[_report(finding) for finding in checkup.state],
         repaired=None
         if copy is None
         else CopyReport(
@@ -203,9 +203,9 @@ def checkup_text(report: DoctorReport) -> str:
         f"{report.path}: {report.n_records:,} records on {report.n_lines:,} lines",
     ]
     marks = {"error": "✗", "warning": "!", "info": "·"}
-    for one in (*report.findings, *report.state):
-        place = "" if one.line is None else f"line {one.line}, byte {one.offset}: "
-        lines.append(f"  {marks[one.severity]} {one.code:<20}{place}{one.message}")
+    for row in (*report.findings, *report.state):
+        place = "" if row.line is None else f"line {row.line}, byte {row.offset}: "
+        lines.append(f"  {marks[row.severity]} {row.code:<20}{place}{row.message}")
     if not report.findings:
         lines.append("  ✓ nothing is wrong with it")
     copy = report.repaired
@@ -240,10 +240,10 @@ def _patient(path: Path) -> Patient:
         return _recognized(open_session(path))
     except NotATranscript:
         lines = open_lines(path)
-        found = guess(lines)
-        if found is None:
+        guessed = guess(lines)
+        if guessed is None:
             raise
-        info, header = found
+        info, header = guessed
         return Patient(lines=lines, info=info, header=header, is_recognized=False)
 
 
@@ -263,12 +263,12 @@ def _new_id(header: Header, records: Records, target: Path) -> str:
         return header.session_id or str(uuid4())
 
 
-def _report(one: Finding) -> FindingReport:
+def _report(finding: Finding) -> FindingReport:
     return FindingReport(
-        code=one.code,
-        severity=one.severity,
-        line=one.line,
-        offset=one.offset,
-        entry_id=one.entry_id,
-        message=mask(one.message),
+        code=finding.code,
+        severity=finding.severity,
+        line=finding.line,
+        offset=finding.offset,
+        entry_id=finding.entry_id,
+        message=mask(finding.message),
     )

@@ -32,9 +32,9 @@ async def run_sessions(
     if ls.sessions.seen is None:
         await discover(ls)
     followed = {path: brief(session.loaded) for path, session in ls.sessions.followed.items()}
-    known, config = {**ls.sessions.briefs, **followed}, ls.config
+    briefs, config = {**ls.sessions.briefs, **followed}, ls.config
     families = await asyncio.to_thread(
-        measure_all, ls.sessions.seen or (), known, config, ls.places, ls.worker.count_tokens
+        measure_all, ls.sessions.seen or (), briefs, config, ls.places, ls.worker.count_tokens
     )
     if config is ls.config:
         ls.sessions.briefs = {measured.path: measured for measured in _briefs(families)}
@@ -113,17 +113,17 @@ async def run_checkpoints(ls: UllageServer, argument: SessionArgument) -> Checkp
 
 def _checkpoints(loaded: Loaded, places: Places) -> CheckpointsResult:
     listing = list_checkpoints(loaded.session, places)
-    ids = [found.checkpoint_id for found in listing.found]
-    rows = [_checkpoint_row(found, ids) for found in listing.found]
+    ids = [entry.checkpoint_id for entry in listing.found]
+    rows = [_checkpoint_row(entry, ids) for entry in listing.found]
     rows += [_damaged(damaged) for damaged in listing.damaged]
     rows.sort(key=lambda row: int(row.checkpoint.removeprefix("cp_")), reverse=True)
     return CheckpointsResult(session=session_ref(loaded), rows=rows)
 
 
-def _checkpoint_row(found: Found, ids: list[str]) -> CheckpointRow:
+def _checkpoint_row(entry: Found, ids: list[str]) -> CheckpointRow:
     """Make the row of one of the checkpoints that can be read; the latest is the first of `ids`."""
-    meta, working = found.checkpoint.meta, found.checkpoint.working
-    name, topic, is_latest = found.checkpoint_id, working.topic, found.checkpoint_id == ids[0]
+    meta, working = entry.checkpoint.meta, entry.checkpoint.working
+    name, topic, is_latest = entry.checkpoint_id, working.topic, entry.checkpoint_id == ids[0]
     written, used = _written(meta.created_at), f"{meta.token_usage.utilization:.0%}"
     about = f" · {escape_markdown(topic)}" if topic else ""
     parts = [
@@ -133,12 +133,12 @@ def _checkpoint_row(found: Found, ids: list[str]) -> CheckpointRow:
     ]
     if working.next_action:
         parts.append(f"Next: {escape_markdown(working.next_action)}")
-    if found.checkpoint.open_items:
-        parts.append(f"Open items: {len(found.checkpoint.open_items)}")
+    if entry.checkpoint.open_items:
+        parts.append(f"Open items: {len(entry.checkpoint.open_items)}")
     latest = ", the latest" if is_latest else ""
     return CheckpointRow(
         checkpoint=name,
-        path=str(found.path),
+        path=str(entry.path),
         title=f"{name} · {gist(topic, MAX_TOPIC_CHARS)}" if topic else name,
         detail=f"{written} · {used}",
         tooltip="\n\n".join(parts),
