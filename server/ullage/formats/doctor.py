@@ -129,9 +129,9 @@ def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Pie
     if json_line.is_blank(Line(line.offset, raw)):
         yield piece(b"" if codes else raw, None)
         return
-    found = json_line.decode_object(Line(line.offset, raw))
-    if not isinstance(found, str):
-        yield piece(raw if raw.endswith(b"\n") else raw + b"\n", found)
+    decoded = json_line.decode_object(Line(line.offset, raw))
+    if not isinstance(decoded, str):
+        yield piece(raw if raw.endswith(b"\n") else raw + b"\n", decoded)
         return
     if len(raw) > json_line.MAX_LINE_BYTES:
         yield piece(raw, None, "long-line")
@@ -152,7 +152,7 @@ def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Pie
     elif raw.lstrip().startswith(b"{"):
         yield piece(b"", None, "torn-line")
     else:
-        is_json = found == "line is not a JSON object"
+        is_json = decoded == "line is not a JSON object"
         yield piece(b"", None, "not-an-object" if is_json else "unparseable-line")
 
 
@@ -160,7 +160,7 @@ def _records_in(raw: bytes, records: Records | None) -> tuple[list[tuple[str, Js
     """Find whole records in a line that is none, and whether nothing else is in it."""
     text = raw.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder()
-    found: list[tuple[str, JsonObject]] = []
+    whole: list[tuple[str, JsonObject]] = []
     is_all = True
     end = 0
     for _ in range(MAX_TRIES):
@@ -173,7 +173,7 @@ def _records_in(raw: bytes, records: Records | None) -> tuple[list[tuple[str, Js
         except (ValueError, RecursionError):
             native, stop = None, start
         if native is not None and (records is None or records.is_record(native)):
-            found.append((text[start:stop], native))
+            whole.append((text[start:stop], native))
             end = stop
             continue
         is_all = False
@@ -182,7 +182,7 @@ def _records_in(raw: bytes, records: Records | None) -> tuple[list[tuple[str, Js
         if match is None:
             break
         end = match.start()
-    return found, is_all
+    return whole, is_all
 
 
 def with_field(

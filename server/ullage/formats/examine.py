@@ -20,7 +20,7 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_errors(self) -> bool:
-        return any(one.severity == "error" for one in self.findings)
+        return any(entry.severity == "error" for entry in self.findings)
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ def examine(
         notes.add_pairs(context)
         notes.add_kept(context)
     notes.add_lineage()
-    order = sorted(notes.findings, key=lambda one: (one.line or 0, one.code))
+    order = sorted(notes.findings, key=lambda entry: (entry.line or 0, entry.code))
     return Examination(findings=tuple(order), n_lines=notes.n_lines, n_records=notes.n_records)
 
 

@@ -54,7 +54,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 def context_of_messages(
     shape: InMemory,
     messages: Sequence[JsonObject],
-    known: Known,
+    facts: Known,
     entry_ids: Sequence[str] | None = None,
 ) -> Context:
     """Read messages as the context that they are: one item for each message.
@@ -65,33 +65,33 @@ def context_of_messages(
     items = _items(shape, messages, entry_ids)
     at = max((n for n, item in enumerate(items) if _is_boundary(shape, item)), default=None)
     summary = None if at is None else items[at]
-    items = tuple(_placed(n, item, at, summary, known.kept_ids) for n, item in enumerate(items))
-    items = _reported(items, known)
+    items = tuple(_placed(n, item, at, summary, facts.kept_ids) for n, item in enumerate(items))
+    items = _reported(items, facts)
     named = (item.message.model for item in reversed(items))
-    boundary = None if summary is None else _boundary(shape, summary, known.n_tokens_after)
+    boundary = None if summary is None else _boundary(shape, summary, facts.n_tokens_after)
     return Context(
-        header=known.header,
+        header=facts.header,
         items=items,
         boundary=boundary,
-        compactions=_compactions(known.n_compactions, boundary),
+        compactions=_compactions(facts.n_compactions, boundary),
         leaf_id=items[-1].entry_id if items else None,
-        model=next((model for model in named if model), known.model),
+        model=next((model for model in named if model), facts.model),
         n_entries=len(messages),
         size_bytes=0,
         problems=(),
-        window_tokens=known.window_tokens,
+        window_tokens=facts.window_tokens,
     )
 
 
 def content_ids(bodies: Iterable[bytes]) -> tuple[str, ...]:
     """Make an id of each message; equal ones are told apart by their order."""
     n_seen: Counter[str] = Counter()
-    found: list[str] = []
+    ids: list[str] = []
     for body in bodies:
         name = hashlib.blake2b(body, digest_size=_ID_BYTES).hexdigest()
         n_seen[name] += 1
-        found.append(name if n_seen[name] == 1 else f"{name}.{n_seen[name]}")
-    return tuple(found)
+        ids.append(name if n_seen[name] == 1 else f"{name}.{n_seen[name]}")
+    return tuple(ids)
 
 
 def _items(
@@ -142,21 +142,21 @@ def _placed(
     return msgspec.structs.replace(item, is_after_boundary=False)
 
 
-def _reported(items: tuple[ContextItem, ...], known: Known) -> tuple[ContextItem, ...]:
+def _reported(items: tuple[ContextItem, ...], facts: Known) -> tuple[ContextItem, ...]:
     """Let the last message of what was reported tell how full the window is with it.
 
     What follows is counted. A figure of an answer from before a compaction says nothing.
     """
-    if known.used_tokens is None or not items or known.n_reported == 0:
+    if facts.used_tokens is None or not items or facts.n_reported == 0:
         return items
     answers = (n for n in reversed(range(len(items))) if items[n].category == "assistant")
-    last = next(answers, len(items) - 1) if known.n_reported is None else known.n_reported - 1
-    if known.n_reported is None and not items[last].is_after_boundary:
+    last = next(answers, len(items) - 1) if facts.n_reported is None else facts.n_reported - 1
+    if facts.n_reported is None and not items[last].is_after_boundary:
         return items
-    usage = Usage(n_input=0, n_output=0, n_cache_read=0, n_cache_write=0, n_total=known.used_tokens)
+    usage = Usage(n_input=0, n_output=0, n_cache_read=0, n_cache_write=0, n_total=facts.used_tokens)
     message = msgspec.structs.replace(items[last].message, usage=usage, answer_id=None)
-    told = msgspec.structs.replace(items[last], message=message, is_after_boundary=True)
-    return (*items[:last], told, *items[last + 1 :])
+    reported = msgspec.structs.replace(items[last], message=message, is_after_boundary=True)
+    return (*items[:last], reported, *items[last + 1 :])
 
 
 def _boundary(shape: InMemory, summary: ContextItem, n_tokens_after: int | None) -> Compaction:

@@ -32,8 +32,8 @@ def decode_object(line: Line) -> JsonObject | str:
     value = decode_any(raw)
     if isinstance(value, msgspec.UnsetType):
         return "unfinished line" if line.is_torn else "line is not valid JSON"
-    found = as_object(value)
-    return "line is not a JSON object" if found is None else found
+    native = as_object(value)
+    return "line is not a JSON object" if native is None else native
 
 
 def decode_any(raw: bytes) -> object:
@@ -61,15 +61,15 @@ def read_object(line: Line) -> JsonObject | Problem | None:
 
 
 def text_of(value: JsonObject, key: str) -> str | None:
-    found = value.get(key)
-    return found if isinstance(found, str) else None
+    text = value.get(key)
+    return text if isinstance(text, str) else None
 
 
 def int_of(value: JsonObject, key: str) -> int | None:
-    found = value.get(key)
-    if isinstance(found, float) and found.is_integer():
-        return int(found)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    number = value.get(key)
+    if isinstance(number, float) and number.is_integer():
+        return int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def object_of(value: JsonObject, key: str) -> JsonObject | None:
@@ -78,18 +78,18 @@ def object_of(value: JsonObject, key: str) -> JsonObject | None:
 
 def objects_of(value: JsonObject, key: str) -> tuple[JsonObject, ...]:
     """List the objects in an array field, passing over everything else."""
-    found = value.get(key)
-    if not isinstance(found, list):
+    items = value.get(key)
+    if not isinstance(items, list):
         return ()
-    return tuple(item for item in map(as_object, cast(list[object], found)) if item is not None)
+    return tuple(item for item in map(as_object, cast(list[object], items)) if item is not None)
 
 
 def texts_of(value: JsonObject, key: str) -> tuple[str, ...]:
     """List the strings in an array field, passing over everything else."""
-    found = value.get(key)
-    if not isinstance(found, list):
+    items = value.get(key)
+    if not isinstance(items, list):
         return ()
-    return tuple(item for item in cast(list[object], found) if isinstance(item, str))
+    return tuple(item for item in cast(list[object], items) if isinstance(item, str))
 
 
 def as_object(value: object) -> JsonObject | None:
@@ -98,9 +98,9 @@ def as_object(value: object) -> JsonObject | None:
 
 def ms_of(value: JsonObject, key: str = "timestamp") -> int | None:
     """Read a time that is ISO 8601 text or a number of milliseconds."""
-    found = value.get(key)
-    if isinstance(found, str):
-        return iso_ms(found)
+    moment = value.get(key)
+    if isinstance(moment, str):
+        return iso_ms(moment)
     number = int_of(value, key)
     return number if number is not None and number >= 0 else None
 
@@ -142,13 +142,13 @@ def with_value(line: bytes, keys: Sequence[str], value: object) -> bytes:
         return _with_value(text, keys, compact_json(value).encode()) + ending
     except (msgspec.DecodeError, ValueError, RecursionError):
         decoded = text.removeprefix(_BOM).decode("utf-8", "replace")
-        found = cast(JsonObject, json.loads(decoded, parse_float=_finite))
+        root = cast(JsonObject, json.loads(decoded, parse_float=_finite))
     *outer, last = keys
-    target = found
+    target = root
     for key in outer:
         target = cast(JsonObject, target[key])
     target[last] = value
-    return json.dumps(found, separators=(",", ":")).encode() + ending
+    return json.dumps(root, separators=(",", ":")).encode() + ending
 
 
 def _with_value(text: bytes, keys: Sequence[str], value: bytes) -> bytes:

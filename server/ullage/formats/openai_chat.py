@@ -96,10 +96,10 @@ def _call(call: entries.JsonObject) -> entries.ToolCall:
 
 def _result(native: entries.JsonObject, tool_names: Mapping[str, str]) -> entries.ToolResult:
     call_id = text_of(native, "tool_call_id") or ""
-    said = text_of(native, "name") or text_of(native, "tool_name")
+    name = text_of(native, "name") or text_of(native, "tool_name")
     return entries.ToolResult(
         call_id=call_id,
-        name=tool_names.get(call_id) or said or "",
+        name=tool_names.get(call_id) or name or "",
         content=_content(native),
         is_error=False,
     )
@@ -125,5 +125,5 @@ def _part(part: entries.JsonObject) -> entries.Text | entries.Image:
     kind = text_of(part, "type") or ""
     # Some servers take an image's address without an object around it.
     data = text_of(object_of(part, kind) or {}, _DATA_KEYS[kind]) or text_of(part, kind) or ""
-    found = _DATA_URL.match(data)
-    return entries.Image(media_type=found[1] if found else "", size_bytes=len(data))
+    match = _DATA_URL.match(data)
+    return entries.Image(media_type=match[1] if match else "", size_bytes=len(data))

@@ -61,11 +61,11 @@ class Walk(Generic[StubT]):
 class CompactionsUpwards:
     """Compactions as a walk from the end meets them, up to one that an index knows."""
 
-    def __init__(self, known: Index) -> None:
+    def __init__(self, index: Index) -> None:
         self.refs: list[CompactionRef] = []
         """Those that the index does not know, the last one first."""
         self.is_complete = False
-        self._known_ids = {ref.entry_id for ref in known.compactions}
+        self._known_ids = {ref.entry_id for ref in index.compactions}
 
     def add(self, line: entries.Line, entry_id: str | None, timestamp: str | None) -> None:
         """Make a compaction the predecessor of the one below it."""
@@ -195,9 +195,9 @@ def make_usage(
     )
 
 
-def counts_in(told: entries.JsonObject, keys: Iterable[str]) -> Iterator[int]:
+def counts_in(usage: entries.JsonObject, keys: Iterable[str]) -> Iterator[int]:
     """Read numbers of tokens; 0 where none stands."""
-    return (int_of(told, key) or 0 for key in keys)
+    return (int_of(usage, key) or 0 for key in keys)
 
 
 def read_stub_fields(native: entries.JsonObject, shape: type[StructT]) -> StructT:

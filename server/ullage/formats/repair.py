@@ -151,9 +151,9 @@ class _Copy:
                 self._used_ids.add(node.entry_id)
 
     def reconnect(self) -> None:
-        found = self._nodes()
-        nodes = reconnected([node for _, node in found])
-        for (record, before), after in zip(found, nodes, strict=True):
+        linked = self._nodes()
+        nodes = reconnected([node for _, node in linked])
+        for (record, before), after in zip(linked, nodes, strict=True):
             self._set_parent(record, before, after.parent_id)
 
     def mend_pairs(self, faults: list[PairFault], items: tuple[ContextItem, ...]) -> None:
@@ -183,9 +183,9 @@ class _Copy:
         if parent_id is not None:
             tree.children[parent_id] += children
         heir = self._rules.node(children[0].native) if children else None
-        for other in tree.compactions if heir is not None else ():
-            if text_of(other.native, self._rules.kept_field) == entry_id and heir is not None:
-                self._set(other, (self._rules.kept_field,), heir.entry_id)
+        for compaction in tree.compactions if heir is not None else ():
+            if text_of(compaction.native, self._rules.kept_field) == entry_id and heir is not None:
+                self._set(compaction, (self._rules.kept_field,), heir.entry_id)
 
     def _answer(self, record: _Record, entry_id: str, fault: PairFault, tree: "_Tree") -> None:
         rules = self._rules
@@ -202,25 +202,25 @@ class _Copy:
         answer = _made(native)
         record.answers.insert(0, answer)
         tree.children[entry_id].append(answer)
-        for other in tree.compactions:
-            kept = rules.keep_result(other.native, entry_id, new_id)
+        for compaction in tree.compactions:
+            kept = rules.keep_result(compaction.native, entry_id, new_id)
             if kept is not None:
-                _replace(other, kept)
+                _replace(compaction, kept)
 
     def _live(self) -> list[_Record]:
         """List the lines of the copy, each call's answers behind it."""
         return [
-            one
+            member
             for record in self._records
-            for one in (record, *record.answers)
-            if not one.is_dropped
+            for member in (record, *record.answers)
+            if not member.is_dropped
         ]
 
     def _nodes(self) -> list[tuple[_Record, Node]]:
         if not self._rules.id_field:
             return []
-        found = ((r, self._rules.node(r.native)) for r in self._live() if not r.is_blank)
-        return [(record, node) for record, node in found if node is not None]
+        pairs = ((r, self._rules.node(r.native)) for r in self._live() if not r.is_blank)
+        return [(record, node) for record, node in pairs if node is not None]
 
     def _set_parent(self, record: _Record, node: Node, parent_id: str | None) -> None:
         if parent_id != node.parent_id:
@@ -251,7 +251,7 @@ class _Tree:
         is_compaction: Callable[[JsonObject], bool],
     ) -> None:
         self.records = {node.entry_id: record for record, node in nodes}
-        self.compactions = [one for one, _ in nodes if is_compaction(one.native)]
+        self.compactions = [member for member, _ in nodes if is_compaction(member.native)]
         self.children: defaultdict[str, list[_Record]] = defaultdict(list)
         for record, node in nodes:
             if node.parent_id is not None:

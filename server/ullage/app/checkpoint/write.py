@@ -230,7 +230,7 @@ class KeptFacts:
             # Put back when all went well: half of a message is nothing to go on from.
             seen, self._seen = self._seen, None
             if seen is None or self._secrets != known_secrets or not self._are_followed(items):
-                seen = FactAccumulator(clean=partial(mask_cached, known=known_secrets))
+                seen = FactAccumulator(clean=partial(mask_cached, known_values=known_secrets))
             seen.update(items[len(seen.times) :])
             facts = seen.finish(previous)
             self._items, self._secrets, self._seen = tuple(items), known_secrets, seen

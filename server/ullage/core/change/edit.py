@@ -203,8 +203,7 @@ def n_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) 
             n_found = sum(isinstance(part, Image) for part in parts)
             n_images[key] = n_images.get(key, 0) + n_found
     return sum(
-        n_images.get((one.entry_id, one.call_id), 0) if one.what == "images" else 1
-        for one in replacements
+        n_images.get((r.entry_id, r.call_id), 0) if r.what == "images" else 1 for r in replacements
     )
 
 

@@ -96,12 +96,12 @@ def plan_prune(
     old = _beyond_share(outputs, within, policy.prune_protect_tokens)
     offered = tuple(_offer(items, outputs, within, old, count))
     if chosen is not None:
-        known = {item.item_id for item in offered}
+        offered_ids = {item.item_id for item in offered}
         return _plan(
             offered,
-            {item_id for item_id in chosen if item_id in known},
+            {item_id for item_id in chosen if item_id in offered_ids},
             "nothing was chosen",
-            tuple(item_id for item_id in chosen if item_id not in known),
+            tuple(item_id for item_id in chosen if item_id not in offered_ids),
         )
     picked = [item for item in offered if item.reason in reasons]
     n_tokens = sum(item.n_tokens for item in picked)
@@ -170,25 +170,25 @@ def pruned(
     Every result stays with its call. What the provider reported of later answers stays too: it
     tells of the context as it was.
     """
-    found = {(one.entry_id, one.call_id, one.what) for one in replacements}
-    entry_ids = {entry_id for entry_id, _, _ in found}
+    targets = {(part.entry_id, part.call_id, part.what) for part in replacements}
+    entry_ids = {entry_id for entry_id, _, _ in targets}
     return tuple(
-        _pruned_item(item, found) if item.entry_id in entry_ids else item for item in items
+        _pruned_item(item, targets) if item.entry_id in entry_ids else item for item in items
     )
 
 
-def _pruned_item(item: ContextItem, found: set[tuple[str, str | None, str]]) -> ContextItem:
+def _pruned_item(item: ContextItem, targets: set[tuple[str, str | None, str]]) -> ContextItem:
     def replaced(block: Block) -> Block:
         if isinstance(block, ToolResult):
-            if (item.entry_id, block.call_id, "output") in found:
+            if (item.entry_id, block.call_id, "output") in targets:
                 return msgspec.structs.replace(block, content=(Text(text=PRUNED_OUTPUT),))
-            if (item.entry_id, block.call_id, "images") in found:
+            if (item.entry_id, block.call_id, "images") in targets:
                 content = tuple(
                     Text(text=PRUNED_IMAGE) if isinstance(part, Image) else part
                     for part in block.content
                 )
                 return msgspec.structs.replace(block, content=content)
-        elif isinstance(block, Image) and (item.entry_id, None, "images") in found:
+        elif isinstance(block, Image) and (item.entry_id, None, "images") in targets:
             return Text(text=PRUNED_IMAGE)
         return block
 

@@ -66,7 +66,7 @@ def tool_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
     )
     protected = protected_names(policy)
     calls: dict[str, ToolCall] = {}
-    found: list[Output] = []
+    outputs: list[Output] = []
     for at, item in enumerate(items):
         for block in item.message.blocks:
             if isinstance(block, ToolCall):
@@ -78,7 +78,7 @@ def tool_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
                     or is_placeholder(block)
                     or n_same[item.entry_id, block.call_id] > 1
                 )
-                found.append(
+                outputs.append(
                     Output(
                         at=at,
                         entry_id=item.entry_id,
@@ -88,7 +88,7 @@ def tool_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
                         is_spared=is_spared,
                     )
                 )
-    return tuple(found)
+    return tuple(outputs)
 
 
 def prunable_range(items: Sequence[ContextItem], n_turns: int) -> range:
@@ -155,17 +155,17 @@ def duplicates(outputs: Sequence[Output]) -> set[int]:
     The last of them is never among these.
     """
     last: dict[tuple[str, str, tuple[str, ...]], int] = {}
-    found: set[int] = set()
+    older: set[int] = set()
     for n in range(len(outputs) - 1, -1, -1):
         output = outputs[n]
         if output.call is None or not output.n_tokens:
             continue
         key = (output.call.name, output.call.arguments, _content_key(output.result))
         if key in last:
-            found.add(n)
+            older.add(n)
         else:
             last[key] = n
-    return found
+    return older
 
 
 def superseded_reads(outputs: Sequence[Output]) -> set[int]:
@@ -178,7 +178,7 @@ def superseded_reads(outputs: Sequence[Output]) -> set[int]:
     """
     later_texts: dict[tuple[str, str], str] = {}
     changed: set[str] = set()
-    found: set[int] = set()
+    superseded: set[int] = set()
     for n in range(len(outputs) - 1, -1, -1):
         output = outputs[n]
         if output.call is None or output.result.is_error or is_placeholder(output.result):
@@ -192,11 +192,11 @@ def superseded_reads(outputs: Sequence[Output]) -> set[int]:
             path in changed or _is_repeated(path, read.part, text, later_texts)
             for path in read.paths
         ):
-            found.add(n)
+            superseded.add(n)
         for path in read.paths:
             longest = max(text, later_texts.get((path, read.part), ""), key=len)
             later_texts[path, read.part] = longest
-    return found
+    return superseded
 
 
 def _changed_paths(call: ToolCall) -> set[str]:

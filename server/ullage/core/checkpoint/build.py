@@ -61,9 +61,9 @@ def build(
     first_ms = _first_shown_ms(items)
     hidden = find_hidden_decisions(previous, past.state, first_ms)
     facts = collect_facts(items, as_previous_summary(hidden))
-    said = facts.messages
+    messages = facts.messages
     if _begins_in_summary(items):
-        said = (*_find_hidden_messages(past, facts, first_ms), *said)
+        messages = (*_find_hidden_messages(past, facts, first_ms), *messages)
     working = _describe_work(items, facts, past, is_split_turn=is_split_turn)
     errors = _find_hidden_errors(past.state, first_ms)
     return checkpoint.Checkpoint(
@@ -77,7 +77,7 @@ def build(
             summarized_ms=_last_summarized_ms(items),
         ),
         resources=_merge_resources(facts, past),
-        thread=find_thread(said),
+        thread=find_thread(messages),
         open_items=_list_open_items(facts, previous, working.status),
         learnings=_join(
             previous.learnings if previous else (), _find_lasting(facts, are_dead_ends=False)
@@ -192,8 +192,8 @@ def _find_hidden_messages(
         for exchange in past.state.thread.exchanges
         if first_ms is None or exchange.at_ms < first_ms
     ]
-    told = [SpokenMessage(is_user=one.role == "user", text=one.gist) for one in (*before, *since)]
-    hidden = [message for message in told if message.text and not _is_shown(message, facts)]
+    earlier = [SpokenMessage(is_user=e.role == "user", text=e.gist) for e in (*before, *since)]
+    hidden = [message for message in earlier if message.text and not _is_shown(message, facts)]
     # A user says "yes" more than once; what two sources tell stands side by side.
     return (message for message, _ in groupby(hidden))
 
@@ -201,7 +201,7 @@ def _find_hidden_messages(
 def _is_shown(message: SpokenMessage, facts: Facts) -> bool:
     head = message.text.rstrip("…")
     return any(
-        said.is_user is message.is_user and said.text.startswith(head) for said in facts.messages
+        shown.is_user is message.is_user and shown.text.startswith(head) for shown in facts.messages
     )
 
 
@@ -259,7 +259,7 @@ def _command_key(item: str) -> str | None:
 def _find_hidden_errors(state: WorkingState, first_ms: int | None) -> list[str]:
     """List the newest failures that were captured before the context begins."""
     errors = state.thread.errors
-    hidden = [f"failed: {one.text}" for one in errors if first_ms is None or one.at_ms < first_ms]
+    hidden = [f"failed: {e.text}" for e in errors if first_ms is None or e.at_ms < first_ms]
     return hidden[-_MAX_ERRORS:]
 
 

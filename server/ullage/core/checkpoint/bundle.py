@@ -112,10 +112,10 @@ def _is_deeper(value: object, limit: int) -> bool:
     for _ in range(limit):
         level = [
             inner
-            for one in level
-            if isinstance(one, dict | list)
+            for v in level
+            if isinstance(v, dict | list)
             for inner in (
-                cast(JsonObject, one).values() if isinstance(one, dict) else cast(list[object], one)
+                cast(JsonObject, v).values() if isinstance(v, dict) else cast(list[object], v)
             )
             if isinstance(inner, dict | list)
         ]

@@ -100,11 +100,11 @@ def list_decisions(
         for rule in facts.rules
         if not any(choice.text.startswith(rule.text) for choice in facts.choices)
     ]
-    known = {decision.what for decision in decisions}
+    texts = {decision.what for decision in decisions}
     decisions += [
         DraftDecision(what=what, when=written(at_ms), is_rule=is_rule)
         for _, at_ms, what, is_rule in sorted([*rules, *choices], key=lambda settled: settled[0])
-        if what not in known
+        if what not in texts
     ]
     return _number(_newest(decisions), previous.decisions if previous else ())
 
@@ -113,14 +113,14 @@ def _find_valid(hidden: Sequence[DraftDecision], resolved: PreviousSummary) -> l
     """Give the hidden decisions that hold, with their words as they are by now."""
     valid: dict[int, DraftDecision] = {}
     for section, is_rule in (("Constraints", True), ("Decisions", False)):
-        left = [(at, one) for at, one in enumerate(hidden) if one.is_rule is is_rule]
+        left = [(at, decision) for at, decision in enumerate(hidden) if decision.is_rule is is_rule]
         for text in resolved.lines[section]:
             # Lines keep their order; those that were replaced as a whole are gone.
             while left and not left[0][1].what.startswith(text.split(OLD_VALUE, 1)[0]):
                 left.pop(0)
             if left:
-                at, decision = left.pop(0)
-                valid[at] = msgspec.structs.replace(decision, what=text)
+                at, draft = left.pop(0)
+                valid[at] = msgspec.structs.replace(draft, what=text)
     return [valid[at] for at in sorted(valid)]
 
 
@@ -134,7 +134,7 @@ def _newest(decisions: Sequence[DraftDecision]) -> list[DraftDecision]:
 
 def _number(decisions: Sequence[DraftDecision], before: Sequence[Decision]) -> tuple[Decision, ...]:
     """Give each an id; one that the checkpoint before has keeps its id and its time."""
-    n_last = max((int(one.id[1:]) for one in before if one.id[1:].isdecimal()), default=0)
+    n_last = max((int(d.id[1:]) for d in before if d.id[1:].isdecimal()), default=0)
     numbered: dict[str, Decision] = {}
     for draft in decisions:
         same = next(
@@ -153,11 +153,11 @@ def _holds(decisions: Sequence[DraftDecision], what: str) -> bool:
     return any(_is_same(decision.what, what) for decision in decisions)
 
 
-def _is_same(one: str, other: str) -> bool:
+def _is_same(first: str, second: str) -> bool:
     """Tell whether two decisions are one, of which a summary may have the beginning only."""
-    if one == other:
+    if first == second:
         return True
-    short, long = sorted((one.rstrip("…"), other.rstrip("…")), key=len)
+    short, long = sorted((first.rstrip("…"), second.rstrip("…")), key=len)
     return len(short) >= _MIN_SAME_CHARS and long.startswith(short)
 
 

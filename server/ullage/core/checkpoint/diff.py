@@ -103,9 +103,9 @@ def _find_successor(item: str, added: Sequence[str]) -> str | None:
     """Give the item that shares the most words, if it shares enough of them."""
     words = set(item.lower().split())
     best: tuple[float, str] | None = None
-    for other in added:
-        others = set(other.lower().split())
-        share = len(words & others) / max(1, len(words), len(others))
+    for candidate in added:
+        candidate_words = set(candidate.lower().split())
+        share = len(words & candidate_words) / max(1, len(words), len(candidate_words))
         if share >= MIN_SHARED_WORDS and (best is None or share > best[0]):
-            best = (share, other)
+            best = (share, candidate)
     return None if best is None else best[1]

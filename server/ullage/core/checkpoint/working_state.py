@@ -86,7 +86,7 @@ class CapturedThread(msgspec.Struct, frozen=True, kw_only=True):
     def held(self) -> "CapturedThread":
         return CapturedThread(
             counted=self.counted,
-            messages=tuple(msgspec.structs.replace(one, is_held=True) for one in self.messages),
+            messages=tuple(msgspec.structs.replace(m, is_held=True) for m in self.messages),
             floor_ms=self.floor_ms,
         )
 
@@ -163,10 +163,10 @@ def _uncounted(
     counted: Counted, calls: Iterable[CapturedCall]
 ) -> tuple[list[CapturedCall], Counted]:
     """Part off the calls that were not counted yet, each once."""
-    known = {name for _, name in counted.calls}
+    counted_names = {name for _, name in counted.calls}
     new: dict[str, CapturedCall] = {}
     for call in calls:
-        if call.name not in known and call.at_ms > counted.floor_ms:
+        if call.name not in counted_names and call.at_ms > counted.floor_ms:
             new.setdefault(call.name, call)
     all_known = sorted((*counted.calls, *((call.at_ms, call.name) for call in new.values())))
     dropped = all_known[-MAX_COUNTED - 1 : -MAX_COUNTED]
@@ -188,7 +188,7 @@ def _with_calls(resources: CapturedResources, calls: Iterable[CapturedCall]) -> 
 
 
 def _with_used(used: Iterable[Used], new: Iterable[tuple[str, int]]) -> tuple[Used, ...]:
-    last = {one.name: one.at_ms for one in used}
+    last = {entry.name: entry.at_ms for entry in used}
     for name, at_ms in new:
         last[name] = max(at_ms, last.get(name, 0))
     in_order = sorted((at_ms, name) for name, at_ms in last.items())
@@ -213,10 +213,10 @@ def _with_errors(thread: CapturedThread, calls: Iterable[CapturedCall]) -> Captu
 
 def _group_messages(thread: CapturedThread, parts: Iterable[Captured]) -> _Groups:
     new = (message for part in parts for message in part.messages)
-    arrived = {(one.at_ms, one.message_id): one for one in new if one.at_ms > thread.floor_ms}
-    arrived.update({(one.at_ms, one.message_id): one for one in thread.messages})
+    arrived = {(m.at_ms, m.message_id): m for m in new if m.at_ms > thread.floor_ms}
+    arrived.update({(m.at_ms, m.message_id): m for m in thread.messages})
     in_order = (arrived[key] for key in sorted(arrived))
-    groups = [list(group) for _, group in groupby(in_order, lambda one: one.message_id)]
+    groups = [list(group) for _, group in groupby(in_order, lambda m: m.message_id)]
     # Held by whatever way a checkpoint had it: that one may be forgotten.
     return [
         [msgspec.structs.replace(message, is_held=True) for message in group]
@@ -228,15 +228,15 @@ def _group_messages(thread: CapturedThread, parts: Iterable[Captured]) -> _Group
 
 def _with_messages(thread: CapturedThread, groups: _Groups) -> CapturedThread:
     asked = [group[0] for group in groups if group[0].is_user]
-    messages, floor_ms = _forget([one for group in groups for one in group], thread.floor_ms)
+    messages, floor_ms = _forget([m for group in groups for m in group], thread.floor_ms)
     return msgspec.structs.replace(
         thread,
         topic=asked[-1].gist[:TOPIC_CHARS] if asked and not asked[-1].is_held else "",
         exchanges=tuple(
             CapturedExchange(
-                role="user" if message.is_user else "agent", gist=message.gist, at_ms=message.at_ms
+                role="user" if spoken.is_user else "agent", gist=spoken.gist, at_ms=spoken.at_ms
             )
-            for message in _find_turns(groups)[-MAX_EXCHANGES:]
+            for spoken in _find_turns(groups)[-MAX_EXCHANGES:]
         ),
         messages=messages,
         floor_ms=floor_ms,
@@ -279,7 +279,7 @@ def _with_replies(decisions: Decisions, groups: _Groups) -> Decisions:
     Those found before stay where their messages are forgotten, or what the first one answered.
     """
     here = {(message.at_ms, message.message_id) for group in groups[1:] for message in group}
-    made = [one for one in decisions.made if (one.at_ms, one.message_id) not in here]
+    made = [d for d in decisions.made if (d.at_ms, d.message_id) not in here]
     made += [
         CapturedDecision(
             what=f"{reply.gist} (in reply to: {answer.proposal})",
@@ -289,7 +289,7 @@ def _with_replies(decisions: Decisions, groups: _Groups) -> Decisions:
         for answer, reply in pairwise(group[0] for group in groups)
         if answer.proposal and not reply.is_held and _settles(reply)
     ]
-    made.sort(key=lambda one: (one.at_ms, one.message_id))
+    made.sort(key=lambda d: (d.at_ms, d.message_id))
     return Decisions(made=tuple(made[-MAX_DECISIONS:]))
 
 

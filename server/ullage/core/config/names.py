@@ -51,6 +51,6 @@ def nearest_name(name: str, names: Iterable[str], *, is_strict: bool = False) ->
     if len(name) > _MAX_SLIP_CHARS:
         return None
     if is_strict:
-        names = [known for known in names if known.lower().rpartition(".")[0] == parent]
+        names = [near for near in names if near.lower().rpartition(".")[0] == parent]
     best = max(names, key=likeness, default="")
     return best if best and likeness(best) >= cutoff else None

@@ -52,18 +52,18 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_statements(text: str) -> tuple[Statement, ...]:
-    found: list[Statement] = []
-    for one in nest_parts(text, read_parts(text)):
-        part = one.part
+    statements: list[Statement] = []
+    for nested in nest_parts(text, read_parts(text)):
+        part = nested.part
         if part.end - part.start < MIN_CHARS:
             continue
         words = split_plain_words(text[part.start : part.end])
         if len(words) >= MIN_WORDS:
-            context = (_list_words(text, one.above), _list_words(text, one.below))
-            found.append(Statement(part=part, end=one.end, words=words, context=context))
-        if len(found) == MAX_STATEMENTS:
+            context = (_list_words(text, nested.above), _list_words(text, nested.below))
+            statements.append(Statement(part=part, end=nested.end, words=words, context=context))
+        if len(statements) == MAX_STATEMENTS:
             break
-    return tuple(found)
+    return tuple(statements)
 
 
 def _list_words(text: str, parts: Iterable[Part]) -> tuple[Words, ...]:
@@ -77,17 +77,17 @@ def find_duplicates(
 
     Sources count from 0, which is the file itself. Of several places the first is told.
     """
-    known = _StatementIndex()
+    index = _StatementIndex()
     for source, made in enumerate(others, start=1):
         for statement in made:
-            known.add(source, statement)
-    found: list[Duplicate] = []
+            index.add(source, statement)
+    duplicates: list[Duplicate] = []
     for statement in own:
-        same = known.find(statement)
+        same = index.find(statement)
         if same is not None:
-            found.append(same)
-        known.add(0, statement)
-    return tuple(found)
+            duplicates.append(same)
+        index.add(0, statement)
+    return tuple(duplicates)
 
 
 class _StatementIndex:
@@ -121,13 +121,13 @@ class _StatementIndex:
             for at in self._by_run.get(run, ()):
                 shared[at] = shared.get(at, 0) + 1
         for at, n_shared in shared.items():
-            source, other, its_runs = self._long[at]
+            source, earlier, its_runs = self._long[at]
             is_near = n_shared >= NEAR_RATIO * (len(runs) + len(its_runs) - n_shared)
-            is_alike = statement.context == other.context and (
-                _list_reversals(statement.words) == _list_reversals(other.words)
+            is_alike = statement.context == earlier.context and (
+                _list_reversals(statement.words) == _list_reversals(earlier.words)
             )
             if is_near and is_alike:
-                return Duplicate(statement=statement, source=source, other=other, is_exact=False)
+                return Duplicate(statement=statement, source=source, other=earlier, is_exact=False)
         return None
 
 

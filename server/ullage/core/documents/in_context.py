@@ -47,10 +47,10 @@ def match_context(outline: Outline, context: Context, gauge: Gauge) -> ContextMa
 
 
 def find_presence(row: Row, standing: ContextMatch) -> Presence:
-    found = standing.live.get(row.entry_id) if row.entry_id else None
+    entry = standing.live.get(row.entry_id) if row.entry_id else None
     boundary, path = standing.boundary, standing.path
-    if found is not None:
-        return "pruned" if any(map(_is_pruned, found.items)) else "live"
+    if entry is not None:
+        return "pruned" if any(map(_is_pruned, entry.items)) else "live"
     if boundary is not None and row.offset == boundary.offset:
         return "live"
     if row.kind in ("note", "unreadable"):
@@ -60,14 +60,14 @@ def find_presence(row: Row, standing: ContextMatch) -> Presence:
 
 
 def _group_live(items: Sequence[ContextItem], totals: Sequence[int]) -> dict[str, LiveEntry]:
-    found: dict[str, LiveEntry] = {}
+    entries: dict[str, LiveEntry] = {}
     for item, n_total in zip(items, totals, strict=True):
         # What stands inside of an entry has the entry's id and a number behind it.
         for entry_id in {item.entry_id, item.entry_id.partition(".")[0]}:
-            before = found.get(entry_id)
+            before = entries.get(entry_id)
             earlier = () if before is None else before.items
-            found[entry_id] = LiveEntry(items=(*earlier, item), n_total=n_total)
-    return found
+            entries[entry_id] = LiveEntry(items=(*earlier, item), n_total=n_total)
+    return entries
 
 
 def _find_path(rows: Sequence[Row], leaf_id: str | None) -> frozenset[str] | None:

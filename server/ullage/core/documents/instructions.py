@@ -122,11 +122,11 @@ def cut_text_sections(text: str) -> tuple[TextSection, ...]:
     headings = _list_headings(text)
     starts = [*(part.start for part in headings), len(text)]
     own = _estimate_stretches(text, headings)[1:]
-    found: list[TextSection] = []
+    sections: list[TextSection] = []
     for at, heading in enumerate(headings):
         after = range(at + 1, len(headings))
         last = next((to for to in after if headings[to].level <= heading.level), len(headings))
-        found.append(
+        sections.append(
             TextSection(
                 start=heading.start,
                 heading_end=heading.end,
@@ -134,7 +134,7 @@ def cut_text_sections(text: str) -> tuple[TextSection, ...]:
                 n_tokens=sum(own[at:last]),
             )
         )
-    return tuple(found)
+    return tuple(sections)
 
 
 def _list_headings(text: str) -> list[Part]:

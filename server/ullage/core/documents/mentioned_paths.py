@@ -65,13 +65,13 @@ class PathMention(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_mentions(text: str) -> tuple[PathMention, ...]:
     """Find the relative paths that a text names; blocks of code are passed over."""
-    found: list[PathMention] = []
+    mentions: list[PathMention] = []
     for part in read_parts(text):
         if part.kind != "code":
-            found += _find_in_part(text, part.start, part.end)
-        if len(found) >= MAX_MENTIONS:
+            mentions += _find_in_part(text, part.start, part.end)
+        if len(mentions) >= MAX_MENTIONS:
             break
-    return tuple(found[:MAX_MENTIONS])
+    return tuple(mentions[:MAX_MENTIONS])
 
 
 def _find_in_part(text: str, start: int, end: int) -> Iterator[PathMention]:

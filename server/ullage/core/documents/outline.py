@@ -75,9 +75,9 @@ def extend_outline(
     n_lines = outline.n_lines
     for line in lines:
         height = count_editor_lines(line.raw)
-        found = sketch(line)
-        if found is not None:
-            rows.append(_make_row(found, line, n_lines, height, clean))
+        entry = sketch(line)
+        if entry is not None:
+            rows.append(_make_row(entry, line, n_lines, height, clean))
         n_lines += height
     return Outline(rows=tuple(rows), n_lines=n_lines)
 
@@ -122,35 +122,35 @@ def write_call_title(call: ToolCall) -> str:
 
 
 def _make_row(
-    found: Sketch | Problem, line: Line, number: int, height: int, clean: Callable[[str], str]
+    entry: Sketch | Problem, line: Line, number: int, height: int, clean: Callable[[str], str]
 ) -> Row:
-    if isinstance(found, Problem):
-        found, kind = _UNREAD, "unreadable"
+    if isinstance(entry, Problem):
+        entry, kind = _UNREAD, "unreadable"
     else:
-        kind = _read_kind(found)
-    blocks = () if found.item is None else found.item.message.blocks
+        kind = _read_kind(entry)
+    blocks = () if entry.item is None else entry.item.message.blocks
     titles = (write_call_title(block) for block in blocks if isinstance(block, ToolCall))
     return Row(
         line=number,
         n_lines=height,
         offset=line.offset,
         size_bytes=len(line.raw),
-        entry_id=found.entry_id,
-        parent_id=found.parent_id,
+        entry_id=entry.entry_id,
+        parent_id=entry.parent_id,
         kind=kind,
-        title=_shorten_clean(_read_text(found.item), clean) if kind == "user" else "",
+        title=_shorten_clean(_read_text(entry.item), clean) if kind == "user" else "",
         calls=tuple(_shorten_clean(title, clean) for title in titles),
-        at_ms=found.at_ms,
+        at_ms=entry.at_ms,
     )
 
 
 _UNREAD = Sketch(entry_id="", parent_id=None, item=None, is_compaction=False, at_ms=None)
 
 
-def _read_kind(found: Sketch) -> RowKind:
-    if found.is_compaction:
+def _read_kind(entry: Sketch) -> RowKind:
+    if entry.is_compaction:
         return "compaction"
-    return "note" if found.item is None else found.item.category
+    return "note" if entry.item is None else entry.item.category
 
 
 def _read_text(item: ContextItem | None) -> str:

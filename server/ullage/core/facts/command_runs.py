@@ -146,16 +146,16 @@ def _reads_failed(tail: str, program: str) -> bool:
 def find_error_line(tail: str) -> str:
     """Find what a failure's output says went wrong; lines that give orders are left out."""
     lines = [line.strip()[:300] for line in tail.split("\n") if line.strip()]
-    found = [line for line in lines if _ERROR_LINE.search(line)]
+    errors = [line for line in lines if _ERROR_LINE.search(line)]
     counted = [line for line in lines if _COUNT_FAILED.search(line)]
     # The last match is mostly a count or an exit code; the first names the cause.
-    picked = [line for line in found if not _EXIT_CODE.search(line[:200])] or found or lines[-1:]
+    picked = [line for line in errors if not _EXIT_CODE.search(line[:200])] or errors or lines[-1:]
     named = [line for line in picked if _NAMED_ERROR.match(line)]
     # A traceback's last named error is the one that was raised last.
     picked = named[-1:] or picked
     parts = picked[:1] + [line for line in counted[-1:] if line not in picked[:1]]
-    told = [gist(line, _MAX_ERROR_CHARS) for line in parts if not is_directive(line)]
-    return " | ".join(told)
+    excerpts = [gist(line, _MAX_ERROR_CHARS) for line in parts if not is_directive(line)]
+    return " | ".join(excerpts)
 
 
 @lru_cache(maxsize=512)
@@ -171,5 +171,5 @@ def run_key(command: str, *, is_check: bool) -> str:
     bare = _CHANGE_DIR.sub("", command[:400]).strip()
     if not is_check:
         return bare
-    found = _VERIFIERS.search(bare)
-    return found[0] if found else bare
+    match = _VERIFIERS.search(bare)
+    return match[0] if match else bare

@@ -401,9 +401,9 @@ def _close_turn(
     *,
     is_last: bool,
 ) -> Turn:
-    said = [s for s in sentences if s.kind not in _SETTLING_KINDS]
+    unsettled = [s for s in sentences if s.kind not in _SETTLING_KINDS]
     # What is asked stands before or after a pasted document, not within it.
-    asked = [s.text for s in said if not s.is_bulk] or [s.text for s in said]
+    asked = [s.text for s in unsettled if not s.is_bulk] or [s.text for s in unsettled]
     has_request = any(s.kind not in _SETTLING_KINDS for s in turn.sentences)
     return Turn(
         ask=" ".join(asked) if has_request else "",

@@ -37,10 +37,10 @@ def read_pinnable_text(item: ContextItem) -> str:
     return "\n".join(parts).strip()
 
 
-def refuse_pin(pin: Pin, others: Iterable[Pin]) -> str | None:
+def refuse_pin(new: Pin, others: Iterable[Pin]) -> str | None:
     """Say why something cannot be pinned; None where it can."""
-    n_chars = len(pin.text)
-    if not pin.text.strip():
+    n_chars = len(new.text)
+    if not new.text.strip():
         return "there is no text to pin"
     if n_chars > MAX_PIN_CHARS:
         return (

@@ -284,9 +284,9 @@ def _is_claim(text: str, value: str) -> bool:
 def _remove_value(text: str, pattern: re.Pattern[str], item: ReplacedValue, at: int) -> str:
     if item.has_digit and not item.is_distinct and at != item.n_sentence:
         # A small number stands for many things: only the claim on the same key goes.
-        known = [claim for claim in claims.find_claims(text) if claim.value == item.value.lower()]
-        is_same = any(claim.key == item.key for claim in known)
-        has_unit = bool(item.unit) and any(claim.unit == item.unit for claim in known)
+        claimed = [c for c in claims.find_claims(text) if c.value == item.value.lower()]
+        is_same = any(c.key == item.key for c in claimed)
+        has_unit = bool(item.unit) and any(c.unit == item.unit for c in claimed)
         if not is_same and not has_unit and not item.is_named:
             return text
     is_short = len(text) < _MAX_CLAIM_CHARS and "," not in text

@@ -142,14 +142,14 @@ def _block_label(block: Block, calls: dict[str, str]) -> str:
 def advise(items: Sequence[ContextItem], breakdown: Breakdown) -> tuple[Advice, ...]:
     """List what would free most, largest first."""
     tokens = {entry.entry_id: entry.n_tokens for entry in breakdown.entries}
-    found = (
+    offers = (
         _unseen(breakdown),
         _old_results(items, tokens),
         _repeated_reads(items, tokens),
         _images(items),
     )
-    worth = [one for one in found if one is not None and one.n_tokens >= MIN_GAIN_TOKENS]
-    return tuple(sorted(worth, key=lambda one: one.n_tokens, reverse=True)[:MAX_ADVICE])
+    worth = [tip for tip in offers if tip is not None and tip.n_tokens >= MIN_GAIN_TOKENS]
+    return tuple(sorted(worth, key=lambda tip: tip.n_tokens, reverse=True)[:MAX_ADVICE])
 
 
 def _unseen(breakdown: Breakdown) -> Advice | None:

@@ -35,7 +35,7 @@ def forecast(context: Context, used_tokens: int, trigger: Trigger) -> Forecast |
     mean = sum(growth) / len(growth)
     if mean <= 0:
         return None
-    variance = sum((one - mean) ** 2 for one in growth) / (len(growth) - 1)
+    variance = sum((n_tokens - mean) ** 2 for n_tokens in growth) / (len(growth) - 1)
     remaining = trigger.at_tokens - used_tokens
     return Forecast(
         trigger=trigger.name,

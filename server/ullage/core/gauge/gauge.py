@@ -192,15 +192,15 @@ def reserve_at(window_tokens: int, policy: Policy) -> int | None:
 
 def triggers(window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:
     """List what is due at which size of the context, nearest first."""
-    found = [
+    thresholds = [
         Trigger(name="checkpoint", at_tokens=ratio_at(window_tokens, policy.checkpoint_ratio)),
         Trigger(name="summarize", at_tokens=ratio_at(window_tokens, policy.summarize_ratio)),
         Trigger(name="full compaction", at_tokens=ratio_at(window_tokens, policy.full_ratio)),
     ]
     at_reserve = reserve_at(window_tokens, policy)
     if at_reserve is not None:
-        found.append(Trigger(name="reserve", at_tokens=at_reserve))
-    return tuple(sorted(found, key=lambda trigger: trigger.at_tokens))
+        thresholds.append(Trigger(name="reserve", at_tokens=at_reserve))
+    return tuple(sorted(thresholds, key=lambda trigger: trigger.at_tokens))
 
 
 def due_triggers(used_tokens: int, window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:

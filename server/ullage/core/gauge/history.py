@@ -139,7 +139,7 @@ def thinned(history: WindowHistory, max_points: int = MAX_POINTS) -> WindowHisto
 
 def _place(n_point: int, order: Sequence[int], places: dict[int, int]) -> int:
     """Give the new index of a point, or of the first one after it that was kept."""
-    found = places.get(n_point)
-    if found is not None:
-        return found
+    place = places.get(n_point)
+    if place is not None:
+        return place
     return next((new for new, old in enumerate(order) if old > n_point), len(order))

@@ -68,16 +68,16 @@ def noted_loss(details: JsonObject) -> Loss | None:
 
 def summed_loss(losses: Iterable[Loss | None]) -> Loss | None:
     """Add up the compactions of a session that noted their loss; None where none did."""
-    known = [loss for loss in losses if loss is not None]
-    if not known:
+    counted = [loss for loss in losses if loss is not None]
+    if not counted:
         return None
     return Loss(
-        n_found=sum(loss.n_found for loss in known),
-        n_kept=sum(loss.n_kept for loss in known),
-        n_inserted=sum(loss.n_inserted for loss in known),
-        n_tokens_replaced=sum(loss.n_tokens_replaced for loss in known),
-        n_summary_tokens=sum(loss.n_summary_tokens for loss in known),
-        n_invented=sum(loss.n_invented for loss in known),
+        n_found=sum(loss.n_found for loss in counted),
+        n_kept=sum(loss.n_kept for loss in counted),
+        n_inserted=sum(loss.n_inserted for loss in counted),
+        n_tokens_replaced=sum(loss.n_tokens_replaced for loss in counted),
+        n_summary_tokens=sum(loss.n_summary_tokens for loss in counted),
+        n_invented=sum(loss.n_invented for loss in counted),
     )
 
 

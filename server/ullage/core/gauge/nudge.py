@@ -42,8 +42,8 @@ def nudge(
     settled = msgspec.structs.replace(nudges, told_band=_left(nudges, utilization, policy))
     if band not in ("warning", "critical") or _rank(band) <= _rank(settled.told_band):
         return settled, None
-    told = msgspec.structs.replace(settled, told_band=band)
-    return told, None if is_snoozed(nudges, band, n_compactions) else band
+    nudged = msgspec.structs.replace(settled, told_band=band)
+    return nudged, None if is_snoozed(nudges, band, n_compactions) else band
 
 
 def may_ask(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> bool:

@@ -75,10 +75,10 @@ def add_hooks(
     events = {hook.event for hook in wanted}
     while extra := _find_extra(find_hooks(text, agent), events):
         text = json_edit.remove(text, extra.whole_route, before)
-    for one in find_hooks(text, agent):
-        if one.command != command:
-            text = json_edit.replace_scalar(text, one.command_route, command)
-    there = {one.event for one in find_hooks(text, agent)}
+    for installed in find_hooks(text, agent):
+        if installed.command != command:
+            text = json_edit.replace_scalar(text, installed.command_route, command)
+    there = {installed.event for installed in find_hooks(text, agent)}
     for hook in wanted:
         if hook.event not in there:
             text = json_edit.append_item(text, (_HOOKS_KEY, hook.event), _make_group(hook, command))
@@ -91,8 +91,8 @@ def remove_hooks(text: str, agent: str, before: json_edit.Before | None) -> str:
     Raises:
         NotRead: the text is not JSON5.
     """
-    while found := find_hooks(text, agent):
-        text = json_edit.remove(text, found[-1].whole_route, before)
+    while hooks := find_hooks(text, agent):
+        text = json_edit.remove(text, hooks[-1].whole_route, before)
     return text
 
 
@@ -110,13 +110,13 @@ def _make_group(hook: Hook, command: str) -> json_edit.Json:
     return {**matcher, "hooks": [handler]}
 
 
-def _find_extra(found: tuple[InstalledHook, ...], wanted: set[str]) -> InstalledHook | None:
+def _find_extra(hooks: tuple[InstalledHook, ...], wanted: set[str]) -> InstalledHook | None:
     """Find a hook of ours that is there twice, or at an event that we do not want any more."""
     seen: set[str] = set()
-    for one in found:
-        if one.event in seen or one.event not in wanted:
-            return one
-        seen.add(one.event)
+    for hook in hooks:
+        if hook.event in seen or hook.event not in wanted:
+            return hook
+        seen.add(hook.event)
     return None
 
 

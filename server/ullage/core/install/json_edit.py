@@ -87,16 +87,16 @@ def note_containers(text: str, paths: Sequence[tuple[str, ...]]) -> Before:
     if is_blank(text):
         return Before(blank=text)
     root = parse_json5(text)
-    found: list[Container] = []
+    containers: list[Container] = []
     for path in ((), *paths):
         route = find_route(root, path)
         node = None if route is None else find_node(root, route)
         if isinstance(node, MappingNode | ListNode):
             start, end = _find_inside(node)
-            found.append(
+            containers.append(
                 Container(path=path, inner="" if _list_children(node) else text[start:end])
             )
-    return Before(blank=None, containers=tuple(found))
+    return Before(blank=None, containers=tuple(containers))
 
 
 def append_item(text: str, path: tuple[str, ...], item: Json) -> str:
@@ -156,15 +156,15 @@ def remove(text: str, route: Route, before: Before | None) -> str:
         return cut
     start, end = _find_inside(holder)
     rest = cut[start : len(cut) - (len(text) - end)]
-    known = _find_known(root, above, before)
-    if not rest.strip(_SPACES) and known is None:
+    original = _find_known(root, above, before)
+    if not rest.strip(_SPACES) and original is None:
         if above:
             return remove(text, above, before)
         outside = text[: start - 1] + text[end + 1 :]
         blank = None if before is None else before.blank
         if blank is not None and outside.strip(_SPACES) == blank.strip(_SPACES):
             return blank
-    inner = known or ""
+    inner = original or ""
     if rest.strip(_SPACES) != inner.strip(_SPACES):
         inner = rest
     return text[:start] + inner + text[end:]
@@ -177,8 +177,8 @@ def _find_known(root: Node, route: Route, before: Before | None) -> str | None:
             return None
         path.append(root.members[index].key)
         root = root.members[index].node
-    found = () if before is None else before.containers
-    return next((one.inner for one in found if one.path == tuple(path)), None)
+    containers = () if before is None else before.containers
+    return next((c.inner for c in containers if c.path == tuple(path)), None)
 
 
 def _put(text: str, root: Node, holder: MappingNode | ListNode, key: str, value: Json) -> str:
@@ -231,8 +231,8 @@ def _cut_value(text: str, holder: Node, index: int) -> str:
 
 def _ends_in_comment(gap: str) -> bool:
     """Whether what stands between two values ends in a comment that lasts to its line's end."""
-    found = list(_COMMENT.finditer(gap))
-    return bool(found) and found[-1].end() == len(gap) and found[-1][0].startswith("//")
+    comments = list(_COMMENT.finditer(gap))
+    return bool(comments) and comments[-1].end() == len(gap) and comments[-1][0].startswith("//")
 
 
 def _list_children(node: Node) -> Sequence[tuple[tuple[int, int], Node]]:
@@ -258,8 +258,8 @@ def _find_comma(text: str, start: int, end: int) -> int | None:
 
 
 def _line_break(text: str) -> str:
-    found = _LINE_BREAK.search(text)
-    return found[0] if found else "\n"
+    match = _LINE_BREAK.search(text)
+    return match[0] if match else "\n"
 
 
 def _read_unit(text: str, root: Node) -> str:

@@ -60,7 +60,7 @@ def format_block(points: Sequence[Point], *, time: str, title: str, marker: str)
     """Write points as a part of the log, with LF; `time` is HH:MM, the marker comes last."""
     parts = [f"## {time} — {title}\n"]
     for section in SECTIONS:
-        lines = [f"- {one.text}\n" for one in points if one.section == section]
+        lines = [f"- {point.text}\n" for point in points if point.section == section]
         if lines:
             parts.append(f"\n**{section}:**\n{''.join(lines)}")
     return "".join((*parts, f"\n{marker}\n"))
@@ -82,7 +82,7 @@ def write_flush_marker(session_key: str, epoch: Epoch | None) -> str:
 
 def read_points(text: str) -> tuple[Point, ...]:
     """Read what a model answered; lines below no heading that we know are notes."""
-    found: list[Point] = []
+    points: list[Point] = []
     section: Section = "Notes"
     for raw in text.split("\n"):
         line = raw.strip()
@@ -91,10 +91,10 @@ def read_points(text: str) -> tuple[Point, ...]:
         heading = None if _POINT.match(raw) else _read_heading(line)
         if heading is not None:
             section, line = heading
-        said = make_point(section, line)
-        if said.text.strip("().*_ ").lower() not in ("", *_NONE):
-            found.append(said)
-    return tuple(found[:MAX_POINTS])
+        point = make_point(section, line)
+        if point.text.strip("().*_ ").lower() not in ("", *_NONE):
+            points.append(point)
+    return tuple(points[:MAX_POINTS])
 
 
 def _read_heading(line: str) -> tuple[Section, str] | None:
@@ -123,8 +123,8 @@ def _section_of(heading: str) -> Section | None:
 
 def make_digest(text: str) -> str:
     """Give what is alike for a point however it is spaced, marked or capitalized."""
-    said = " ".join(_POINT.sub("", text).casefold().split())
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    words = " ".join(_POINT.sub("", text).casefold().split())
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _short_hash(text: str) -> str:
@@ -140,11 +140,11 @@ def count_points(log: str) -> int:
     return sum(1 for _ in list_digests(log))
 
 
-def drop_written(points: Iterable[Point], known: frozenset[str]) -> tuple[Point, ...]:
+def drop_written(points: Iterable[Point], written: frozenset[str]) -> tuple[Point, ...]:
     """Leave out what was written before, and what says nothing by itself; none twice."""
-    fresh = {key: one for one in points if (key := make_digest(one.text)) not in known and one.text}
+    fresh = {key: p for p in points if (key := make_digest(p.text)) not in written and p.text}
     kept = tuple(fresh.values())
-    return kept if any(not one.is_aside for one in kept) else ()
+    return kept if any(not p.is_aside for p in kept) else ()
 
 
 _MAX_POINTS = 10
@@ -201,5 +201,5 @@ def _list_preferences(facts: Facts) -> Iterator[Point]:
 
 def _pick_best(lines: Sequence[Line], section: int) -> list[str]:
     """Give the lines of highest priority of a section in their order."""
-    own = sorted((one for one in lines if one.section == section), key=lambda one: -one.priority)
-    return [one.text for one in sorted(own[:_MAX_POINTS], key=lambda one: one.order)]
+    own = sorted((row for row in lines if row.section == section), key=lambda row: -row.priority)
+    return [row.text for row in sorted(own[:_MAX_POINTS], key=lambda row: row.order)]

@@ -61,11 +61,11 @@ def write_memory_system(settings: FlushSettings, log_name: str, nonce: str) -> s
 
 def write_memory_prompt(system: str, pieces: Sequence[Excerpt], written: str, nonce: str) -> Prompt:
     """Ask about some messages; `written` is the end of the log."""
-    known = ""
+    log_part = ""
     if written.strip():
         log = Excerpt(origin="program", name="log", text=fit_text(written[-MAX_WRITTEN_CHARS:]))
-        known = f"This stands in the log already:\n\n{fence_excerpts((log,), nonce)}\n\n"
-    return Prompt(system=system, user=f"{known}The session:\n\n{fence_excerpts(pieces, nonce)}")
+        log_part = f"This stands in the log already:\n\n{fence_excerpts((log,), nonce)}\n\n"
+    return Prompt(system=system, user=f"{log_part}The session:\n\n{fence_excerpts(pieces, nonce)}")
 
 
 def check_points(
@@ -82,14 +82,14 @@ def check_points(
     refusal = refuse_notes(text, collect_evidence(tuple(pieces), "", nonce))
     if refusal is not None:
         return CheckedPoints(refusal=refusal)
-    found = read_points(text)
+    points = read_points(text)
     voices = collect_speaker_words(pieces)
     kept = tuple(
-        one
-        for one in found
-        if not is_forged(one.text, voices, must_be_stated=one.section == "User Preferences")
+        point
+        for point in points
+        if not is_forged(point.text, voices, must_be_stated=point.section == "User Preferences")
     )
-    return CheckedPoints(points=kept, n_forged=len(found) - len(kept))
+    return CheckedPoints(points=kept, n_forged=len(points) - len(kept))
 
 
 def _write_request(settings: FlushSettings) -> str:

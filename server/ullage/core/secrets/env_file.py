@@ -17,7 +17,7 @@ def read_assignments(text: str) -> dict[str, str]:
 
     What stands between the assignments is passed over; variables in a value stay as they are.
     """
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for match in _ASSIGNMENT.finditer(text):
         double, single = match["double"], match["single"]
         if double is not None:
@@ -26,5 +26,5 @@ def read_assignments(text: str) -> dict[str, str]:
             value = single
         else:
             value = _COMMENT.sub("", match["bare"]).strip()
-        found[match["name"]] = value
-    return found
+        variables[match["name"]] = value
+    return variables

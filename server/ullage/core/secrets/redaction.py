@@ -41,8 +41,8 @@ class Redaction(msgspec.Struct, frozen=True, kw_only=True):
 class Redactor:
     """Redacts values one after the other, and notes what it found."""
 
-    def __init__(self, known: tuple[str, ...], home: str) -> None:
-        self._known = known
+    def __init__(self, known_values: tuple[str, ...], home: str) -> None:
+        self._known = known_values
         self._counts: Counter[tuple[str, str]] = Counter()
         self._home, self._user = _compile_personal(home)
 
@@ -87,15 +87,15 @@ class Redactor:
             return {"type": "text", "text": self._left_out(kind)}
         if kind in _SEALED_TYPES or value.get("redacted") is True or _SEALED_KEYS & value.keys():
             return {"type": "text", "text": self._left_out("sealed")}
-        found = {
+        redacted = {
             self.text(key): item if key in _SIGNATURES else self._value(item, depth + 1)
             for key, item in value.items()
         }
         # A signature stands for the very words that it was given for.
-        if any(found.get(key) != value.get(key) for key in ("text", "thinking", "arguments")):
+        if any(redacted.get(key) != value.get(key) for key in ("text", "thinking", "arguments")):
             for key in _SIGNATURES:
-                found.pop(key, None)
-        return found
+                redacted.pop(key, None)
+        return redacted
 
     def _left_out(self, kind: str) -> str:
         marker = f"[{kind} {_LEFT_OUT}]"
@@ -117,7 +117,7 @@ def _compile_personal(home: str) -> tuple[re.Pattern[str], re.Pattern[str] | Non
     name = home.replace("\\", "/").rstrip("/").rpartition("/")[2]
     flat = re.sub(r"[^A-Za-z0-9]", "-", home)
     spellings = {home, home.replace("\\", "/"), home.replace("\\", "\\\\")}
-    paths = "|".join(re.escape(one) for one in sorted(spellings, key=len, reverse=True))
+    paths = "|".join(re.escape(path) for path in sorted(spellings, key=len, reverse=True))
     # As agents name the folders of their sessions: `-home-me-shop`.
     folders = rf"(?<![A-Za-z0-9]){re.escape(flat)}(?=-)"
     pattern = re.compile(rf"(?:(?:{paths})(?![A-Za-z0-9_.-])|{folders})")
@@ -128,35 +128,35 @@ def _compile_personal(home: str) -> tuple[re.Pattern[str], re.Pattern[str] | Non
     return pattern, re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
 
 
-def mask_context(context: Context, known: tuple[str, ...]) -> Context:
-    return msgspec.structs.replace(context, items=mask_items(context.items, known))
+def mask_context(context: Context, values: tuple[str, ...]) -> Context:
+    return msgspec.structs.replace(context, items=mask_items(context.items, values))
 
 
-def mask_items(items: Iterable[ContextItem], known: tuple[str, ...]) -> tuple[ContextItem, ...]:
+def mask_items(items: Iterable[ContextItem], values: tuple[str, ...]) -> tuple[ContextItem, ...]:
     """Mask the texts of messages; their native forms, which stay in the transcript, are kept."""
     return tuple(
-        msgspec.structs.replace(item, message=_mask_message(item.message, known)) for item in items
+        msgspec.structs.replace(item, message=_mask_message(item.message, values)) for item in items
     )
 
 
-def _mask_message(message: entries.Message, known: tuple[str, ...]) -> entries.Message:
-    blocks = tuple(_mask_block(block, known) for block in message.blocks)
+def _mask_message(message: entries.Message, values: tuple[str, ...]) -> entries.Message:
+    blocks = tuple(_mask_block(block, values) for block in message.blocks)
     return msgspec.structs.replace(message, blocks=blocks)
 
 
-def _mask_block(block: entries.Block, known: tuple[str, ...]) -> entries.Block:
+def _mask_block(block: entries.Block, values: tuple[str, ...]) -> entries.Block:
     match block:
         case entries.Text():
-            return entries.Text(text=mask(block.text, known))
+            return entries.Text(text=mask(block.text, values))
         case entries.Thinking():
-            return entries.Thinking(text=mask(block.text, known))
+            return entries.Thinking(text=mask(block.text, values))
         case entries.Image():
             return block
         case entries.ToolCall():
-            return msgspec.structs.replace(block, arguments=mask(block.arguments, known))
+            return msgspec.structs.replace(block, arguments=mask(block.arguments, values))
         case entries.ToolResult():
             content = tuple(
-                entries.Text(text=mask(part.text, known))
+                entries.Text(text=mask(part.text, values))
                 if isinstance(part, entries.Text)
                 else part
                 for part in block.content

@@ -183,9 +183,9 @@ def _before(boundary: Boundary, n_chars: int) -> str:
         return ""
     head = f".{{{n_chars}}}"
     if boundary == "letter":
-        return _any_of((f"(?<![A-Za-z0-9]{head})", *(f"(?<={one}{head})" for one in _ESCAPES)))
+        return _any_of((f"(?<![A-Za-z0-9]{head})", *(f"(?<={lead}{head})" for lead in _ESCAPES)))
     starts = (*_ESCAPES, r"\n-", r"\n--")
-    return _any_of((f"(?<![A-Za-z0-9_-]{head})", *(f"(?<={one}{head})" for one in starts)))
+    return _any_of((f"(?<![A-Za-z0-9_-]{head})", *(f"(?<={lead}{head})" for lead in starts)))
 
 
 _ESCAPES = (r"\\[nrtbf]", "%[0-9A-Fa-f]{2}", r"\[\dm", r"\[\d\dm", r"\[\d;\d\dm")

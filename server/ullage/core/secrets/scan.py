@@ -67,13 +67,13 @@ MAX_PASSES = 4
 """More secrets without a gap between them than this are no text any more (chosen)."""
 
 
-def mask(text: str, known: Iterable[str] = ()) -> str:
+def mask(text: str, known_values: Iterable[str] = ()) -> str:
     """Replace each secret by its marker, `[REDACTED:kind:…]`.
 
     A text that had one is read again: a token that another secret follows without a gap is
     told for one only when that is gone.
     """
-    values = tuple(known)
+    values = tuple(known_values)
     if not may_hold_secret(text, values):
         return text
     for _ in range(MAX_PASSES):
@@ -84,35 +84,35 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     return text
 
 
-def may_hold_secret(text: str, known: tuple[str, ...]) -> bool:
+def may_hold_secret(text: str, known_values: tuple[str, ...]) -> bool:
     """Tell whether a text, or one of several joined by NUL, may hold a secret."""
-    return may_match(text) or (bool(known) and any(_form_finder(known).find(text)))
+    return may_match(text) or (bool(known_values) and any(_form_finder(known_values).find(text)))
 
 
 @lru_cache(maxsize=4096)
-def mask_cached(text: str, known: tuple[str, ...]) -> str:
+def mask_cached(text: str, known_values: tuple[str, ...]) -> str:
     """Mask a message of a session that is followed: the same ones are masked again and again."""
-    return mask(text, known)
+    return mask(text, known_values)
 
 
-def _mask_once(text: str, known: tuple[str, ...]) -> str:
+def _mask_once(text: str, known_values: tuple[str, ...]) -> str:
     parts: list[str] = []
     end = 0
-    for secret in find_secrets(text, known):
+    for secret in find_secrets(text, known_values):
         parts += (text[end : secret.start], secret.marker)
         end = secret.end
     return "".join((*parts, text[end:])) if parts else text
 
 
-def mask_value(value: object, known: Iterable[str] = ()) -> object:
+def mask_value(value: object, known_values: Iterable[str] = ()) -> object:
     """Mask every text in a value of JSON, keys of objects included."""
     if isinstance(value, str):
-        return mask(value, known)
+        return mask(value, known_values)
     if isinstance(value, dict):
         pairs = cast(dict[str, object], value).items()
-        return {mask(key, known): mask_value(item, known) for key, item in pairs}
+        return {mask(key, known_values): mask_value(item, known_values) for key, item in pairs}
     if isinstance(value, list | tuple):
-        return [mask_value(item, known) for item in cast(list[object], value)]
+        return [mask_value(item, known_values) for item in cast(list[object], value)]
     return value
 
 
@@ -129,21 +129,21 @@ def list_texts(value: object) -> Iterator[str]:
             yield from list_texts(item)
 
 
-def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+def find_secrets(text: str, known_values: Iterable[str] = ()) -> tuple[Secret, ...]:
     """Find the secrets of a text, in order; where two overlap, one covers both."""
-    values = tuple(known)
+    values = tuple(known_values)
     known_here = tuple(_form_finder(values).find(text)) if values else ()
     by_rules = chain(
         find_by_rules(text), *(find_by_rules_at(text, secret.end) for secret in known_here)
     )
-    found = [
+    secrets = [
         Secret(start=start, end=end, kind=kind, marker=_write_marker(kind, text[start:end]))
         for start, end, kind in by_rules
     ]
-    found += known_here
-    found.sort(key=lambda secret: (secret.start, -secret.end))
+    secrets += known_here
+    secrets.sort(key=lambda secret: (secret.start, -secret.end))
     merged: list[Secret] = []
-    for secret in found:
+    for secret in secrets:
         if merged and secret.start < merged[-1].end:
             if secret.end > merged[-1].end:
                 merged[-1] = msgspec.structs.replace(merged[-1], end=secret.end)
@@ -169,7 +169,7 @@ class _FormFinder:
         lengths: dict[str, set[int]] = {}
         for form in self._markers:
             lengths.setdefault(form[:MIN_KNOWN_CHARS], set()).add(len(form))
-        self._lengths = {head: sorted(found, reverse=True) for head, found in lengths.items()}
+        self._lengths = {head: sorted(sizes, reverse=True) for head, sizes in lengths.items()}
         has_gap = any(_GAP.search(head) for head in self._lengths)
         self._runs = _ANYTHING if has_gap else _LONG_WORD
 

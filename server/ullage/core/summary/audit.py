@@ -260,9 +260,9 @@ def _path_forms(path: str) -> tuple[str, ...]:
 
 def _list_invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     """Give what is exact in the summary and stands nowhere in the messages."""
-    told = "\n".join(line for line in summary.split("\n") if LEFT_OUT not in line)
+    text = "\n".join(line for line in summary.split("\n") if LEFT_OUT not in line)
     named = dict.fromkeys(
-        name for kind, name in find_identifiers(told) if _is_claim(kind, name, told)
+        name for kind, name in find_identifiers(text) if _is_claim(kind, name, text)
     )
     if not named:
         return
@@ -277,10 +277,10 @@ def _list_invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     yield from lacking[:_MAX_REPORTED]
 
 
-def _is_claim(kind: str, name: str, told: str) -> bool:
+def _is_claim(kind: str, name: str, text: str) -> bool:
     """Tell whether a name can be looked for: whole, and not a figure that one may reckon."""
     # What we cut short ourselves may end within a name.
-    is_cut = f"{name}…" in told or f"…{name}" in told
+    is_cut = f"{name}…" in text or f"…{name}" in text
     return not is_cut and (kind != "number" or sum(map(str.isdigit, name)) >= 3)
 
 

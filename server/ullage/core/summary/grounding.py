@@ -70,11 +70,11 @@ def is_forged(point: str, voices: SpeakerWords, *, must_be_stated: bool) -> bool
     words = _split_words(point)
     if not words:
         return False
-    said = _find_best_share(words, voices.stated if must_be_stated else voices.spoken)
+    genuine = _find_best_share(words, voices.stated if must_be_stated else voices.spoken)
     forged = _find_best_share(words, voices.forgeries)
-    if forged >= _FORGED_SHARE and forged > said:
+    if forged >= _FORGED_SHARE and forged > genuine:
         return True
-    return must_be_stated and said < _STATED_SHARE
+    return must_be_stated and genuine < _STATED_SHARE
 
 
 def _find_best_share(words: frozenset[str], texts: Sequence[frozenset[str]]) -> float:

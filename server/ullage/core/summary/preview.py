@@ -104,9 +104,9 @@ def write_proposal(
 
     `memory` tells what is added to the daily log before the compaction, if anything is.
     """
-    told = (*(one_line(line) for line in memory), "") if memory else ()
+    remembered = (*(one_line(line) for line in memory), "") if memory else ()
     above = summary.strip("\n") + "\n\n"
-    below = "\n".join(("\n", *told, *_list_kept(kept, age), ""))
+    below = "\n".join(("\n", *remembered, *_list_kept(kept, age), ""))
     return above + _write_marker(above + below) + below
 
 
@@ -150,8 +150,8 @@ def _list_kept(kept: Sequence[ContextItem], age: Age) -> Iterator[str]:
 
 
 def _write_line(item: ContextItem, age: Age) -> str:
-    told = " ".join(_describe_blocks(item))
-    return f"- {_write_head(item, age)}: {one_line(gist(told, MAX_GIST_CHARS)) or '(nothing)'}"
+    text = " ".join(_describe_blocks(item))
+    return f"- {_write_head(item, age)}: {one_line(gist(text, MAX_GIST_CHARS)) or '(nothing)'}"
 
 
 def _write_head(item: ContextItem, age: Age) -> str:
@@ -160,8 +160,8 @@ def _write_head(item: ContextItem, age: Age) -> str:
 
 def _write_message(number: int, item: ContextItem, age: Age) -> str:
     lines = [f"## {number}. {_write_head(item, age)}", ""]
-    for told in _describe_blocks(item, MAX_MESSAGE_CHARS):
-        lines += (f"> {one_line(line)}".rstrip() for line in _LINE_BREAK.split(told))
+    for text in _describe_blocks(item, MAX_MESSAGE_CHARS):
+        lines += (f"> {one_line(line)}".rstrip() for line in _LINE_BREAK.split(text))
         lines.append("")
     return "\n".join(lines)
 
@@ -308,12 +308,12 @@ def _make_insertion(summary: str, facts: Iterable[Fact], title: str) -> Change |
     )
 
 
-def _count_common(text: str, other: str) -> int:
+def _count_common(left: str, right: str) -> int:
     """Count the characters with which both begin, halving: slices are compared at once."""
-    low, high = 0, min(len(text), len(other))
+    low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
-        if text[low:middle] == other[low:middle]:
+        if left[low:middle] == right[low:middle]:
             low = middle
         else:
             high = middle - 1

@@ -214,10 +214,10 @@ def _list_turns(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         priority = (430 + _rate_told(asked, counts) - 80 * age) / (1 + len(asked) / 2500)
         yield Line(section=COMPLETED, text=_ASKED + asked, priority=priority, order=turn.n_item)
         answer = _find_first_telling(turn.answer)
-        told = _rate_told(answer, counts)
-        if len(answer) < _MIN_ANSWER_CHARS and told < _MIN_ANSWER_PRIORITY:
+        weight = _rate_told(answer, counts)
+        if len(answer) < _MIN_ANSWER_CHARS and weight < _MIN_ANSWER_PRIORITY:
             continue
-        priority = (300 + 1.2 * told - 80 * age) / (1 + len(answer) / 1000)
+        priority = (300 + 1.2 * weight - 80 * age) / (1 + len(answer) / 1000)
         order = turn.n_item + _ANSWER_OFFSET
         yield Line(section=COMPLETED, text=_ANSWERED + answer, priority=priority, order=order)
 

@@ -124,13 +124,13 @@ def _find_nouns(tokens: Iterable[str]) -> Iterator[str]:
             is_found = True
 
 
-def is_same_kind(value: str, other: str) -> bool:
+def is_same_kind(first: str, second: str) -> bool:
     """Tell whether two values are of one form: numbers of like length and unit, or names."""
-    if value.isdigit() and other.isdigit() and abs(len(value) - len(other)) > 1:
+    if first.isdigit() and second.isdigit() and abs(len(first) - len(second)) > 1:
         return False
-    if not value[:1].isdigit() and not other[:1].isdigit():
-        return value[:1].isalpha() == other[:1].isalpha()
-    return value.strip("0123456789._,-") == other.strip("0123456789._,-")
+    if not first[:1].isdigit() and not second[:1].isdigit():
+        return first[:1].isalpha() == second[:1].isalpha()
+    return first.strip("0123456789._,-") == second.strip("0123456789._,-")
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ def ignore_spec(gitignore: str) -> GitIgnoreSpec:
 
 def is_ignored(path: str, spec: GitIgnoreSpec) -> bool:
     """Tell whether a path or a folder above it is ignored: below such a one nothing is excepted."""
-    ends = (found.end() for found in re.finditer(r"[^/]+/?", path))
+    ends = (match.end() for match in re.finditer(r"[^/]+/?", path))
     return any(spec.match_file(path[:end]) for end in ends)
 
 

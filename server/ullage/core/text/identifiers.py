@@ -128,12 +128,12 @@ def rank_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list[D
     shapes: Counter[str] = Counter()
     candidates = list(_candidates(sources, shapes))
     counts: Counter[str] = Counter()
-    found: list[tuple[_Candidate, list[tuple[str, str, float]]]] = []
+    exact: list[tuple[_Candidate, list[tuple[str, str, float]]]] = []
     prose: list[tuple[_Candidate, frozenset[str]]] = []
     for candidate in candidates:
         named = list(_weigh_identifiers(candidate.text)) if _HINT.search(candidate.text) else []
         if named:
-            found.append((candidate, named))
+            exact.append((candidate, named))
             counts.update({name for _, name, _ in named})
         elif is_sentence(candidate.text):
             prose.append((candidate, read_wording(candidate.text).words))
@@ -145,7 +145,7 @@ def rank_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list[D
             score=_score_candidate(candidate, named, shapes, counts),
             n_item=candidate.n_item,
         )
-        for candidate, named in found
+        for candidate, named in exact
     ]
     lines += _rank_prose(prose, spoken)
     lines.sort(key=lambda line: (-line.score, -line.n_item))

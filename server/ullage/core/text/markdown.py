@@ -40,7 +40,7 @@ class _OpenPart(msgspec.Struct):
 
 def read_parts(text: str) -> tuple[Part, ...]:
     """Read the parts in their order; what stands in comments is none."""
-    return tuple(_parts(_COMMENT.sub(lambda found: _blank_out(found[0]), text)))
+    return tuple(_parts(_COMMENT.sub(lambda match: _blank_out(match[0]), text)))
 
 
 def _blank_out(comment: str) -> str:
@@ -49,9 +49,9 @@ def _blank_out(comment: str) -> str:
 
 def _parts(text: str) -> Iterator[Part]:
     current: _OpenPart | None = None
-    for found in _LINE.finditer(text):
-        line = found[0].rstrip("\r\n")
-        start, end = found.start(), found.start() + len(line)
+    for match in _LINE.finditer(text):
+        line = match[0].rstrip("\r\n")
+        start, end = match.start(), match.start() + len(line)
         if current is not None and current.kind == "code":
             current.end = end
             if _ends_fence(line, current.fence):

@@ -30,8 +30,8 @@ class Positions:
     def __init__(self, text: str) -> None:
         self._text = text
         breaks = tuple(_LINE_BREAK.finditer(text))
-        self._starts = (0, *(found.end() for found in breaks))
-        self._ends = (*(found.start() for found in breaks), len(text))
+        self._starts = (0, *(match.end() for match in breaks))
+        self._ends = (*(match.start() for match in breaks), len(text))
 
     @property
     def n_lines(self) -> int:

@@ -63,7 +63,7 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 @lru_cache(maxsize=MAX_CACHED)
 def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what a user wrote; pasted lines count only where they read as a rule."""
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     under: Kind | None = None
     all_pieces = list(cut_sentences(text))
     n_typed = sum(not piece.is_pasted for piece in all_pieces)
@@ -81,10 +81,10 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
         under = _list_kind(piece, wording, under)
         if under is not None and piece.is_listed and not piece.is_heading and is_typed:
             kind = under
-        if _gives_reason(found, kind, wording, piece):
-            found[-1] = _append_reason(found[-1], piece.text)
+        if _gives_reason(sentences, kind, wording, piece):
+            sentences[-1] = _append_reason(sentences[-1], piece.text)
             continue
-        found.append(
+        sentences.append(
             Sentence(
                 text=piece.text,
                 kind=kind,
@@ -94,13 +94,13 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
                 wording=wording,
             )
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 @lru_cache(maxsize=MAX_CACHED)
 def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what the agent wrote, without its code."""
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     under: Kind | None = None
     for piece in cut_sentences(text.replace("**", "")):
         if piece.is_pasted:
@@ -113,10 +113,10 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
             kind = under
         if piece.is_heading and not any(char.isdigit() for char in piece.text):
             continue
-        if _gives_reason(found, kind, wording, piece):
-            found[-1] = _append_reason(found[-1], piece.text)
+        if _gives_reason(sentences, kind, wording, piece):
+            sentences[-1] = _append_reason(sentences[-1], piece.text)
             continue
-        found.append(
+        sentences.append(
             Sentence(
                 text=piece.text,
                 kind=kind,
@@ -126,7 +126,7 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
                 wording=wording,
             )
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def _user_kind(piece: RawSentence, wording: Wording) -> Kind | None:
@@ -198,12 +198,12 @@ def _names_rules(wording: Wording) -> bool:
 
 
 def _gives_reason(
-    found: Sequence[Sentence], kind: Kind, wording: Wording, piece: RawSentence
+    sentences: Sequence[Sentence], kind: Kind, wording: Wording, piece: RawSentence
 ) -> bool:
     """Tell whether a sentence gives the reason of the rule or choice before it."""
-    if not found or piece.is_listed or piece.is_pasted:
+    if not sentences or piece.is_listed or piece.is_pasted:
         return False
-    before = found[-1]
+    before = sentences[-1]
     if before.kind not in ("rule", "choice") or kind in ("rule", "question", "choice", "open"):
         return False
     is_reason = wording.first in REASONS.words or (

@@ -55,10 +55,10 @@ def reconnected(nodes: Sequence[Node]) -> tuple[Node, ...]:
     # Every round turns at least one parent from below to above. A file that was made to need
     # many rounds loses all that stand below: then no loop is possible.
     for n_rounds in count():
-        found = [_with_parent(*pair) for pair in zip(nodes, parents, strict=True)]
-        loop = _looping(found)
+        linked = [_with_parent(*pair) for pair in zip(nodes, parents, strict=True)]
+        loop = _looping(linked)
         if not loop:
-            return tuple(found)
+            return tuple(linked)
         for at in loop if n_rounds < MAX_ROUNDS else range(len(nodes)):
             parent_id = parents[at]
             if parent_id is not None and at_of[parent_id] >= at:
@@ -129,19 +129,19 @@ EMPTY_INDEX = Index(covered_bytes=0, n_entries=0, compactions=())
 
 def linear_chain(refs: Iterable[CompactionRef]) -> tuple[CompactionRef, ...]:
     """Chain the compactions of a transcript without branches, where ids need not be unique."""
-    found: list[CompactionRef] = []
-    for ref in sorted(refs, key=lambda one: one.offset):
-        previous_id = found[-1].entry_id if found else None
-        found.append(msgspec.structs.replace(ref, previous_id=previous_id))
-    return tuple(found)
+    linked: list[CompactionRef] = []
+    for compaction in sorted(refs, key=lambda ref: ref.offset):
+        previous_id = linked[-1].entry_id if linked else None
+        linked.append(msgspec.structs.replace(compaction, previous_id=previous_id))
+    return tuple(linked)
 
 
 def chain(refs: dict[str, CompactionRef], last_id: str | None) -> tuple[CompactionRef, ...]:
     """List the compactions on the path that ends in `last_id`, oldest first."""
-    found: list[CompactionRef] = []
+    linked: list[CompactionRef] = []
     visited: set[str] = set()
     while last_id is not None and last_id in refs and last_id not in visited:
         visited.add(last_id)
-        found.append(refs[last_id])
+        linked.append(refs[last_id])
         last_id = refs[last_id].previous_id
-    return tuple(reversed(found))
+    return tuple(reversed(linked))

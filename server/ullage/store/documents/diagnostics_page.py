@@ -13,6 +13,6 @@ def diagnostic_links() -> dict[str, str]:
     if not isinstance(page, Path):
         return {}
     lines = page.read_text("utf-8").split("\n")
-    found = ((number, re.match(r"### ([a-z0-9-]+)", line)) for number, line in enumerate(lines, 1))
+    rows = ((number, re.match(r"### ([a-z0-9-]+)", line)) for number, line in enumerate(lines, 1))
     # Editors take `#L12` of a file's address as its line.
-    return {match[1]: f"{page.as_uri()}#L{number}" for number, match in found if match}
+    return {match[1]: f"{page.as_uri()}#L{number}" for number, match in rows if match}

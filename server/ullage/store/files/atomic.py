@@ -102,10 +102,10 @@ def remove_quietly(path: Path) -> None:
 def remove_stale_temporaries(folder: Path) -> None:
     """Remove what a process that was killed left in a folder of ours."""
     try:
-        found = [path for path in folder.iterdir() if path.suffix == TEMPORARY_SUFFIX]
+        temporaries = [path for path in folder.iterdir() if path.suffix == TEMPORARY_SUFFIX]
     except OSError:
         return
-    for path in found:
+    for path in temporaries:
         with suppress(OSError):
             if path.name.startswith(".") and time.time() - path.stat().st_mtime > STALE_S:
                 path.unlink()

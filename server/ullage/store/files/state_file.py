@@ -62,7 +62,7 @@ def read_state(path: Path, of: type[T], version: int) -> StateFile[T]:
         return StateFile(content=None, problem=f"{path} is damaged")
 
 
-def replace_state(path: Path, known: StateFile[T], content: msgspec.Struct) -> str | None:
+def replace_state(path: Path, before: StateFile[T], content: msgspec.Struct) -> str | None:
     """Replace a state file that was read as `known`; a damaged one is moved aside first.
 
     Gives the problem that the old file had, and where it is now, in words for the user.
@@ -72,10 +72,10 @@ def replace_state(path: Path, known: StateFile[T], content: msgspec.Struct) -> s
         StorageError: a newer version wrote the file, or it could not be read.
     """
     problem = None
-    if known.problem is not None:
-        if known.is_newer or known.is_unread:
-            raise StorageError(known.problem)
-        problem = f"{known.problem}; it was moved to {set_aside(path).name}"
+    if before.problem is not None:
+        if before.is_newer or before.is_unread:
+            raise StorageError(before.problem)
+        problem = f"{before.problem}; it was moved to {set_aside(path).name}"
     replace_file(path, msgspec.json.encode(content) + b"\n")
     return problem
 

@@ -42,11 +42,11 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def is_same_file(one: Path, other: Path) -> bool:
+def is_same_file(first: Path, second: Path) -> bool:
     try:
-        return one.samefile(other)
+        return first.samefile(second)
     except (OSError, ValueError):
-        return one == other
+        return first == second
 
 
 def list_names(root: Path, passed_over: Set[str]) -> tuple[str, ...] | None:
@@ -54,13 +54,13 @@ def list_names(root: Path, passed_over: Set[str]) -> tuple[str, ...] | None:
 
     None where there are more than we look at. Links to folders are not followed.
     """
-    found: list[str] = []
+    names: list[str] = []
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name not in passed_over]
         parent = Path(folder).relative_to(root).as_posix()
         prefix = "" if parent == "." else f"{parent}/"
-        found += [f"{prefix}{name}/" for name in folders]
-        found += [f"{prefix}{name}" for name in files]
-        if len(found) > MAX_ENTRIES:
+        names += [f"{prefix}{name}/" for name in folders]
+        names += [f"{prefix}{name}" for name in files]
+        if len(names) > MAX_ENTRIES:
             return None
-    return tuple(found)
+    return tuple(names)

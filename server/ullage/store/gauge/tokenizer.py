@@ -90,8 +90,8 @@ def _pieces(text: str) -> Iterator[str]:
     """
     start = 0
     while len(text) - start > PIECE_CHARS:
-        found = _CUT.search(text, start + PIECE_CHARS)
-        end = found.start() if found else len(text)
+        cut = _CUT.search(text, start + PIECE_CHARS)
+        end = cut.start() if cut else len(text)
         yield from _without_long_runs(text[start:end])
         start = end
     yield from _without_long_runs(text[start:])

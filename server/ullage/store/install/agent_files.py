@@ -216,7 +216,7 @@ def encode_receipt(receipt: InstallReceipt) -> bytes:
         is_settings_new=receipt.is_settings_new,
         has_before=before is not None,
         blank=None if before is None else before.blank,
-        containers=tuple((one.path, one.inner) for one in before.containers) if before else (),
+        containers=tuple((c.path, c.inner) for c in before.containers) if before else (),
         files=receipt.files,
         folders=receipt.folders,
     )

@@ -100,7 +100,7 @@ def read_logs(workspace: Path, day: str) -> tuple[str, str]:
     path = _unlinked(workspace, day)
     today = _read(path)
     with suppress(OSError, LogRefused, StorageError):
-        names = [one.name for one in path.parent.iterdir() if _NAME.match(one.name)]
+        names = [entry.name for entry in path.parent.iterdir() if _NAME.match(entry.name)]
         earlier = [name for name in names if name < path.name]
         if earlier:
             return today, _read(path.with_name(max(earlier)))
@@ -311,8 +311,8 @@ def list_logs(workspace: Path) -> tuple[Path, ...]:
         entries = list(islice((workspace / FOLDER).iterdir(), MAX_FOLDER_ENTRIES))
     except OSError:
         return ()
-    found = sorted((path for path in entries if path.suffix == ".md"), reverse=True)
-    return tuple(found[:MAX_LOGS])
+    logs = sorted((path for path in entries if path.suffix == ".md"), reverse=True)
+    return tuple(logs[:MAX_LOGS])
 
 
 def read_text(path: Path) -> str:

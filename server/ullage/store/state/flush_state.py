@@ -60,8 +60,8 @@ def record_flush(
     path = FLUSH_FILE.path(session_key, places)
     make_folder(path.parent)
     with session_lock(path, places):
-        known = FLUSH_FILE.read(session_key, places)
-        before = known.content or FlushState()
+        stored = FLUSH_FILE.read(session_key, places)
+        before = stored.content or FlushState()
         epoch = epoch or before.epoch
         # A point that was written again moves to the end.
         kept = [digest for digest in before.digests if digest not in digests]
@@ -71,7 +71,7 @@ def record_flush(
             last_compaction_at=last_compaction_at or before.last_compaction_at,
             digests=(*kept, *digests)[-MAX_DIGESTS:],
         )
-        replace_state(path, known, state)
+        replace_state(path, stored, state)
 
 
 def carry_written(old_key: str, new_key: str, places: Places) -> None:

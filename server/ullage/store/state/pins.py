@@ -37,8 +37,8 @@ def pins_path(session_key: str, places: Places) -> Path:
 
 def read_pins(path: Path) -> ReadPins:
     """Read the pins of a session; a file that cannot be read is a problem, never an exception."""
-    known = read_state(path, PinsFile, PINS_FILE.version)
-    return ReadPins(pins=_pins_of(known.content), problem=known.problem)
+    stored = read_state(path, PinsFile, PINS_FILE.version)
+    return ReadPins(pins=_pins_of(stored.content), problem=stored.problem)
 
 
 def change_pins(path: Path, change: Change, places: Places) -> ReadPins:
@@ -54,9 +54,9 @@ def change_pins(path: Path, change: Change, places: Places) -> ReadPins:
     """
     make_folder(path.parent)
     with session_lock(path, places):
-        known = read_state(path, PinsFile, PINS_FILE.version)
-        pins = change(_pins_of(known.content))
-        problem = replace_state(path, known, PinsFile(version=PINS_FILE.version, pins=pins))
+        stored = read_state(path, PinsFile, PINS_FILE.version)
+        pins = change(_pins_of(stored.content))
+        problem = replace_state(path, stored, PinsFile(version=PINS_FILE.version, pins=pins))
     return ReadPins(pins=pins, problem=problem)
 
 

@@ -44,8 +44,8 @@ def write_runtime_state(session_key: str, state: RuntimeState, places: Places) -
         StateUnwritable: the state folder does not take it; the old file is intact.
         StorageError: a newer version wrote the file.
     """
-    known = RUNTIME_FILE.read(session_key, places)
-    replace_state(RUNTIME_FILE.path(session_key, places), known, state)
+    stored = RUNTIME_FILE.read(session_key, places)
+    replace_state(RUNTIME_FILE.path(session_key, places), stored, state)
 
 
 FILE_NAME = "compacted"

@@ -29,7 +29,7 @@ def is_of_workspace(folder: Path, spellings: Set[str]) -> bool:
 
 
 def newest_first(files: Iterable[Found]) -> list[Found]:
-    return sorted(files, key=lambda found: found.mtime_ns, reverse=True)
+    return sorted(files, key=lambda file: file.mtime_ns, reverse=True)
 
 
 def transcripts_in(folder: Path) -> Iterator[Found]:
@@ -43,10 +43,10 @@ def transcripts_in(folder: Path) -> Iterator[Found]:
         if name.removesuffix(".zst") in entries and name.endswith(".zst"):
             continue
         try:
-            found = entry.stat()
+            status = entry.stat()
         except OSError:
             continue
-        yield Found(path=Path(entry.path), inode=found.st_ino, mtime_ns=found.st_mtime_ns)
+        yield Found(path=Path(entry.path), inode=status.st_ino, mtime_ns=status.st_mtime_ns)
 
 
 def transcripts_below(root: Path) -> Iterator[Found]:

@@ -51,9 +51,9 @@ def read_index(lines: FileLines, places: Places) -> Index:
     return stored.index if is_same else EMPTY_INDEX
 
 
-def write_index(lines: FileLines, index: Index, known: Index, places: Places) -> None:
+def write_index(lines: FileLines, index: Index, before: Index, places: Places) -> None:
     """Keep an index where it saves reading; a state folder that cannot be written keeps none."""
-    gain_bytes = index.covered_bytes - known.covered_bytes
+    gain_bytes = index.covered_bytes - before.covered_bytes
     if gain_bytes < MIN_GAIN_BYTES or not places.keeps_caches:
         return
     head, tail = lines.digests(index.covered_bytes)

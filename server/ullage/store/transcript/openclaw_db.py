@@ -57,7 +57,7 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
     with reading(path) as connection:
         nodes = cast(list[tuple[object, ...]], connection.execute(_SESSIONS).fetchall())
         ids_by_key = {text_of(key): text_of(session_id) for key, session_id, _ in nodes}
-        found: list[StoredSession] = []
+        sessions: list[StoredSession] = []
         for key, column, entry_json in nodes:
             session_id = text_of(column)
             if session_id is None:
@@ -65,7 +65,7 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
             first = cast(_Row | None, connection.execute(_FIRST, (session_id,)).fetchone())
             node = _decoded(entry_json, _Node) or _Node()
             start = None if first is None else _decoded(_raw_of(first), _Start)
-            found.append(
+            sessions.append(
                 StoredSession(
                     session_id=session_id,
                     directory=None if start is None else start.cwd,
@@ -74,7 +74,7 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
                     parent_id=ids_by_key.get(node.spawned_by) if node.spawned_by else None,
                 )
             )
-    return tuple(sorted(found, key=lambda one: (one.updated_ms or 0, one.session_id), reverse=True))
+    return tuple(sorted(sessions, key=lambda s: (s.updated_ms or 0, s.session_id), reverse=True))
 
 
 class DatabaseLines(SessionRows):

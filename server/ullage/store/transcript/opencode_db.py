@@ -139,13 +139,13 @@ def _read_parts(
         f" WHERE session_id = ? AND message_id IN ({marks}) ORDER BY message_id, id"
     )
     ids = [database.text_of(message_id) for message_id in message_ids]
-    found: dict[bytes, list[tuple[bytes, object]]] = {}
+    parts: dict[bytes, list[tuple[bytes, object]]] = {}
     rows = cast(
         Iterator[tuple[bytes, bytes, object]], connection.execute(query, (session_id, *ids))
     )
     for message_id, part_id, data in rows:
-        found.setdefault(message_id, []).append((part_id, data))
-    return found
+        parts.setdefault(message_id, []).append((part_id, data))
+    return parts
 
 
 def _message_line(

@@ -259,26 +259,26 @@ def look_at(path: Path) -> Fingerprint:
         Unreadable: it is missing or no regular file.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except ValueError:
         raise Unreadable("no file can have such a name: it has a null character") from None
     except OSError as error:
         raise _unreadable(path, error) from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise Unreadable(
             f"{path} is a folder: name a transcript in it, or run Ullage in a project's folder"
         )
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise Unreadable(f"{path} is not a regular file: name a transcript that an agent wrote")
-    return fingerprint_of(found)
+    return fingerprint_of(status)
 
 
-def fingerprint_of(found: os.stat_result) -> Fingerprint:
+def fingerprint_of(status: os.stat_result) -> Fingerprint:
     return Fingerprint(
-        device=found.st_dev,
-        inode=found.st_ino,
-        size_bytes=found.st_size,
-        mtime_ns=found.st_mtime_ns,
+        device=status.st_dev,
+        inode=status.st_ino,
+        size_bytes=status.st_size,
+        mtime_ns=status.st_mtime_ns,
     )
 
 

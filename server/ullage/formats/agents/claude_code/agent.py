@@ -63,9 +63,9 @@ _ENVELOPE = (
 )
 
 
-def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
-    conversation = read_conversation(lines, header, known)
-    refs = {ref.entry_id: ref for ref in (*known.compactions, *conversation.refs)}
+def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
+    conversation = read_conversation(lines, header, previous)
+    refs = {ref.entry_id: ref for ref in (*previous.compactions, *conversation.refs)}
     items = items_of(conversation)
     boundary = conversation.boundary
     context = Context(
@@ -306,7 +306,7 @@ def _keep_result(native: JsonObject, call_id: str, result_id: str) -> JsonObject
 
 
 def _with_next(uuids: tuple[str, ...], before: str, added: str) -> list[str]:
-    return [uuid for one in uuids for uuid in ((one, added) if one == before else (one,))]
+    return [listed for uuid in uuids for listed in ((uuid, added) if uuid == before else (uuid,))]
 
 
 def _drop_result(native: JsonObject, call_id: str) -> JsonObject | None:
@@ -317,7 +317,7 @@ def _drop_result(native: JsonObject, call_id: str) -> JsonObject | None:
 
 def _follows_same_answer(native: JsonObject, child: JsonObject) -> bool:
     """Whether both are blocks of one answer, which stand on records of their own."""
-    answer_ids = [text_of(object_of(one, "message") or {}, "id") for one in (native, child)]
+    answer_ids = [text_of(object_of(record, "message") or {}, "id") for record in (native, child)]
     return answer_ids[0] is not None and answer_ids[0] == answer_ids[1]
 
 

@@ -32,13 +32,13 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def read_conversation(lines: Lines, header: Header, known: Index) -> Conversation:
+def read_conversation(lines: Lines, header: Header, index: Index) -> Conversation:
     """Collect the thread upwards until its boundary and what that preserves are found."""
     is_sidechain = header.parent_session_id is not None
     thread = _Thread()
-    compactions = CompactionsUpwards(known)
+    compactions = CompactionsUpwards(index)
     pruned: Entry | None = None
-    walk = Walk(lines.backward(), records.read_stub, known.covered_bytes)
+    walk = Walk(lines.backward(), records.read_stub, index.covered_bytes)
     for line, stub in walk:
         if stub.is_prune_note and thread.boundary is None and pruned is None:
             note = records.read_entry(line)
@@ -57,7 +57,7 @@ def read_conversation(lines: Lines, header: Header, known: Index) -> Conversatio
         after=after,
         pruned=pruned,
         refs=tuple(compactions.refs),
-        n_entries=known.n_entries + walk.n_entries,
+        n_entries=index.n_entries + walk.n_entries,
         problems=tuple(walk.problems),
     )
 

@@ -210,7 +210,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     copier = Copier(lines, context, edit.entry_id, edit.timestamp)
     copier.report_usage(conversation, edit.n_tokens_after)
     copier.add_thread(conversation, by_entry(edit.replacements))
-    copier.add_settings({one.call_id for one in edit.replacements if one.call_id is not None})
+    copier.add_settings({part.call_id for part in edit.replacements if part.call_id is not None})
     copier.add_note(new_prune_note(context, edit))
     return copier.new_session()
 
@@ -368,7 +368,7 @@ def _without_calls(raw: bytes, call_ids: Set[str]) -> bytes:
     if not call_ids or not isinstance(entry, Entry):
         return raw
     replacements = objects_of(entry.native, "replacements")
-    kept = [one for one in replacements if text_of(one, "toolUseId") not in call_ids]
+    kept = [row for row in replacements if text_of(row, "toolUseId") not in call_ids]
     return with_value(raw, ("replacements",), kept)
 
 

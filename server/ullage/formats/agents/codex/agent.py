@@ -34,9 +34,9 @@ LOADER = InstructionLoader(
 )
 
 
-def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
-    history = read_history(lines, known)
-    refs = {ref.entry_id: ref for ref in (*known.compactions, *history.refs)}
+def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
+    history = read_history(lines, previous)
+    refs = {ref.entry_id: ref for ref in (*previous.compactions, *history.refs)}
     entry = history.boundary
     assembly = Assembly(
         () if entry is None else items_of_boundary(entry), has_boundary=entry is not None

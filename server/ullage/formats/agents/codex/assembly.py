@@ -51,8 +51,8 @@ def to_compaction(
 ) -> Compaction:
     payload = payload_of(boundary)
     usage = object_of(object_of(payload, "latest_token_usage_record") or {}, "usage") or {}
-    found = next((plain_text(i.message) for i in items if i.category == "summary"), "")
-    summary = text_of(payload, "message") or found
+    text = next((plain_text(i.message) for i in items if i.category == "summary"), "")
+    summary = text_of(payload, "message") or text
     own = own_note(payload)
     own_before = int_of(own or {}, "tokensBefore")
     details = own or {key: value for key, value in payload.items() if key not in _LARGE_KEYS}
@@ -129,8 +129,8 @@ class Assembly:
         if entry.kind == "turn_context":
             self.model = text_of(payload, "model") or self.model
             return
-        told = payload if "model_context_window" in payload else object_of(payload, "info") or {}
-        n_tokens = int_of(told, "model_context_window")
+        info = payload if "model_context_window" in payload else object_of(payload, "info") or {}
+        n_tokens = int_of(info, "model_context_window")
         if n_tokens is not None and n_tokens > 0:
             self.window_tokens = n_tokens
 
@@ -185,11 +185,11 @@ def item_of(entry: Entry, native: JsonObject, tool_names: Mapping[str, str]) -> 
 
 def last_usage(context: Context) -> Usage | None:
     """Find the figures that were told last; None right after a compaction without any."""
-    told = (item.message.usage for item in reversed(context.items))
-    found = next((usage for usage in told if usage is not None), None)
+    usages = (item.message.usage for item in reversed(context.items))
+    last = next((usage for usage in usages if usage is not None), None)
     boundary = context.boundary
-    if found is not None or boundary is None or boundary.n_tokens_after is None:
-        return found
+    if last is not None or boundary is None or boundary.n_tokens_after is None:
+        return last
     return make_usage(0, 0, 0, 0, boundary.n_tokens_after)
 
 
@@ -222,8 +222,8 @@ def _item_of_boundary(
 
 def _usage(payload: JsonObject) -> Usage | None:
     """Read `last_token_usage`, whose input includes what came from the cache or went to it."""
-    told = object_of(object_of(payload, "info") or {}, "last_token_usage") or {}
-    n_input, n_output, n_read, n_write = (max(0, n) for n in counts_in(told, _FIGURES))
-    n_total = int_of(told, "total_tokens")
+    usage = object_of(object_of(payload, "info") or {}, "last_token_usage") or {}
+    n_input, n_output, n_read, n_write = (max(0, n) for n in counts_in(usage, _FIGURES))
+    n_total = int_of(usage, "total_tokens")
     n_total = n_input + n_output if n_total is None else n_total
     return make_usage(max(0, n_input - n_read - n_write), n_output, n_read, n_write, n_total)

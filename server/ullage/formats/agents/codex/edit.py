@@ -85,8 +85,8 @@ def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession
     }
     history = [make_user_message(message), *(item.native for item in items[at:])]
     copier.add_new("compacted", {"message": message, "replacement_history": history, OWN_KEY: own})
-    told = _token_count(_last_info(lines), edit.n_tokens_after, context.window_tokens)
-    copier.add_new("event_msg", told)
+    count = _token_count(_last_info(lines), edit.n_tokens_after, context.window_tokens)
+    copier.add_new("event_msg", count)
     return copier.new_session()
 
 
@@ -103,8 +103,8 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
         copier.add_line(offset, replacements)
     note: JsonObject = {"id": edit.entry_id, **prune_figures(context, edit)}
     note |= {FROM_SESSION: context.header.session_id}
-    told = _token_count(_last_info(lines), edit.n_tokens_after, context.window_tokens)
-    copier.add_new("event_msg", told | {OWN_KEY: note})
+    count = _token_count(_last_info(lines), edit.n_tokens_after, context.window_tokens)
+    copier.add_new("event_msg", count | {OWN_KEY: note})
     return copier.new_session()
 
 
@@ -121,7 +121,7 @@ def _undo_compaction(
     if isinstance(boundary, Entry):
         refuse_undo_of_first(own_note(payload_of(boundary)), "codex resume")
     before = LinesBefore(lines, _end_before(LinesBefore(lines, ref.offset), compaction))
-    refs = tuple(one for one in context.compactions if one.offset < ref.offset)
+    refs = tuple(passed for passed in context.compactions if passed.offset < ref.offset)
     earlier = msgspec.structs.replace(context, compactions=refs)
     copier = _Copier(before, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
     copier.add_header()
@@ -190,8 +190,8 @@ class _Copier:
         elif entry.kind == "compacted":
             natives = objects_of(payload, "replacement_history")
             pruned_natives = [
-                prune_message(one, replacements.get(f"{entry.entry_id}.{at}", ()))
-                for at, one in enumerate(natives)
+                prune_message(message, replacements.get(f"{entry.entry_id}.{at}", ()))
+                for at, message in enumerate(natives)
             ]
             if pruned_natives != list(natives):
                 raw = with_value(raw, ("payload", "replacement_history"), pruned_natives)
@@ -259,9 +259,9 @@ def _last_info(lines: Lines) -> JsonObject:
 def _token_count(info: JsonObject, n_tokens: int | None, window_tokens: int | None) -> JsonObject:
     """Tell the size of a context as Codex does after a compaction: a sum without its parts."""
     none = dict.fromkeys(_FIGURES, 0)
-    told: JsonObject = {"total_token_usage": none, "model_context_window": window_tokens}
-    told |= info | {"last_token_usage": none | {"total_tokens": n_tokens or 0}}
-    return {"type": "token_count", "info": told, "rate_limits": None}
+    figures: JsonObject = {"total_token_usage": none, "model_context_window": window_tokens}
+    figures |= info | {"last_token_usage": none | {"total_tokens": n_tokens or 0}}
+    return {"type": "token_count", "info": figures, "rate_limits": None}
 
 
 def _add_text(copier: _Copier, edit: RestoreEdit) -> None:

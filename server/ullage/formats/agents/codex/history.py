@@ -30,8 +30,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def read_history(lines: Lines, known: Index) -> History:
-    return _Climb(lines, known).history()
+def read_history(lines: Lines, index: Index) -> History:
+    return _Climb(lines, index).history()
 
 
 def tells(stub: records.Stub) -> bool:
@@ -43,10 +43,10 @@ def tells(stub: records.Stub) -> bool:
 class _Climb:
     """The lines from the last one up. Either `after` or, with a boundary, `above` grows."""
 
-    def __init__(self, lines: Lines, known: Index) -> None:
-        self._known = known
-        self._walk = Walk(lines.backward(), records.read_stub, known.covered_bytes)
-        self._compactions = CompactionsUpwards(known)
+    def __init__(self, lines: Lines, index: Index) -> None:
+        self._known = index
+        self._walk = Walk(lines.backward(), records.read_stub, index.covered_bytes)
+        self._compactions = CompactionsUpwards(index)
         self._boundary: Entry | None = None
         self._after: list[Entry] = []
         self._above: list[Entry] = []

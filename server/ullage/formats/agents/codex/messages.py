@@ -103,9 +103,9 @@ def _category(native: entries.JsonObject, blocks: tuple[entries.Block, ...]) -> 
     passthrough = object_of(native, "internal_chat_message_metadata_passthrough") or {}
     kinds = texts_of(passthrough, "content_item_kinds")
     if len(kinds) == len(texts):
-        found = _CATEGORY_OF_KIND.get(kinds[longest].partition(".")[0])
-        if found is not None:
-            return found
+        named = _CATEGORY_OF_KIND.get(kinds[longest].partition(".")[0])
+        if named is not None:
+            return named
     if is_injected(texts[0]):
         return "injected"
     for opening, category in _CATEGORY_OF_OPENING:
@@ -169,8 +169,8 @@ def _parts(native: entries.JsonObject, key: str) -> tuple[entries.Text | entries
 def _part(part: entries.JsonObject) -> entries.Text | entries.Image:
     url = text_of(part, "image_url")
     if url is not None:
-        found = _DATA_URL.match(url)
-        return entries.Image(media_type=found[1] if found else "", size_bytes=len(url))
+        match = _DATA_URL.match(url)
+        return entries.Image(media_type=match[1] if match else "", size_bytes=len(url))
     text = text_of(part, "text")
     return entries.Text(text=compact_json(part) if text is None else text)
 

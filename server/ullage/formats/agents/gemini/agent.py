@@ -31,8 +31,8 @@ _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _HOME = Home(variable="GEMINI_CLI_HOME", default="", folders=(".gemini/tmp",))
 
 
-def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
-    history = read_history(lines, known)
+def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
+    history = read_history(lines, previous)
     items, has_snapshot = items_of(history.records, history.snapshot)
     boundary = history.snapshot if has_snapshot else None
     refs = {ref.entry_id: ref for ref in history.refs}

@@ -56,16 +56,16 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[entries.Problem, ...]
 
 
-def read_history(lines: entries.Lines, known: Index) -> History:
-    return _Climb(lines, known).history()
+def read_history(lines: entries.Lines, index: Index) -> History:
+    return _Climb(lines, index).history()
 
 
 def read_snapshot(lines: entries.Lines, ref: CompactionRef) -> Snapshot | None:
     """Read a compression from the place that an index points to."""
     line = next(lines_downwards(lines) if ref.offset == 0 else lines.forward(ref.offset), None)
     entry = None if line is None else read_entry(line)
-    found = _find_snapshot(entry.native) if isinstance(entry, entries.Entry) else None
-    return found if found is not None and found.message_id == ref.entry_id else None
+    snapshot = _find_snapshot(entry.native) if isinstance(entry, entries.Entry) else None
+    return snapshot if snapshot is not None and snapshot.message_id == ref.entry_id else None
 
 
 def items_of(
@@ -103,9 +103,9 @@ def items_of_record(
     """
     if is_user(record):
         parts = messages.parts_of(record)
-        found = category or _user_category(record, parts)
-        role: entries.Role = "tool" if found == "tool results" else "user"
-        return [_item(record, role, found, parts, is_kept=is_kept)] if parts else []
+        kind = category or _user_category(record, parts)
+        role: entries.Role = "tool" if kind == "tool results" else "user"
+        return [_item(record, role, kind, parts, is_kept=is_kept)] if parts else []
     if record.get("type") != "gemini":
         return []
     parts = [*messages.parts_of(record), *messages.call_parts(record)]
@@ -124,10 +124,10 @@ def is_user(record: entries.JsonObject) -> bool:
 class _Climb:
     """The lines from the last one up: the live ones, then what only counts."""
 
-    def __init__(self, lines: entries.Lines, known: Index) -> None:
+    def __init__(self, lines: entries.Lines, index: Index) -> None:
         self._lines = lines
-        self._known = known
-        self._walk = Walk(lines_upwards(lines), read_stub, known.covered_bytes)
+        self._known = index
+        self._walk = Walk(lines_upwards(lines), read_stub, index.covered_bytes)
         self._live: list[entries.JsonObject] = []
         self._base: entries.JsonObject = {}
         self._refs: dict[str, CompactionRef] = {}
@@ -153,11 +153,11 @@ class _Climb:
         for ref in sorted(self._refs.values(), key=lambda ref: ref.offset):
             previous_id = refs[-1].entry_id if refs else None
             refs.append(msgspec.structs.replace(ref, previous_id=previous_id))
-        found = _find_snapshot(self._base)
-        ref = next((r for r in refs if found is not None and r.entry_id == found.message_id), None)
+        base = _find_snapshot(self._base)
+        ref = next((r for r in refs if base is not None and r.entry_id == base.message_id), None)
         return History(
             records=tuple(_replayed(reversed(self._live))),
-            snapshot=None if ref is None else read_snapshot(self._lines, ref) or found,
+            snapshot=None if ref is None else read_snapshot(self._lines, ref) or base,
             refs=tuple(refs),
             last_model=self._last_model,
             n_entries=self._known.n_entries + self._walk.n_entries,
@@ -183,7 +183,7 @@ class _Climb:
     def _set_base(self, native: entries.JsonObject) -> None:
         self._base = native
         records = reversed(objects_of(changes_of(native), "messages"))
-        model = next((found for record in records if (found := text_of(record, "model"))), None)
+        model = next((name for record in records if (name := text_of(record, "model"))), None)
         if model is not None and not self._is_model_known:
             self._is_model_known = True
             self._last_model = model
@@ -191,11 +191,11 @@ class _Climb:
     def _add_snapshot(self, line: entries.Line, known_ids: set[str]) -> None:
         """Note a compression; where it was written again, the first place is the one."""
         entry = read_entry(line)
-        found = _find_snapshot(entry.native) if isinstance(entry, entries.Entry) else None
-        if found is not None and found.message_id not in known_ids:
-            self._refs[found.message_id] = CompactionRef(
-                entry_id=found.message_id,
-                at_ms=found.at_ms,
+        snapshot = _find_snapshot(entry.native) if isinstance(entry, entries.Entry) else None
+        if snapshot is not None and snapshot.message_id not in known_ids:
+            self._refs[snapshot.message_id] = CompactionRef(
+                entry_id=snapshot.message_id,
+                at_ms=snapshot.at_ms,
                 offset=line.offset,
                 size_bytes=len(line.raw),
             )

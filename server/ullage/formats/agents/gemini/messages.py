@@ -81,8 +81,8 @@ def to_block(part: JsonObject) -> Block:
 def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
     """Put placeholders into a message; in memory only, for its files are not ours to write."""
     parts = objects_of(native, "parts")
-    outputs = {one.call_id for one in replacements if one.what == "output"}
-    images = {one.call_id for one in replacements if one.what == "images"}
+    outputs = {replacement.call_id for replacement in replacements if replacement.what == "output"}
+    images = {replacement.call_id for replacement in replacements if replacement.what == "images"}
     pruned = tuple(_pruned_part(part, outputs, images) for part in parts)
     return native if pruned == parts else native | {"parts": list(pruned)}
 
@@ -96,10 +96,10 @@ def _image(part: JsonObject) -> Image | None:
 
 
 def _tool_result(response: JsonObject) -> ToolResult:
-    said = object_of(response, "response") or {}
-    error, output = said.get("error"), said.get("output")
+    answer = object_of(response, "response") or {}
+    error, output = answer.get("error"), answer.get("output")
     is_error = error is not None
-    value = error if is_error else said if output is None else output
+    value = error if is_error else answer if output is None else output
     text = value if isinstance(value, str) else compact_json(value)
     images = tuple(image for part in objects_of(response, "parts") if (image := _image(part)))
     return ToolResult(
@@ -120,7 +120,7 @@ def _pruned_part(part: JsonObject, outputs: set[str | None], images: set[str | N
         kept = {name: value for name, value in response.items() if name != "parts"}
         return part | {"functionResponse": kept | {"response": {key: PRUNED_OUTPUT}}}
     if call_id in images and "parts" in response:
-        parts = [_without_image(one) for one in objects_of(response, "parts")]
+        parts = [_without_image(returned) for returned in objects_of(response, "parts")]
         return part | {"functionResponse": response | {"parts": parts}}
     return part
 

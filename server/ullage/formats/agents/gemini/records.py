@@ -37,8 +37,8 @@ class Stub(msgspec.Struct, kw_only=True):
         """Whether a line replaces the whole history."""
         if self.rewind_to is not None or self.id is not None:
             return False
-        found = self.messages if self.set is None else self.set.messages
-        return bytes(memoryview(found)[:1]) == b"["
+        messages = self.messages if self.set is None else self.set.messages
+        return bytes(memoryview(messages)[:1]) == b"["
 
 
 _decode_stub = msgspec.json.Decoder(Stub).decode

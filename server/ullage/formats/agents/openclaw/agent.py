@@ -54,16 +54,16 @@ LOADER = InstructionLoader(
 NO_RESULT = "[no result was recorded]"
 
 
-def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
+def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
     is_linear = header.dialect == entries.EVENTS
-    path = read_path(lines, header, known)
+    path = read_path(lines, header, previous)
     boundary = None
     if path.boundary is not None and path.boundary.kind == "compaction":
         boundary = _to_compaction(path.boundary)
     notes = notes_of(path.after)
     if boundary is not None and notes.is_figure_stale:
         boundary = msgspec.structs.replace(boundary, n_tokens_after=None)
-    refs = (*known.compactions, *path.refs)
+    refs = (*previous.compactions, *path.refs)
     by_id = {ref.entry_id: ref for ref in refs}
     last_id = None if boundary is None else boundary.entry_id
     leaf = path.after[-1] if path.after else path.boundary

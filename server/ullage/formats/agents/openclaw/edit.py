@@ -280,8 +280,8 @@ def _went_on(lines: Lines, context: Context) -> bool:
 
 def _compaction_line(lines: Lines, context: Context, compaction: Compaction) -> Line:
     refs = reversed(context.compactions)
-    ref = next(one for one in refs if one.entry_id == compaction.entry_id)
-    return next(lines.forward(ref.offset))
+    compaction_ref = next(ref for ref in refs if ref.entry_id == compaction.entry_id)
+    return next(lines.forward(compaction_ref.offset))
 
 
 def _place_in_tree(line: Line) -> JsonObject:
@@ -302,9 +302,9 @@ def _changes_back(
         free = places.get(change.new, [])
         if not free:
             return None
-        found = min(free, key=lambda offset: abs(offset - expected))
-        free.remove(found)
-        changes.append(LineChange(offset=found, old=change.new, new=change.old))
+        nearest = min(free, key=lambda offset: abs(offset - expected))
+        free.remove(nearest)
+        changes.append(LineChange(offset=nearest, old=change.new, new=change.old))
         n_shift += len(change.new) - len(change.old)
     return changes
 

@@ -84,7 +84,7 @@ class _Tree:
         if "targetId" not in native or native.get("appendMode", _SIDE) != _SIDE:
             return
         ids = [native["targetId"], native.get("appendParentId", native["targetId"])]
-        if any(one is not None and not (isinstance(one, str) and one.strip()) for one in ids):
+        if any(name is not None and not (isinstance(name, str) and name.strip()) for name in ids):
             return
         target_id = text_of(native, "targetId")
         cursor_id = text_of(native, "appendParentId") if "appendParentId" in native else target_id

@@ -50,13 +50,13 @@ class ActivePath(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def read_path(lines: Lines, header: Header, known: Index) -> ActivePath:
+def read_path(lines: Lines, header: Header, index: Index) -> ActivePath:
     if header.dialect == EVENTS:
-        return _path_of_events(lines, known)
+        return _path_of_events(lines, index)
     if header.version < 2:
         return _path_of_all(linear_entries(lines), header.version)
     try:
-        return _path_upwards(lines, header.version, known)
+        return _path_upwards(lines, header.version, index)
     except _TangledError:
         return _path_of_all(_all_entries(lines, header.version), header.version)
 
@@ -79,8 +79,8 @@ def is_last(line: Line, lines: Lines) -> bool:
 
 
 def last_id(lines: Lines) -> str:
-    found = (read_event(line) for line in lines.backward())
-    return next((entry.entry_id for entry in found if isinstance(entry, Entry)), "")
+    entries = (read_event(line) for line in lines.backward())
+    return next((entry.entry_id for entry in entries if isinstance(entry, Entry)), "")
 
 
 class _TangledError(Exception):
@@ -133,9 +133,9 @@ def _is_plain(stub: Stub) -> bool:
     return bool(stub.id) and stub.append_mode is None and stub.type in ENTRY_KINDS
 
 
-def _path_upwards(lines: Lines, version: int, known: Index) -> ActivePath:
-    climb = _Climb(lines, known.covered_bytes, version)
-    compactions = CompactionsUpwards(known)
+def _path_upwards(lines: Lines, version: int, index: Index) -> ActivePath:
+    climb = _Climb(lines, index.covered_bytes, version)
+    compactions = CompactionsUpwards(index)
     boundary_kinds = _boundary_kinds(version)
     upwards: list[Entry] = []
     boundary: Entry | None = None
@@ -161,7 +161,7 @@ def _path_upwards(lines: Lines, version: int, known: Index) -> ActivePath:
         if is_context_complete and compactions.is_complete and is_model_known:
             break
     climb.count_rest()
-    n_entries = known.n_entries + climb.walk.n_entries
+    n_entries = index.n_entries + climb.walk.n_entries
     path, refs = tuple(reversed(upwards)), tuple(compactions.refs)
     return _split(path, refs, n_entries, climb.walk.problems, version)
 
@@ -196,14 +196,14 @@ def _all_entries(lines: Lines, version: int) -> Iterator[Entry | Problem]:
             yield entry
 
 
-def _path_of_all(found: Iterable[Entry | Problem], version: int = 3) -> ActivePath:
+def _path_of_all(events: Iterable[Entry | Problem], version: int = 3) -> ActivePath:
     entries: list[Entry] = []
     problems: list[Problem] = []
-    for one in found:
-        if isinstance(one, Problem):
-            problems.append(one)
+    for event in events:
+        if isinstance(event, Problem):
+            problems.append(event)
         else:
-            entries.append(one)
+            entries.append(event)
     if version >= NAVIGATED_VERSION:
         path = active_path(entries)
     else:
@@ -265,7 +265,7 @@ def _refs_of(path: tuple[Entry, ...], version: int) -> tuple[CompactionRef, ...]
     return tuple(refs)
 
 
-def _path_of_events(lines: Lines, known: Index) -> ActivePath:
+def _path_of_events(lines: Lines, index: Index) -> ActivePath:
     """Read upwards to the message that the last compaction names, or to the compaction itself.
 
     What follows that message is kept. A message that is not there keeps nothing: then the
@@ -276,9 +276,9 @@ def _path_of_events(lines: Lines, known: Index) -> ActivePath:
     boundary: Entry | None = None
     n_kept: int | None = None
     is_complete = False
-    walk = Walk(lines.backward(), read_event, known.covered_bytes)
+    walk = Walk(lines.backward(), read_event, index.covered_bytes)
     for line, event in walk:
-        is_new = line.offset >= known.covered_bytes
+        is_new = line.offset >= index.covered_bytes
         if is_complete and not is_new:
             break
         if event.kind == "compaction" and is_new:
@@ -306,7 +306,7 @@ def _path_of_events(lines: Lines, known: Index) -> ActivePath:
         boundary=boundary,
         after=path if boundary is None else path[at + 1 :],
         refs=tuple(refs),
-        n_entries=known.n_entries + walk.n_entries,
+        n_entries=index.n_entries + walk.n_entries,
         problems=tuple(walk.problems),
     )
 

@@ -241,10 +241,10 @@ def _find(entries: dict[str, Entry], at: str | None) -> Entry | str:
         return max(entries.values(), key=lambda entry: entry.offset)
     if at in entries:
         return entries[at]
-    found = [entry for entry_id, entry in entries.items() if at and entry_id.startswith(at)]
-    if len(found) == 1:
-        return found[0]
-    count = "several entries have ids that begin" if found else "no entry has an id that begins"
+    matches = [entry for entry_id, entry in entries.items() if at and entry_id.startswith(at)]
+    if len(matches) == 1:
+        return matches[0]
+    count = "several entries have ids that begin" if matches else "no entry has an id that begins"
     return f"{count} with {at!r}: `ullage context show` lists them"
 
 

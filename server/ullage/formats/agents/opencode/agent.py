@@ -54,13 +54,13 @@ class _History(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def _read_context(lines: Lines, header: Header, known: Index) -> Reading:
-    if known.covered_bytes > lines.size_bytes:
-        known = EMPTY_INDEX
-    history = _Climb(lines, known).history()
+def _read_context(lines: Lines, header: Header, index: Index) -> Reading:
+    if index.covered_bytes > lines.size_bytes:
+        index = EMPTY_INDEX
+    history = _Climb(lines, index).history()
     boundary = history.boundary
     since = 0 if boundary is None else boundary.request.offset
-    refs = () if boundary is None else linear_chain((*known.compactions, *history.refs))
+    refs = () if boundary is None else linear_chain((*index.compactions, *history.refs))
     context = Context(
         header=header,
         items=tuple(
@@ -103,9 +103,9 @@ def _messages(context: Context) -> list[JsonObject]:
 class _Climb:
     """Reads upwards until the context, the figure before it and all compactions are known."""
 
-    def __init__(self, lines: Lines, known: Index) -> None:
-        self._known = known
-        self._walk = Walk(lines.backward(), messages.read_entry, known.covered_bytes)
+    def __init__(self, lines: Lines, index: Index) -> None:
+        self._known = index
+        self._walk = Walk(lines.backward(), messages.read_entry, index.covered_bytes)
         self._revert = messages.read_revert(lines)
         self._live: list[Entry] = []
         self._is_context_complete = False
@@ -133,9 +133,9 @@ class _Climb:
         )
 
     def _climb(self) -> None:
-        for line, found in self._walk:
+        for line, event in self._walk:
             self._n_live += self._boundary is None
-            entry = messages.without_reverted(found, self._revert)
+            entry = messages.without_reverted(event, self._revert)
             if entry is None:
                 continue
             is_done = self._is_context_complete and self._usage_before and not self._unanswered

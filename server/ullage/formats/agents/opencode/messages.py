@@ -39,9 +39,9 @@ class Revert(msgspec.Struct, frozen=True, kw_only=True):
 def items_of(entry: entries.Entry, *, is_after_boundary: bool) -> tuple[ContextItem, ...]:
     """Give the messages that an entry sends; failed answers send none."""
     if entry.kind == "user":
-        found = _user_item(entry)
+        sent = _user_item(entry)
     elif entry.kind == "assistant" and not _is_failed(entry):
-        found = _assistant_items(entry)
+        sent = _assistant_items(entry)
     else:
         return ()
     native = _native(entry)
@@ -54,7 +54,7 @@ def items_of(entry: entries.Entry, *, is_after_boundary: bool) -> tuple[ContextI
             at_ms=created_ms(entry),
             is_after_boundary=is_after_boundary,
         )
-        for entry_id, message, category in found
+        for entry_id, message, category in sent
     )
 
 
@@ -79,8 +79,8 @@ def prune_message(
     One message holds a whole answer with its calls: all replacements in it go in together.
     """
     parts = objects_of(native, "parts")
-    outputs = {one.call_id for one in replacements if one.what == "output"}
-    images = {one.call_id for one in replacements if one.what == "images"}
+    outputs = {replacement.call_id for replacement in replacements if replacement.what == "output"}
+    images = {replacement.call_id for replacement in replacements if replacement.what == "images"}
     pruned = tuple(_pruned_part(part, outputs, images) for part in parts)
     return native if pruned == parts else native | {"parts": list(pruned)}
 
