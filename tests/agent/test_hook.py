@@ -12,8 +12,9 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from hook_inputs import claude, copilot, data, tool_call
 from pi_files import Json
 from running import WAIT_S, Place
-from ullage.store.checkpoint.files import checkpoint_folder, list_ids
+from ullage.store.checkpoint.files import list_ids
 from ullage.store.checkpoint.working_state import read_working_state
+from ullage.store.files.places import session_folder
 
 KEY = f"claude-code:{SESSION_ID}"
 HOOK = ("-P", "-m", "ullage", "hook")
@@ -148,7 +149,7 @@ def test_a_state_folder_that_cannot_be_written_still_steers(place: Place, path: 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_checkpoints_that_cannot_be_listed_still_steer(place: Place, path: Path) -> None:
     places = place.places()
-    folder = checkpoint_folder(KEY, places)
+    folder = session_folder("checkpoints", KEY, places)
     folder.parent.mkdir(parents=True)
     folder.symlink_to(folder)
     assert "migrations" in run(place, data(told(place, path)))
@@ -180,7 +181,7 @@ def test_two_hooks_at_once_write_one_checkpoint(place: Place, path: Path) -> Non
         outputs = list(pool.map(lambda _: run(place, stdin), range(4)))
     assert len(set(outputs)) == 1
     places = place.places()
-    assert list_ids(checkpoint_folder(KEY, places)) == ("cp_001",)
+    assert list_ids(session_folder("checkpoints", KEY, places)) == ("cp_001",)
 
 
 def test_tool_calls_at_once_are_all_captured(place: Place, path: Path) -> None:

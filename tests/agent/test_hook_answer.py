@@ -17,8 +17,9 @@ from ullage.agent.hook_answer import MAX_CONTEXT_CHARS, STEERING_CHARS, answer
 from ullage.agent.hook_event import hook_agent, parse_event
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
-from ullage.store.checkpoint.files import checkpoint_folder, list_ids, read_latest
+from ullage.store.checkpoint.files import list_ids, read_latest
 from ullage.store.checkpoint.working_state import read_working_state
+from ullage.store.files.places import session_folder
 
 RULE = "Never touch the migrations folder."
 KEY = f"claude-code:{CLAUDE_ID}"
@@ -56,7 +57,7 @@ class Lab:
         return "" if event is None else answer(event).decode()
 
     def ids(self, key: str = KEY) -> tuple[str, ...]:
-        return list_ids(checkpoint_folder(key, self.places))
+        return list_ids(session_folder("checkpoints", key, self.places))
 
     def state(self, key: str = KEY) -> WorkingState:
         return read_working_state(key, self.places)
@@ -78,7 +79,7 @@ def test_before_a_compaction_claude_code_is_told_what_to_keep(lab: Lab) -> None:
     assert "- We decided to use sqlite for the cache." in told
     assert len(told) <= STEERING_CHARS
     assert "decision" not in told.partition("\n")[0]
-    latest = read_latest(checkpoint_folder(KEY, lab.places)).checkpoint
+    latest = read_latest(session_folder("checkpoints", KEY, lab.places)).checkpoint
     assert latest is not None
     assert latest.meta.trigger == "compaction"
 
@@ -262,7 +263,7 @@ def test_a_session_that_has_no_transcript_yet_is_normal(lab: Lab) -> None:
 
 def make_older(lab: Lab) -> None:
     """Let the checkpoint be of yesterday."""
-    path: Path = checkpoint_folder(KEY, lab.places) / "cp_001.yaml"
+    path: Path = session_folder("checkpoints", KEY, lab.places) / "cp_001.yaml"
     lines = path.read_text("utf-8").splitlines()
     at = next(n for n, line in enumerate(lines) if line.strip().startswith("created_at:"))
     lines[at] = lines[at].partition(":")[0] + ': "2026-01-01T00:00:00Z"'

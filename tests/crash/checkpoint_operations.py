@@ -10,9 +10,10 @@ from pathlib import Path
 from crash.checker import Seen
 from crash.places import places_of
 from store.checkpoint.test_files import checkpoint
-from ullage.store.checkpoint.files import checkpoint_folder, next_id, read_latest, save
+from ullage.store.checkpoint.files import next_id, read_latest, save
 from ullage.store.checkpoint.yaml_file import dump
 from ullage.store.files.atomic import make_folder
+from ullage.store.files.places import session_folder
 from ullage.store.transcript.reader import Fingerprint
 
 KEY = "openclaw:s1"
@@ -24,7 +25,7 @@ FILES = {
 
 
 def folder_of(root: Path) -> Path:
-    return checkpoint_folder(KEY, places_of(root))
+    return session_folder("checkpoints", KEY, places_of(root))
 
 
 def _save(root: Path, number: int) -> None:

@@ -11,7 +11,6 @@ FORBIDDEN = {
 }  # fmt: skip
 WRITERS = {
     "store/files/atomic.py": "writes files whole",
-    "store/change/rewrite.py": "exchanges a transcript, copies it where there are no hard links",
     "store/change/new_session.py": "moves a session of ours out of sight",
     "store/change/own_bytes.py": "takes our own bytes back",
     "store/change/make.py": "appends under the lock, and takes back",

@@ -35,7 +35,7 @@ from ullage.errors import (
     StorageError,
     WriteNotSupported,
 )
-from ullage.store.checkpoint.files import POINTER_NAME, checkpoint_folder, list_ids, save
+from ullage.store.checkpoint.files import POINTER_NAME, list_ids, save
 from ullage.store.checkpoint.working_state import read_working_state
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places, session_folder
@@ -197,7 +197,7 @@ def test_the_chain_goes_over_a_link_that_retention_took(tmp_path: Path, places: 
     for number in range(1, 5):
         idle(path, pi_session(number).data)
         write(path, places, n_kept=2)
-    folder = checkpoint_folder(open_session(path).state_key, places)
+    folder = session_folder("checkpoints", open_session(path).state_key, places)
     assert list_ids(folder) == ("cp_003", "cp_004")
     (folder / "cp_003.yaml").unlink()
     with pytest.raises(CheckpointNotFound, match="only checkpoint"):
@@ -257,7 +257,7 @@ def test_a_new_session_has_the_checkpoint_that_it_was_made_from_and_the_pins(
         working=msgspec.structs.replace(first.working, topic="the later thing"),
     )
     key = open_session(path).state_key
-    save(changed, checkpoint_folder(key, places), n_kept=5)
+    save(changed, session_folder("checkpoints", key, places), n_kept=5)
     pin = Pin(text="Never touch main.")
     change_pins(pins_path(key, places), lambda _: (pin,), places)
     plan = plan_restore(loaded(path, places), first, "new", SMALL)
@@ -286,7 +286,7 @@ def test_secrets_of_an_old_checkpoint_are_not_told(path: Path, places: Places) -
         open_items=(f"Log in with {secret}.",),
     )
     key = open_session(path).state_key
-    save(old, checkpoint_folder(key, places), n_kept=5)
+    save(old, session_folder("checkpoints", key, places), n_kept=5)
     knowing = msgspec.structs.replace(places, env={**places.env, "SHOP_TOKEN": secret})
     given = resume(key, SETTINGS, knowing)
     plan = plan_restore(loaded(path, knowing), old, "new", SMALL)
@@ -463,7 +463,7 @@ def test_what_is_bundled_twice_stands_once(path: Path, places: Places) -> None:
     kept = {one: one.read_bytes() for one in folder.glob("*.json")}
     first = write(path, places).checkpoint
     # As by a process that is killed before it points to its checkpoint.
-    (checkpoint_folder(session.state_key, places) / POINTER_NAME).unlink()
+    (session_folder("checkpoints", session.state_key, places) / POINTER_NAME).unlink()
     for one, data in kept.items():
         one.write_bytes(data)
     assert has_news(read_working_state(session.state_key, places))

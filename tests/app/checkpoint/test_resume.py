@@ -11,8 +11,8 @@ from ullage.app.checkpoint.resume import resume
 from ullage.core.checkpoint.build import build
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.context import ContextItem
-from ullage.store.checkpoint.files import checkpoint_folder, next_id, save
-from ullage.store.files.places import Places
+from ullage.store.checkpoint.files import next_id, save
+from ullage.store.files.places import Places, session_folder
 from ullage.store.gauge.tokenizer import count_tokens
 
 KEY = "claude-code:one-1"
@@ -20,7 +20,7 @@ SETTINGS = CheckpointSettings()
 
 
 def write(key: str, places: Places, *items: ContextItem) -> str:
-    folder = checkpoint_folder(key, places)
+    folder = session_folder("checkpoints", key, places)
     checkpoint = build(
         context_of(items),
         meta(next_id(folder), session_key=key),
@@ -45,7 +45,7 @@ def test_the_latest_checkpoint_is_rendered(places: Places) -> None:
 def test_a_damaged_checkpoint_is_passed_over_and_named(places: Places) -> None:
     first = write(KEY, places, user("Fix the lexer."), assistant("Fixed."))
     latest = write(KEY, places, user("Fix the parser."), assistant("Fixed."))
-    (checkpoint_folder(KEY, places) / f"{latest}.yaml").write_bytes(b"schema: [")
+    (session_folder("checkpoints", KEY, places) / f"{latest}.yaml").write_bytes(b"schema: [")
     found = resume(KEY, SETTINGS, places)
     assert found is not None
     assert found.checkpoint_id == first

@@ -11,7 +11,7 @@ from store.changing import OLD, OURS, record
 from ullage.store.change.journal import AppendIntent
 from ullage.store.change.own_bytes import Outcome, settle
 from ullage.store.change.session_lock import Held, held
-from ullage.store.files.atomic import read_at
+from ullage.store.transcript.reader import read_at
 
 THEIRS = record("a1", "e3", "of the agent")
 

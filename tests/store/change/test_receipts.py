@@ -20,8 +20,7 @@ from ullage.store.change.receipts import (
     mark,
     receipts_folder,
 )
-from ullage.store.checkpoint.files import checkpoint_folder
-from ullage.store.files.places import Places, earlier_folder_name, folder_name
+from ullage.store.files.places import Places, earlier_folder_name, folder_name, session_folder
 
 OLD_S = 40 * 24 * 3600
 
@@ -124,7 +123,7 @@ def test_sessions_that_share_a_folder_do_not_share_receipts(places: Places) -> N
 
 def test_a_folder_of_an_earlier_version_is_still_used(places: Places) -> None:
     parent = places.state_folder / "context" / "checkpoints"
-    assert checkpoint_folder("Work", places) == parent / folder_name("Work")
+    assert session_folder("checkpoints", "Work", places) == parent / folder_name("Work")
     (parent / earlier_folder_name("Work")).mkdir(parents=True)
-    assert checkpoint_folder("Work", places) == parent / "Work"
-    assert checkpoint_folder("wORK", places) == parent / folder_name("wORK")
+    assert session_folder("checkpoints", "Work", places) == parent / "Work"
+    assert session_folder("checkpoints", "wORK", places) == parent / folder_name("wORK")

@@ -21,7 +21,6 @@ from store.changing import (
     record,
 )
 from ullage.errors import SessionLive, WriteNotSupported
-from ullage.store.change import rewrite as rewrite_module
 from ullage.store.change.journal import Journal, RewriteIntent, journal_folder
 from ullage.store.change.make import apply_change
 from ullage.store.change.receipts import list_receipts
@@ -40,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ullage.store.change.session_lock.PATIENCE_S", 0.05)
-    monkeypatch.setattr(rewrite_module, "DRAIN_S", 0.1)
+    monkeypatch.setattr("ullage.store.change.session_lock.DRAIN_S", 0.1)
 
 
 KILLED = """

@@ -18,7 +18,6 @@ from ullage.store.checkpoint.files import (
     POINTER_NAME,
     carry,
     carry_latest,
-    checkpoint_folder,
     list_ids,
     next_id,
     point_to_newest,
@@ -27,7 +26,7 @@ from ullage.store.checkpoint.files import (
     save,
 )
 from ullage.store.checkpoint.yaml_file import dump, load
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, session_folder
 
 
 def checkpoint(checkpoint_id: str, text: str = "Fix the parser.") -> Checkpoint:
@@ -39,7 +38,7 @@ def checkpoint(checkpoint_id: str, text: str = "Fix the parser.") -> Checkpoint:
 
 @pytest.fixture
 def folder(places: Places) -> Path:
-    return checkpoint_folder("openclaw:s1", places)
+    return session_folder("checkpoints", "openclaw:s1", places)
 
 
 def save_several(folder: Path, count: int) -> None:
@@ -63,7 +62,7 @@ def test_a_folder_that_does_not_exist_has_none(folder: Path) -> None:
 
 
 def test_a_session_has_a_folder_of_its_own(places: Places) -> None:
-    one, other = (checkpoint_folder(key, places) for key in ("a:b", "a_b"))
+    one, other = (session_folder("checkpoints", key, places) for key in ("a:b", "a_b"))
     assert one != other
     assert one.is_relative_to(places.state_folder / "context" / "checkpoints")
 
@@ -270,13 +269,13 @@ def test_nobody_else_may_look(folder: Path, places: Places) -> None:
 def test_the_latest_goes_along_to_another_session(folder: Path, places: Places) -> None:
     save_several(folder, 3)
     (folder / "cp_003.yaml").write_bytes(b"")
-    other = checkpoint_folder("openclaw:s2", places)
+    other = session_folder("checkpoints", "openclaw:s2", places)
     carry_latest(folder, other)
     carry_latest(folder, other)
     assert list_ids(other) == ("cp_002",)
     assert (other / "cp_002.yaml").read_bytes() == (folder / "cp_002.yaml").read_bytes()
     assert (other / POINTER_NAME).is_file()
-    carry_latest(checkpoint_folder("openclaw:none", places), other)
+    carry_latest(session_folder("checkpoints", "openclaw:none", places), other)
     assert list_ids(other) == ("cp_002",)
 
 
@@ -300,7 +299,7 @@ def test_a_file_that_names_itself_otherwise_is_damaged(
     with pytest.raises(CorruptCheckpoint, match="is damaged: its id is not that of its file"):
         read_checkpoint(path)
     assert newest_id(folder) == "cp_001"
-    other = checkpoint_folder("openclaw:s2", places)
+    other = session_folder("checkpoints", "openclaw:s2", places)
     carry_latest(folder, other)
     assert list_ids(other) == ("cp_001",)
     written = places.state_folder.parent.rglob("*victim*")

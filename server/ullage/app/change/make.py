@@ -27,18 +27,18 @@ from ullage.core.gauge.gauge import Layer
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items
-from ullage.errors import AlreadyChanged, NotAsPlanned, SessionLive, WriteNotSupported
+from ullage.errors import NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.agent_info import Editor
 from ullage.formats.json_line import compact_json
 from ullage.formats.registry import agent_info
 from ullage.store.change.make import apply_change
-from ullage.store.change.receipts import has_receipts, sessions_made_from
+from ullage.store.change.receipts import has_receipts, refuse_second_session
 from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
-from ullage.store.checkpoint.files import carry_latest, checkpoint_folder
-from ullage.store.files.places import Places
+from ullage.store.checkpoint.files import carry_latest
+from ullage.store.files.places import Places, session_folder
 from ullage.store.state.runtime_state import carry_state
-from ullage.store.transcript.reader import FileLines, Fingerprint
+from ullage.store.transcript.reader import FileLines
 
 Ability: TypeAlias = Literal["change", "note", "undo", "restore"]
 """Change the transcript; note something in our state; take a change back; show a checkpoint."""
@@ -186,29 +186,30 @@ def make_change(
     """
     session = plan.loaded.session
     target = changeable(session)
-    refuse_running(session, places)
     refuse_read_only(plan.loaded, config)
+    occasion = _describe_occasion(plan, kind, layer, replaced, undoes)
+    refuse_running(session, places)
     # Of any session: an agent may go on in one where a killed process left half a line of ours.
     recovered = recover(places)
     with session_lock(session.path, places):
         wait_until_quiet(session.path, target.lines.fingerprint)
         if isinstance(plan.file_change, NewSession):
-            _refuse_second(session.path, target.lines.fingerprint, places)
+            refuse_second_session(session.path, target.lines.fingerprint, places)
         flushed = None if flush is None else try_flush(flush, places)
         checkpoint_id = None
         if kind not in ("undo", "restore"):
             # What follows makes the session forget.
             written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger="compaction")
             checkpoint_id = written.checkpoint.meta.checkpoint_id
-        occasion = _occasion(plan, kind, layer, replaced, undoes)
         done = apply_change(
             session.path, target.lines.fingerprint, plan.file_change, occasion, places
         )
         if done.path != session.path:
             carry_state(session.state_key, occasion.session_key, places)
             keys = (session.state_key, occasion.session_key)
-            carry_latest(*(checkpoint_folder(key, places) for key in keys))
-        loaded = load(open_session(done.path), config, places, plan.loaded.count.count_text)
+            carry_latest(*(session_folder("checkpoints", key, places) for key in keys))
+        session = open_session(done.path)
+        loaded = load(session, config, places, plan.loaded.count.count_text)
     if loaded.context.items != plan.context_after.items:
         raise NotAsPlanned(
             f"{done.path.name} was written, but its context is not the one that was previewed:"
@@ -219,7 +220,7 @@ def make_change(
         loaded=loaded,
         receipt_id=done.receipt_id,
         checkpoint_id=checkpoint_id,
-        resume_command=loaded.session.agent.resume_command(loaded.session.header, done.path),
+        resume_command=session.agent.resume_command(session.header, done.path),
         notes=(*recovered, *done.notes, *_new_notes(flush, flushed)),
         flushed=flushed,
     )
@@ -230,17 +231,6 @@ def _new_notes(flush: FlushPlan | None, flushed: Flushed | None) -> tuple[str, .
     if flush is None or flushed is None:
         return ()
     return tuple(note for note in flushed.notes if note not in flush.notes)
-
-
-def _refuse_second(path: Path, seen: Fingerprint, places: Places) -> None:
-    """Refuse to make a second session of a transcript that is as it was for the first."""
-    for receipt in sessions_made_from(path.resolve(), places):
-        before = receipt.before
-        if (before.size_bytes, before.mtime_ns) == (seen.size_bytes, seen.mtime_ns):
-            raise AlreadyChanged(
-                f"{path.name} goes on already in {receipt.new_path}: go on there, or take that"
-                f" back first with `ullage undo --session {receipt.new_path}`"
-            )
 
 
 def refuse_running(session: Session, places: Places) -> None:
@@ -266,7 +256,7 @@ def now_text() -> str:
     return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _occasion(
+def _describe_occasion(
     plan: ChangePlan,
     kind: ReceiptKind,
     layer: Layer | None,

@@ -23,9 +23,9 @@ from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.projection import NewHeader, file_name
-from ullage.store.checkpoint.files import carry, checkpoint_folder
+from ullage.store.checkpoint.files import carry
 from ullage.store.files.atomic import create_named_file, make_session_folder
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, session_folder
 from ullage.store.state.runtime_state import carry_state
 
 Target: TypeAlias = Literal["session", "new"]
@@ -138,7 +138,7 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
     write_session(new.path, new.session.data)
     session = open_session(new.path)
     carry_state(plan.loaded.session.state_key, session.state_key, places)
-    carry(plan.checkpoint, checkpoint_folder(session.state_key, places))
+    carry(plan.checkpoint, session_folder("checkpoints", session.state_key, places))
     loaded = load(session, config, places, plan.loaded.count.count_text)
     if loaded.context.items != new.context_after.items:
         raise NotAsPlanned(

@@ -9,8 +9,8 @@ from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change, diff
 from ullage.errors import CheckpointNotFound, CorruptCheckpoint, NewerCheckpoint
-from ullage.store.checkpoint.files import checkpoint_folder, list_ids, read_checkpoint, read_latest
-from ullage.store.files.places import Places
+from ullage.store.checkpoint.files import list_ids, read_checkpoint, read_latest
+from ullage.store.files.places import Places, session_folder
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ def list_checkpoints(session: Session, places: Places) -> Listing:
         StorageError: the system does not list their folder.
     """
     key = session.state_key
-    folder = checkpoint_folder(key, places)
+    folder = session_folder("checkpoints", key, places)
     found: list[Found] = []
     damaged: list[Damaged] = []
     for checkpoint_id in reversed(list_ids(folder)):
@@ -84,7 +84,7 @@ def find_checkpoint(session: Session, checkpoint_id: str | None, places: Places)
         CheckpointNotFound: there is none of this id, or none at all.
         CorruptCheckpoint, NewerCheckpoint: it is there, and cannot be read.
     """
-    folder = checkpoint_folder(session.state_key, places)
+    folder = session_folder("checkpoints", session.state_key, places)
     if checkpoint_id is None:
         latest = read_latest(folder)
         if latest.checkpoint is None:
@@ -119,7 +119,7 @@ def compare(session: Session, old_id: str | None, new_id: str | None, places: Pl
 
 
 def known_ids(session: Session, places: Places) -> tuple[str, ...]:
-    return list_ids(checkpoint_folder(session.state_key, places))
+    return list_ids(session_folder("checkpoints", session.state_key, places))
 
 
 def _before(session: Session, new: Found, places: Places) -> Found:

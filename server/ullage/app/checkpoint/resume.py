@@ -7,8 +7,8 @@ from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean
 from ullage.core.checkpoint.text import render_for_agent
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.transcript.tokens import estimate_tokens
-from ullage.store.checkpoint.files import checkpoint_folder, read_latest
-from ullage.store.files.places import Places
+from ullage.store.checkpoint.files import read_latest
+from ullage.store.files.places import Places, session_folder
 
 AIM = 0.92
 """Share of the budget that is aimed at: of a checkpoint's text, the estimate was 1 % too low to
@@ -32,7 +32,7 @@ def resume(
     max_chars: int | None = None,
 ) -> Resume | None:
     """Render the latest checkpoint of a session; None where there is none."""
-    latest = read_latest(checkpoint_folder(session_key, places))
+    latest = read_latest(session_folder("checkpoints", session_key, places))
     if latest.checkpoint is None:
         return None
     known_secrets = secrets_in((places.cwd,), places)

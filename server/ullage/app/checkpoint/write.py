@@ -25,7 +25,7 @@ from ullage.core.transcript.context import ContextItem
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoint import files
 from ullage.store.checkpoint.working_state import held_working_state, read_working_state
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, session_folder
 from ullage.store.state.pins import pins_path, read_pins
 
 MAX_TRIES = 100
@@ -74,7 +74,7 @@ def write_checkpoint(
         # Nothing is captured meanwhile: what is older than the pointer counts as held.
         with suppress(_Unchanged), held_working_state(key, places) as state:
             written = _write_next(
-                build_next, state, files.checkpoint_folder(key, places), settings, trigger
+                build_next, state, session_folder("checkpoints", key, places), settings, trigger
             )
             if not written.is_new:
                 raise _Unchanged
@@ -140,7 +140,7 @@ def build_checkpoint(
     Where the state folder cannot be read, it is built from the context alone.
     """
     key = loaded.session.state_key
-    folder = files.checkpoint_folder(key, places)
+    folder = session_folder("checkpoints", key, places)
     checkpoint_id, state = files.FIRST_ID, WorkingState()
     with suppress(StorageError):
         checkpoint_id = files.next_id(folder)
@@ -157,14 +157,11 @@ def _says_the_same(
     What comes by itself counts tokens, a user every word (docs/design/checkpoints.md, "When one is
     written").
     """
-    match trigger:
-        case "auto-80pct":
-            return is_near(latest, new, settings.minimum_change_percent)
-        case "compaction" | "session-end":
-            is_close = is_near(latest, new, settings.minimum_change_percent)
-            return is_close and has_same_state(latest, new)
-        case "manual":
-            return has_same_figures(latest, new) and has_same_state(latest, new)
+    if trigger == "manual":
+        is_close = has_same_figures(latest, new)
+    else:
+        is_close = is_near(latest, new, settings.minimum_change_percent)
+    return is_close and (trigger == "auto-80pct" or has_same_state(latest, new))
 
 
 def _build(

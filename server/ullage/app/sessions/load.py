@@ -108,9 +108,10 @@ def with_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
 
 def gauge_of(context: Context, config: Config, count: TokenCounts) -> Gauge:
     """Measure how full the window is that the model of a context has."""
+    row = model_row(context.model)
     window = resolve_window(
         context.model,
-        model_row(context.model),
+        row,
         setting_tokens=config.window_for(context.model),
         setting_name=config.window_name(context.model),
         agent_tokens=context.window_tokens,

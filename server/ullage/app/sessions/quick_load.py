@@ -17,7 +17,7 @@ from ullage.core.transcript.tokens import estimate_tokens
 from ullage.errors import NotATranscript
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.reading import Reading
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, session_folder
 from ullage.store.gauge.token_counts import TokenCounts
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING
 from ullage.store.transcript.reader import FileLines
@@ -74,9 +74,9 @@ def has_checkpoint(
     It says before one is built what `write_checkpoint` says after, for each prompt above 80 %.
     """
     from ullage.core.checkpoint.diff import is_near_to
-    from ullage.store.checkpoint.files import checkpoint_folder, read_latest
+    from ullage.store.checkpoint.files import read_latest
 
-    latest = read_latest(checkpoint_folder(session_key, places)).checkpoint
+    latest = read_latest(session_folder("checkpoints", session_key, places)).checkpoint
     return latest is not None and is_near_to(
         latest,
         session_file=str(live.session.path),

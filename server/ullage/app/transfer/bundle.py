@@ -28,9 +28,9 @@ from ullage.errors import BadBundle, Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.projection import entries_of_context, messages_of, session_of
 from ullage.formats.examine import examine
 from ullage.formats.registry import recognize, records_of
-from ullage.store.checkpoint.files import checkpoint_folder, save
+from ullage.store.checkpoint.files import save
 from ullage.store.files.atomic import create_named_file
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, session_folder
 from ullage.store.transcript.reader import FileLines, read_bounded
 
 _PAIR_CODES = ("orphaned-result", "unanswered-call")
@@ -243,7 +243,7 @@ def write_import(planned: Import, places: Places) -> str | None:
         trigger="import",
         previous_checkpoint=None,
     )
-    folder = checkpoint_folder(key, places)
+    folder = session_folder("checkpoints", key, places)
     save(msgspec.structs.replace(checkpoint, meta=meta), folder, n_kept=1)
     return meta.checkpoint_id
 

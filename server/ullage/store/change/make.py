@@ -14,9 +14,9 @@ import msgspec
 
 from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.change.receipt import Before, Occasion, Receipt
-from ullage.errors import Refused, SessionLive, StorageError
+from ullage.errors import Refused, SessionLive, StorageError, WriteNotSupported
 from ullage.store.change.journal import AppendIntent, Journal
-from ullage.store.change.new_session import create_session, new_session_path
+from ullage.store.change.new_session import create_session
 from ullage.store.change.own_bytes import blank, find_behind, settle
 from ullage.store.change.receipts import add_receipt, mark_done, remove_receipt
 from ullage.store.change.recovery import recover_session
@@ -24,13 +24,18 @@ from ullage.store.change.rewrite import rewrite
 from ullage.store.change.session_lock import (
     Held,
     changed_meanwhile,
-    held,
+    held_unchanged,
     session_lock,
     wait_until_quiet,
 )
-from ullage.store.files.atomic import read_at, write_all
+from ullage.store.files.atomic import write_all
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import Fingerprint, fingerprint_of, look_at, open_to_read
+from ullage.store.transcript.reader import (
+    Fingerprint,
+    look_at,
+    open_to_read,
+    read_at,
+)
 
 HEAD_BYTES = 4096
 
@@ -69,11 +74,12 @@ def apply_change(
         if not recovered.is_complete:
             # A new journal would take the place of the one that knows what is left.
             raise SessionLive(f"{'; '.join(recovered.said)}: see to that first, then try again")
-        wait_until_quiet(path, expected)
+        journal = Journal(path, places)
         try:
-            Journal(path, places).require_readable()
-            receipt = add_receipt(_planned(path, expected, change, occasion), places)
-            journal = Journal(path, places)
+            journal.require_readable()
+            wait_until_quiet(path, expected)
+            planned = _plan_receipt(path, expected, change, occasion)
+            receipt = add_receipt(planned, places)
             journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
             try:
                 return _made(path, expected, change, receipt, journal, places, recovered.said)
@@ -112,7 +118,8 @@ def _made(
                     " the next time"
                 )
         case NewSession():
-            written, is_over = create_session(path, expected, change, journal)
+            written = _new_session_path(path, change)
+            is_over = create_session(written, path, expected, change.data, journal)
         case _:
             assert_never(change)
     try:
@@ -137,7 +144,7 @@ def _made(
     )
 
 
-def _planned(path: Path, seen: Fingerprint, change: FileChange, occasion: Occasion) -> Receipt:
+def _plan_receipt(path: Path, seen: Fingerprint, change: FileChange, occasion: Occasion) -> Receipt:
     with open_to_read(path) as file:
         head = file.read(HEAD_BYTES)
     planned = Receipt(
@@ -173,11 +180,22 @@ def _planned(path: Path, seen: Fingerprint, change: FileChange, occasion: Occasi
             return msgspec.structs.replace(
                 planned,
                 change="new session",
-                new_path=os.fspath(new_session_path(path, change)),
+                new_path=os.fspath(_new_session_path(path, change)),
                 new_sha256=_digest(change.data),
             )
         case _:
             assert_never(change)
+
+
+def _new_session_path(path: Path, change: NewSession) -> Path:
+    """Give the place of a new session, which is beside the old one.
+
+    Raises:
+        WriteNotSupported: its name would lead elsewhere, or to the old one.
+    """
+    if Path(change.name).name != change.name or change.name in ("", "..", path.name):
+        raise WriteNotSupported(f"{change.name!r} is no name for a session beside {path.name}")
+    return path.with_name(change.name)
 
 
 def _digest(data: bytes) -> str:
@@ -201,9 +219,7 @@ def append(path: Path, expected: Fingerprint, change: Append, journal: Journal) 
     journal.write(intent)
     is_clean = True
     try:
-        with held(path) as file:
-            if fingerprint_of(os.fstat(file.fd)) != expected or look_at(path) != expected:
-                raise changed_meanwhile(path)
+        with held_unchanged(path, expected) as file:
             is_clean = False
             try:
                 _write(file, intent)

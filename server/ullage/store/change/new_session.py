@@ -3,10 +3,8 @@
 import errno
 import hashlib
 import os
-import sys
 from pathlib import Path
 
-from ullage.core.change.edit import NewSession
 from ullage.errors import Refused, StorageError, Unreadable, WriteNotSupported
 from ullage.store.change.journal import CreateIntent, Journal, RemoveIntent
 from ullage.store.change.receipts import receipts_folder
@@ -17,11 +15,11 @@ from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, op
 
 
 def create_session(
-    path: Path, expected: Fingerprint, change: NewSession, journal: Journal
-) -> tuple[Path, bool]:
+    created: Path, path: Path, expected: Fingerprint, data: bytes, journal: Journal
+) -> bool:
     """Write a new session beside the transcript that it was made from; no one sees a part of it.
 
-    Gives its place, and whether nothing else is left, so that the journal may go.
+    Gives whether nothing else is left, so that the journal may go.
 
     Raises:
         ChangedMeanwhile: the old transcript is not as it was when it was read.
@@ -29,46 +27,34 @@ def create_session(
         StorageError: the disk does not take it, and nothing is left; or, as the message says,
             it is there without the disk's word that it lasts.
     """
-    created = new_session_path(path, change)
     temporary = atomic.temporary_beside(created)
     journal.write(
         CreateIntent(
             temporary=temporary.name,
             created=created.name,
-            sha256=hashlib.sha256(change.data).hexdigest(),
+            sha256=hashlib.sha256(data).hexdigest(),
         )
     )
     try:
-        atomic.write_new_file(temporary, change.data)
-        _give_owner(temporary, path)
+        atomic.write_new_file(temporary, data)
+        atomic.give_owner(temporary, path)
         if look_at(path) != expected:
             raise changed_meanwhile(path)
         atomic.publish(temporary, created)
-    except FileExistsError:
-        _withdraw(temporary, journal)
-        raise WriteNotSupported(f"{created} exists already, and is not replaced") from None
-    except OSError as error:
-        _withdraw(temporary, journal)
-        raise StorageError(
-            f"cannot write {created}: {error.strerror or error}; nothing was changed. Free some"
-            " space, or check the folder's permissions"
-        ) from None
-    except BaseException:
-        _withdraw(temporary, journal)
+    except BaseException as error:
+        atomic.remove_quietly(temporary)
+        if not os.path.lexists(temporary):
+            journal.clear()
+        if isinstance(error, FileExistsError):
+            raise WriteNotSupported(f"{created} exists already, and is not replaced") from None
+        if isinstance(error, OSError):
+            raise StorageError(
+                f"cannot write {created}: {error.strerror or error}; nothing was changed. Free"
+                " some space, or check the folder's permissions"
+            ) from None
         raise
     atomic.sync_folder(created.parent)
-    return created, not os.path.lexists(temporary)
-
-
-def new_session_path(path: Path, change: NewSession) -> Path:
-    """Give the place of a new session, which is beside the old one.
-
-    Raises:
-        WriteNotSupported: its name would lead elsewhere, or to the old one.
-    """
-    if Path(change.name).name != change.name or change.name in ("", "..", path.name):
-        raise WriteNotSupported(f"{change.name!r} is no name for a session beside {path.name}")
-    return path.with_name(change.name)
+    return not os.path.lexists(temporary)
 
 
 def remove_new_session(
@@ -193,18 +179,3 @@ def _went_on(path: Path) -> Refused:
         f"{path.name} went on since Ullage wrote it, and is not taken away: end it in the agent"
         " if you want to go back to the old session"
     )
-
-
-def _give_owner(temporary: Path, path: Path) -> None:
-    """Let the user whose sessions these are own the new one too, where root runs Ullage."""
-    if sys.platform == "win32":
-        return
-    owner, ours = path.stat(), temporary.stat()
-    if (owner.st_uid, owner.st_gid) != (ours.st_uid, ours.st_gid):
-        os.chown(temporary, owner.st_uid, owner.st_gid)
-
-
-def _withdraw(temporary: Path, journal: Journal) -> None:
-    atomic.remove_quietly(temporary)
-    if not os.path.lexists(temporary):
-        journal.clear()

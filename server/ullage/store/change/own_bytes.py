@@ -13,7 +13,8 @@ import msgspec
 
 from ullage.store.change.journal import AppendIntent
 from ullage.store.change.session_lock import Held
-from ullage.store.files.atomic import read_at, write_all
+from ullage.store.files.atomic import write_all
+from ullage.store.transcript.reader import read_at
 
 Outcome: TypeAlias = Literal["absent", "whole", "withdrawn", "unclear"]
 """Of our lines: none is there, all are, those that were torn are gone, or no one can tell."""

@@ -9,10 +9,11 @@ import msgspec
 
 from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import Before, Occasion, Receipt, ReceiptKind, ReceiptState
-from ullage.errors import StateUnwritable
+from ullage.errors import AlreadyChanged, StateUnwritable
 from ullage.store.files import atomic
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.state_file import set_aside
+from ullage.store.transcript.reader import Fingerprint
 
 KEPT_RECEIPTS = 20
 KEPT_S = 30 * 24 * 3600.0
@@ -125,6 +126,21 @@ def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
     return tuple(found)
 
 
+def refuse_second_session(path: Path, seen: Fingerprint, places: Places) -> None:
+    """Refuse to make a second session of a transcript that is as it was for the first.
+
+    Raises:
+        AlreadyChanged: with the way to the first.
+    """
+    for receipt in sessions_made_from(path.resolve(), places):
+        before = receipt.before
+        if (before.size_bytes, before.mtime_ns) == (seen.size_bytes, seen.mtime_ns):
+            raise AlreadyChanged(
+                f"{path.name} goes on already in {receipt.new_path}: go on there, or take that"
+                f" back first with `ullage undo --session {receipt.new_path}`"
+            )
+
+
 def add_receipt(receipt: Receipt, places: Places) -> Receipt:
     """Write a receipt under the next number, and delete those that are old and many.
 
@@ -132,22 +148,17 @@ def add_receipt(receipt: Receipt, places: Places) -> Receipt:
         StateUnwritable: the disk does not take it, and the change must not be made.
     """
     folder = receipts_folder(receipt.occasion.session_key, places)
-    atomic.make_folder(folder)
     number = max(_numbers(folder), default=0)
     while True:
         number += 1
         numbered = msgspec.structs.replace(receipt, receipt_id=f"{number:04}")
         path = folder / f"{numbered.receipt_id}.json"
         try:
-            atomic.create_file(path, encode(numbered))
+            atomic.create_state_file(path, encode(numbered))
         except FileExistsError:
             continue
-        except OSError as error:
-            raise atomic.unwritable(path, error) from None
-        break
-    _delete_old(folder)
-    atomic.remove_stale_temporaries(folder)
-    return numbered
+        _delete_old(folder)
+        return numbered
 
 
 def mark(
@@ -163,7 +174,10 @@ def mark(
     Raises:
         StateUnwritable: the disk does not take it; the receipt is as it was.
     """
-    path = receipts_folder(session_key, places) / f"{receipt_id}.json"
+    _mark(receipts_folder(session_key, places) / f"{receipt_id}.json", state, backup)
+
+
+def _mark(path: Path, state: ReceiptState, backup: str | None) -> None:
     try:
         receipt = decode(path.read_bytes())
     except (FileNotFoundError, NewerVersion, ValueError):
@@ -188,9 +202,10 @@ def mark_done(
     Raises:
         StateUnwritable: the disk does not take it; doing it again is safe.
     """
-    mark(session_key, receipt_id, "done", places, backup=backup)
+    folder = receipts_folder(session_key, places)
+    _mark(folder / f"{receipt_id}.json", "done", backup)
     if undoes is not None:
-        mark(session_key, undoes, "undone", places)
+        _mark(folder / f"{undoes}.json", "undone", None)
 
 
 def remove_receipt(receipt: Receipt, places: Places) -> None:

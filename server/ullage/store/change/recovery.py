@@ -24,11 +24,18 @@ from ullage.store.change.journal import (
 from ullage.store.change.new_session import has_digest, settle_removal
 from ullage.store.change.own_bytes import parses, settle
 from ullage.store.change.receipts import mark_done
-from ullage.store.change.rewrite import blocks, exchange, withdraw
+from ullage.store.change.rewrite import exchange, withdraw
 from ullage.store.change.session_lock import Held, held, session_lock
-from ullage.store.files.atomic import read_at, remove_stale_temporaries, write_all
+from ullage.store.files.atomic import remove_stale_temporaries, write_all
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import BLOCK_BYTES, fingerprint_of, look_at, open_to_read
+from ullage.store.transcript.reader import (
+    BLOCK_BYTES,
+    fingerprint_of,
+    look_at,
+    open_to_read,
+    read_at,
+    read_blocks,
+)
 
 MAX_LEVEL = 8
 """Repairs of repairs; each level needs a process killed in the repair of the one before."""
@@ -219,6 +226,6 @@ def _n_torn(new: Held, offset: int, n_alike: int) -> int:
 
 def _inserted(path: Path, at: int, rest: bytes, n_torn: int, size: int) -> Iterator[bytes]:
     with open_to_read(path) as file:
-        yield from blocks(file.fileno(), 0, at)
+        yield from read_blocks(file.fileno(), 0, at)
         yield rest
-        yield from blocks(file.fileno(), at + n_torn, size)
+        yield from read_blocks(file.fileno(), at + n_torn, size)

@@ -10,27 +10,25 @@ import hashlib
 import os
 import stat
 import sys
-import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from ullage.core.change.edit import LineChange, Rewrite
+from ullage.core.change.edit import Rewrite
 from ullage.errors import SessionLive, StorageError, UllageError
 from ullage.store.change.journal import Journal, RewriteIntent
-from ullage.store.change.session_lock import Held, changed_meanwhile, held, is_left_alone
+from ullage.store.change.session_lock import Held, changed_meanwhile, drain, held, held_unchanged
 from ullage.store.files import atomic
 from ullage.store.transcript.reader import (
-    BLOCK_BYTES,
     Fingerprint,
     fingerprint_of,
     look_at,
     open_to_read,
+    read_at,
+    read_blocks,
 )
-
-DRAIN_S = 2.0
-"""Who waited to open the old file writes to it within moments; who holds it longer is left."""
 
 
 class Rewritten(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,13 +58,14 @@ def selected_lines(path: Path, expected: Fingerprint, change: Rewrite) -> Iterat
     with open_to_read(path) as file:
         if fingerprint_of(os.fstat(file.fileno())) != expected:
             raise changed_meanwhile(path)
-        at = 0
-        for one in change.changes:
-            yield from blocks(file.fileno(), at, one.offset)
-            _require_line(file.fileno(), one, at, path)
-            yield one.new
-            at = one.offset + len(one.old)
-        yield from blocks(file.fileno(), at, expected.size_bytes)
+        fd, at = file.fileno(), 0
+        for line in change.changes:
+            yield from read_blocks(fd, at, line.offset)
+            if line.offset < at or read_at(fd, line.offset, len(line.old)) != line.old:
+                raise changed_meanwhile(path)
+            yield line.new
+            at = line.offset + len(line.old)
+        yield from read_blocks(fd, at, expected.size_bytes)
         yield change.appended
 
 
@@ -85,7 +84,7 @@ def exchange(
     try:
         built = _build(path, temporary, pieces)
         intent = _keep_old(path, expected, built, intent, journal)
-        is_drained, unconfirmed = _swap(path, temporary, expected, intent)
+        is_drained, failure = _swap(path, temporary, expected, intent)
     except BaseException as error:
         if withdraw(path, journal):
             journal.clear()
@@ -95,14 +94,19 @@ def exchange(
                 " space, or check the folder's permissions"
             ) from None
         raise
-    if unconfirmed is not None:
-        raise unconfirmed
+    if failure is not None:
+        raise StorageError(
+            f"{path} was changed, but the disk did not confirm it ({failure}): run the next"
+            " `ullage` command once the disk is well, and look at the session with `ullage"
+            " context show`"
+        )
     if intent.backup is None:
         raise AssertionError("a file is exchanged only after its old one has a second name")
     if is_drained:
         # Someone may have found the old file and not opened it yet: the journal stays, and the
         # next command that changes a session looks once more.
-        _settled(journal, intent)
+        with suppress(UllageError):
+            journal.write(msgspec.structs.replace(intent, is_settled=True))
     return Rewritten(backup=intent.backup, is_drained=is_drained)
 
 
@@ -133,29 +137,8 @@ def withdraw(path: Path, journal: Journal) -> bool:
     return True
 
 
-def drain(old: Held, new_fd: int, done: int) -> bool:
-    """Carry over what is written to the old file behind `done`, until no one has it open.
-
-    Raises:
-        OSError: the disk does not take it.
-    """
-    deadline = time.monotonic() + DRAIN_S
-    while not is_left_alone(old, done):
-        size = os.fstat(old.fd).st_size
-        if size > done:
-            os.lseek(new_fd, 0, os.SEEK_END)
-            for block in blocks(old.fd, done, size):
-                atomic.write_all(new_fd, block)
-            os.fsync(new_fd)
-            done = size
-        if time.monotonic() > deadline:
-            return False
-    return True
-
-
 def _build(path: Path, temporary: Path, pieces: Iterable[bytes]) -> Fingerprint:
     """Write the new file, with the permissions and the owner of the old, and read it back."""
-    before = path.stat()
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     fd = os.open(temporary, flags, 0o600)
@@ -164,14 +147,12 @@ def _build(path: Path, temporary: Path, pieces: Iterable[bytes]) -> Fingerprint:
         for piece in pieces:
             atomic.write_all(fd, piece)
             written.update(piece)
+        atomic.give_owner(temporary, path)
         if sys.platform != "win32":
-            now = os.fstat(fd)
-            if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-                os.fchown(fd, before.st_uid, before.st_gid)
-            os.fchmod(fd, stat.S_IMODE(before.st_mode))
+            os.fchmod(fd, stat.S_IMODE(path.stat().st_mode))
         os.fsync(fd)
         there = hashlib.sha256()
-        for block in blocks(fd, 0, os.fstat(fd).st_size):
+        for block in read_blocks(fd, 0, os.fstat(fd).st_size):
             there.update(block)
         if there.digest() != written.digest():
             raise OSError(f"what was read back from {temporary} is not what was written")
@@ -201,7 +182,7 @@ def _keep_old(
         except OSError as error:
             if error.errno not in atomic.NO_LINKS:
                 raise
-            _copy(path, backup)
+            _build(path, backup, _read_whole(path))
         else:
             found = look_at(backup)
             if (found.device, found.inode) != (expected.device, expected.inode):
@@ -210,26 +191,17 @@ def _keep_old(
         return intent
 
 
-def _copy(path: Path, backup: Path) -> None:
-    """Copy the old file where no file can have two names."""
-    fd = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-    try:
-        with open_to_read(path) as file:
-            for block in blocks(file.fileno(), 0, os.fstat(file.fileno()).st_size):
-                atomic.write_all(fd, block)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+def _read_whole(path: Path) -> Iterator[bytes]:
+    with open_to_read(path) as file:
+        yield from read_blocks(file.fileno(), 0, os.fstat(file.fileno()).st_size)
 
 
 def _swap(
     path: Path, temporary: Path, expected: Fingerprint, intent: RewriteIntent
-) -> tuple[bool, StorageError | None]:
+) -> tuple[bool, Exception | None]:
     """Rename under leases; what fails behind the rename is given, not raised."""
-    with held(path) as old:
-        _require_same(old, expected)
-        is_exclusive = old.is_exclusive
-        if is_exclusive:
+    with held_unchanged(path, expected) as old:
+        if old.is_exclusive:
             with held(temporary) as new:
                 atomic.rename_over(temporary, path)
                 return _finish(path, old, new.fd, intent)
@@ -239,69 +211,41 @@ def _swap(
     atomic.rename_over(temporary, path)
     try:
         atomic.sync_folder(path.parent)
-        return carry_over(path, intent), None
+        return _carry_late_lines(path, intent), None
     except (StorageError, SessionLive, OSError) as error:
-        return False, _unconfirmed(path, error)
+        return False, error
 
 
 def _finish(
     path: Path, old: Held, new_fd: int, intent: RewriteIntent
-) -> tuple[bool, StorageError | None]:
-    unconfirmed: StorageError | None = None
+) -> tuple[bool, Exception | None]:
+    failure: Exception | None = None
     try:
         # Before anyone may write to the new file its name must last.
         atomic.sync_folder(path.parent)
     except StorageError as error:
-        unconfirmed = _unconfirmed(path, error)
+        failure = error
     try:
         old.let_go()
-        return drain(old, new_fd, intent.size_bytes), unconfirmed
+        return drain(old, new_fd, intent.size_bytes), failure
     except OSError as error:
-        return False, _unconfirmed(path, error)
+        return False, error
 
 
-def carry_over(path: Path, intent: RewriteIntent) -> bool:
-    """Carry over what came late where there are no leases, unless the new file was used already.
+def _carry_late_lines(path: Path, intent: RewriteIntent) -> bool:
+    """Add what came late where there are no leases, unless the new file was used already.
 
     Raises:
         OSError: the disk does not take it.
         StorageError: the system does not let us.
     """
-    if intent.backup is None:
-        return False
-    with held(path.with_name(intent.backup)) as old:
-        if (old_now := os.fstat(old.fd)).st_ino != intent.inode:
-            return True
-        if old_now.st_size <= intent.size_bytes:
+    with held(path.with_name(intent.backup or "")) as old:
+        old_now = os.fstat(old.fd)
+        if old_now.st_ino != intent.inode or old_now.st_size <= intent.size_bytes:
             return True
         with held(path) as new:
-            if os.fstat(new.fd).st_size != intent.new_size_bytes:
-                return False
-            return drain(old, new.fd, intent.size_bytes)
-
-
-def _settled(journal: Journal, intent: RewriteIntent) -> None:
-    try:
-        journal.write(msgspec.structs.replace(intent, is_settled=True))
-    except UllageError:
-        return
-
-
-def _unconfirmed(path: Path, error: Exception) -> StorageError:
-    return StorageError(
-        f"{path} was changed, but the disk did not confirm it ({error}): run the next `ullage`"
-        " command once the disk is well, and look at the session with `ullage context show`"
-    )
-
-
-def _require_same(file: Held, expected: Fingerprint) -> None:
-    if fingerprint_of(os.fstat(file.fd)) != expected or look_at(file.path) != expected:
-        raise changed_meanwhile(file.path)
-
-
-def _require_line(fd: int, one: LineChange, at: int, path: Path) -> None:
-    if one.offset < at or atomic.read_at(fd, one.offset, len(one.old)) != one.old:
-        raise changed_meanwhile(path)
+            is_unused = os.fstat(new.fd).st_size == intent.new_size_bytes
+            return is_unused and drain(old, new.fd, intent.size_bytes)
 
 
 def _is_spare(backup: Path, path: Path) -> bool:
@@ -313,13 +257,8 @@ def _is_spare(backup: Path, path: Path) -> bool:
     with open_to_read(backup) as copy, open_to_read(path) as original:
         size = os.fstat(copy.fileno()).st_size
         pairs = zip(
-            blocks(copy.fileno(), 0, size), blocks(original.fileno(), 0, size), strict=False
+            read_blocks(copy.fileno(), 0, size),
+            read_blocks(original.fileno(), 0, size),
+            strict=False,
         )
         return size <= os.fstat(original.fileno()).st_size and all(a == b for a, b in pairs)
-
-
-def blocks(fd: int, start: int, end: int) -> Iterator[bytes]:
-    """Yield the bytes of a range, which may be longer than memory."""
-    while start < end and (block := atomic.read_at(fd, start, min(BLOCK_BYTES, end - start))):
-        yield block
-        start += len(block)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from ullage.errors import ChangedMeanwhile, NotATranscript, SessionLive, StorageError
-from ullage.store.files.atomic import make_folder, unwritable
+from ullage.store.files.atomic import make_folder, unwritable, write_all
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import Fingerprint, look_at
+from ullage.store.transcript.reader import Fingerprint, fingerprint_of, look_at, read_blocks
 
 QUIET_S = 5.0
 """A transcript that grew within this time counts as in use: docs/safety.md, "When a session is in
@@ -24,6 +24,8 @@ LOCK_TIMEOUT_S = 10.0
 PATIENCE_S = 1.0
 """Readers open a transcript for moments; who holds it longer works with it. Chosen."""
 PAUSE_S = 0.01
+DRAIN_S = 2.0
+"""Who waited to open the old file writes to it within moments; who holds it longer is left."""
 SETTLE_S = 0.005
 """Time in which who was waiting asks again. Chosen: a hundred times what it takes."""
 TICK_S = 0.0005
@@ -195,6 +197,19 @@ def held(path: Path, *, flags: int = 0) -> Generator[Held]:
             os.close(fd)
 
 
+@contextmanager
+def held_unchanged(path: Path, expected: Fingerprint) -> Generator[Held]:
+    """Open a transcript as `held` does, if it is the one that `expected` describes.
+
+    Raises:
+        ChangedMeanwhile: it is not as it was when it was read.
+    """
+    with held(path) as file:
+        if fingerprint_of(os.fstat(file.fd)) != expected or look_at(path) != expected:
+            raise changed_meanwhile(path)
+        yield file
+
+
 def is_left_alone(file: Held, size_bytes: int) -> bool:
     """Whether a file of that size is not opened by those who waited, nor written to by them.
 
@@ -211,6 +226,26 @@ def is_left_alone(file: Held, size_bytes: int) -> bool:
         if time.monotonic() > deadline:
             return False
         time.sleep(TICK_S)
+
+
+def drain(old: Held, new_fd: int, done: int) -> bool:
+    """Carry over what is written to the old file behind `done`, until no one has it open.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
+    deadline = time.monotonic() + DRAIN_S
+    while not is_left_alone(old, done):
+        size = os.fstat(old.fd).st_size
+        if size > done:
+            os.lseek(new_fd, 0, os.SEEK_END)
+            for block in read_blocks(old.fd, done, size):
+                write_all(new_fd, block)
+            os.fsync(new_fd)
+            done = size
+        if time.monotonic() > deadline:
+            return False
+    return True
 
 
 def _no_one_asks(file: Held) -> bool:

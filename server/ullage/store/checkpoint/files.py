@@ -13,7 +13,6 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.checkpoint.yaml_file import dump, load
 from ullage.store.files import atomic
-from ullage.store.files.places import Places, session_folder
 
 POINTER_NAME = "_latest.json"
 FIRST_ID = "cp_001"
@@ -34,10 +33,6 @@ class Latest(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: Checkpoint | None
     problem: str | None
     """Why there is none, or a newer one is passed over, in one line for the user."""
-
-
-def checkpoint_folder(session_key: str, places: Places) -> Path:
-    return session_folder("checkpoints", session_key, places)
 
 
 def list_ids(folder: Path) -> tuple[str, ...]:
@@ -90,19 +85,13 @@ def save(checkpoint: Checkpoint, folder: Path, *, n_kept: int) -> Path:
     """
     path = _create(checkpoint, folder)
     _delete_old(folder, n_kept)
-    atomic.remove_stale_temporaries(folder)
     return path
 
 
 def _create(checkpoint: Checkpoint, folder: Path) -> Path:
-    atomic.make_folder(folder)
     path = folder / f"{checkpoint.meta.checkpoint_id}.yaml"
-    try:
-        atomic.create_file(path, dump(checkpoint))
-    except FileExistsError:
-        raise
-    except OSError as error:
-        raise atomic.unwritable(path, error) from None
+    data = dump(checkpoint)
+    atomic.create_state_file(path, data)
     point_to_newest(folder)
     return path
 

@@ -12,7 +12,7 @@ import msgspec
 
 from ullage.core.checkpoint.captured import Captured
 from ullage.errors import StorageError
-from ullage.store.files.atomic import create_file, make_folder, unwritable
+from ullage.store.files.atomic import create_state_file
 from ullage.store.files.places import Places, session_folder
 
 VERSION = 1
@@ -34,11 +34,7 @@ def spool(session_key: str, captured: Captured, places: Places) -> int:
     """
     folder = session_folder("state", session_key, places)
     path = folder / f"waiting-{os.urandom(8).hex()}.json"
-    make_folder(folder)
-    try:
-        create_file(path, msgspec.json.encode(SpooledFile(version=VERSION, taken=captured)))
-    except OSError as error:
-        raise unwritable(path, error) from None
+    create_state_file(path, msgspec.json.encode(SpooledFile(version=VERSION, taken=captured)))
     return len(spooled_files(folder))
 
 

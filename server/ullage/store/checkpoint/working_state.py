@@ -10,7 +10,7 @@ What is spooled beside them goes into them when one process writes them, under a
 
 import time
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar, cast
 
@@ -66,6 +66,13 @@ class _Pointer(msgspec.Struct, frozen=True):
     checkpoint_id: str | None = None
 
 
+class _Folders(msgspec.Struct, frozen=True):
+    """Where the parts of a session's state are, and its checkpoints."""
+
+    state: Path
+    checkpoints: Path
+
+
 class _OnDisk(msgspec.Struct, frozen=True, kw_only=True):
     """What is in the folder of a session."""
 
@@ -84,7 +91,7 @@ def read_working_state(session_key: str, places: Places) -> working_state.Workin
     Raises:
         StorageError: the system does not tell which files there are, or when one was written.
     """
-    return _read(session_key, places).state
+    return _read(_folders(session_key, places)).state
 
 
 def add_to_working_state(session_key: str, captured: Captured, places: Places) -> tuple[str, ...]:
@@ -97,9 +104,10 @@ def add_to_working_state(session_key: str, captured: Captured, places: Places) -
         StateUnwritable: the state folder does not take it; each file is old or new.
         StorageError: a newer version wrote a file, or it can be neither read nor moved.
     """
+    folders = _folders(session_key, places)
     try:
-        with _locked(session_key, places, timeout_s=WAIT_S):
-            found = _read(session_key, places)
+        with quick_lock(folders.state / LOCK_NAME, timeout_s=WAIT_S):
+            found = _read(folders)
             return _write(found, working_state.add_captured(found.state, captured))
     except StateBusy:
         spool(session_key, captured, places)
@@ -117,31 +125,34 @@ def held_working_state(session_key: str, places: Places) -> Generator[working_st
         StateBusy: another process writes it, for a second already.
         StorageError: as for a change, or a file cannot be read now.
     """
-    with _locked(session_key, places, timeout_s=TIMEOUT_S):
-        found = _read(session_key, places)
+    folders = _folders(session_key, places)
+    with quick_lock(folders.state / LOCK_NAME, timeout_s=TIMEOUT_S):
+        found = _read(folders)
         if found.spooled:
             # On the disk before it is held: what still waited would be told again after a kill.
             _write(found, found.state)
-            found = _read(session_key, places)
+            found = _read(folders)
         for file in found.parts.values():
             if file.is_unread and file.problem is not None:
                 # What a checkpoint would lack would then be older than it, and count as held.
                 raise StorageError(file.problem)
         yield found.state
-        latest, _ = _read_pointer(session_key, places)
+        latest, _ = _read_pointer(folders.checkpoints)
         _write(msgspec.structs.replace(found, latest=latest), found.state.held())
 
 
-def _locked(session_key: str, places: Places, *, timeout_s: float) -> AbstractContextManager[None]:
-    folder = session_folder("state", session_key, places)
-    return quick_lock(folder / LOCK_NAME, timeout_s=timeout_s)
+def _folders(session_key: str, places: Places) -> _Folders:
+    state, checkpoints = (
+        session_folder(kind, session_key, places) for kind in ("state", "checkpoints")
+    )
+    return _Folders(state, checkpoints)
 
 
-def _read(session_key: str, places: Places) -> _OnDisk:
-    folder = session_folder("state", session_key, places)
+def _read(folders: _Folders) -> _OnDisk:
+    folder = folders.state
     # Before the parts: what is added meanwhile is there twice then, which makes no difference.
     spooled = {path: read_state(path, SpooledFile, VERSION) for path in spooled_files(folder)}
-    latest, latest_ns = _read_pointer(session_key, places)
+    latest, latest_ns = _read_pointer(folders.checkpoints)
     files: dict[str, StateFile[PartFile[Part]]] = {}
     parts: dict[str, Part] = {}
     for name, kind in _PARTS.items():
@@ -168,11 +179,11 @@ def _read(session_key: str, places: Places) -> _OnDisk:
     )
 
 
-def _read_pointer(session_key: str, places: Places) -> tuple[str | None, int]:
+def _read_pointer(folder: Path) -> tuple[str | None, int]:
     """Give the latest checkpoint, empty where there is none, None where it is not known; and when
     it was written.
     """
-    path = session_folder("checkpoints", session_key, places) / POINTER_NAME
+    path = folder / POINTER_NAME
     written_ns = _written_ns(path)
     if written_ns > time.time_ns():
         # The clock was set back: by it, whatever is captured now would be older.

@@ -84,7 +84,9 @@ def load(data: bytes) -> Checkpoint:
         raise CorruptCheckpoint(f"the checkpoint has {len(data):,} bytes, more than any of ours")
     try:
         tree = _plain(parse_yaml(data.decode()))
-        _refuse_newer(tree)
+        version = tree.get("schema_version") if isinstance(tree, dict) else None
+        if isinstance(version, int) and version > SCHEMA_VERSION:
+            raise NewerCheckpoint(f"schema version {version} is of a newer Ullage: update this one")
         checkpoint = msgspec.convert(tree, Checkpoint)
     except UnicodeDecodeError as error:
         raise CorruptCheckpoint(f"the checkpoint is not UTF-8 (byte {error.start})") from error
@@ -102,12 +104,6 @@ def load(data: bytes) -> Checkpoint:
     if min(checkpoint.meta.compaction_count, *counts) < 0:
         raise CorruptCheckpoint("the checkpoint counts less than nothing")
     return checkpoint
-
-
-def _refuse_newer(tree: _Tree) -> None:
-    version = tree.get("schema_version") if isinstance(tree, dict) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise NewerCheckpoint(f"schema version {version} is of a newer Ullage: update this one")
 
 
 def _plain(node: Node) -> _Tree:

@@ -57,6 +57,24 @@ def create_file(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
+def create_state_file(path: Path, data: bytes) -> None:
+    """Write a file of our state under a name that nobody has, and tidy its folder.
+
+    Raises:
+        FileExistsError: the name is taken; what has it is untouched.
+        StateUnwritable: the folder or the disk does not take it.
+        StorageError: it is there, but the disk did not confirm it.
+    """
+    make_folder(path.parent)
+    try:
+        create_file(path, data)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise unwritable(path, error) from None
+    remove_stale_temporaries(path.parent)
+
+
 def publish(temporary: Path, path: Path) -> None:
     """Give a finished file its name without taking the name from another.
 
@@ -134,14 +152,13 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def read_at(fd: int, offset: int, n_bytes: int) -> bytes:
-    """Read so many bytes from a place, fewer only at the end of the file."""
-    os.lseek(fd, offset, os.SEEK_SET)
-    pieces: list[bytes] = []
-    while n_bytes and (piece := os.read(fd, n_bytes)):
-        pieces.append(piece)
-        n_bytes -= len(piece)
-    return b"".join(pieces)
+def give_owner(new: Path, like: Path) -> None:
+    """Let the user who owns a file own a new one too, where root runs Ullage."""
+    if sys.platform == "win32":
+        return
+    owner, ours = like.stat(), new.stat()
+    if (owner.st_uid, owner.st_gid) != (ours.st_uid, ours.st_gid):
+        os.chown(new, owner.st_uid, owner.st_gid)
 
 
 def sync_folder(folder: Path) -> None:

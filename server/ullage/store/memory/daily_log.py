@@ -20,9 +20,9 @@ import msgspec
 from ullage.errors import LogRefused, StorageError
 from ullage.store.change.own_bytes import blank
 from ullage.store.change.session_lock import path_digest, session_lock
-from ullage.store.files.atomic import read_at, remove_quietly, replace_file, sync_folder
+from ullage.store.files.atomic import remove_quietly, replace_file, sync_folder
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import read_bounded
+from ullage.store.transcript.reader import read_at, read_bounded
 
 FOLDER = "memory"
 MEMORY = "MEMORY.md"

@@ -313,6 +313,23 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
     return b"".join(pieces)
 
 
+def read_blocks(fd: int, start: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a range, which may be longer than memory."""
+    while start < end and (block := read_at(fd, start, min(BLOCK_BYTES, end - start))):
+        yield block
+        start += len(block)
+
+
+def read_at(fd: int, offset: int, n_bytes: int) -> bytes:
+    """Read so many bytes from a place, fewer only at the end of the file."""
+    os.lseek(fd, offset, os.SEEK_SET)
+    pieces: list[bytes] = []
+    while n_bytes and (piece := os.read(fd, n_bytes)):
+        pieces.append(piece)
+        n_bytes -= len(piece)
+    return b"".join(pieces)
+
+
 def _read(file: FileIO, offset: int, n_bytes: int, path: Path) -> bytes:
     """Read exactly so many bytes; fewer mean that the file shrank under us."""
     try:
