@@ -1,6 +1,7 @@
 """Layers point downwards: import-linter holds the contracts of pyproject.toml."""
 
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -14,6 +15,7 @@ from running import WAIT_S
 from ullage.formats.registry import AGENTS
 
 ROOT = Path(__file__).parents[1]
+FIGURES = runpy.run_path(str(ROOT / "tools/figures.py"))
 
 
 def test_no_layer_imports_what_it_may_not() -> None:
@@ -65,6 +67,22 @@ def find_circle(imports: Mapping[str, Set[str]]) -> list[str] | None:
     except CycleError as error:
         return list(reversed(error.args[1]))
     return None
+
+
+def test_the_house_stays_easy_to_enter() -> None:
+    """Limits that were chosen: 0.1.0 had folders of 104 modules and a chain of 30 imports."""
+    package = ROOT / "server" / "ullage"
+    layers = FIGURES["count_layers"](package).values()
+    n_code, n_imports = (sum(counts) for counts in list(zip(*layers, strict=True))[1:])
+    assert n_imports <= n_code / 10
+    assert max(FIGURES["count_folders"](package).values()) <= 20
+    chain = FIGURES["find_longest_chain"](FIGURES["find_imports"]())
+    assert len(chain) <= 24, " → ".join(chain)
+
+
+def test_lines_of_code_are_counted_without_docstrings_and_comments() -> None:
+    text = '"""What it is."""\n\nimport os  # why\n\n# Why.\nVALUE = (\n    1,\n)\n"""Its."""\n'
+    assert FIGURES["count_lines"](text) == (5, 1)
 
 
 def test_every_package_says_what_it_is() -> None:

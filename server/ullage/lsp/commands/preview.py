@@ -19,15 +19,8 @@ from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp import protocol
+from ullage.lsp.commands import progress
 from ullage.lsp.commands.change import made_outcome
-from ullage.lsp.commands.progress import (
-    Report,
-    cancelled,
-    model_for,
-    nothing_to_do,
-    with_model,
-    with_progress,
-)
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
@@ -71,17 +64,17 @@ async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> proto
             "the text in the editor is too long for a summary, nothing was applied: shorten it"
         )
 
-    async def plan_with(report: Report) -> Plan | Unneeded:
+    async def plan_with(report: progress.Report) -> Plan | Unneeded:
         loaded = await load_session(ls, str(preview.path))
-        model = await model_for(ls, loaded, report)
+        model = await progress.model_for(ls, loaded, report)
         count = ls.worker.count_tokens
         return await plan_proposed(preview, text, ls.config, ls.places, model, count)
 
-    plan = await with_progress(ls, "Compacting", plan_with)
+    plan = await progress.with_progress(ls, "Compacting", plan_with)
     if plan is None:
-        return cancelled("Compaction cancelled; the preview is kept.")
+        return progress.cancelled("Compaction cancelled; the preview is kept.")
     if isinstance(plan, Unneeded):
-        return nothing_to_do(plan.reason)
+        return progress.nothing_to_do(plan.reason)
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
     ls.documents.materials.forget(preview.proposed_path)
     await show_changed(ls, preview.path, made.loaded.path)
@@ -115,7 +108,7 @@ async def _make(
             loaded, layer, focus, ls.config, ls.places, model, texts, is_anew=is_anew
         )
 
-    preview = await with_model(ls, loaded, make_with)
+    preview = await progress.with_model(ls, loaded, make_with)
     if preview is None:
         return protocol.PreviewResult(preview=None, message="Preview cancelled.")
     if isinstance(preview, Unneeded):

@@ -28,14 +28,7 @@ from ullage.store.change.rewrite import exchange, withdraw
 from ullage.store.change.session_lock import Held, held, session_lock
 from ullage.store.files.atomic import remove_stale_temporaries, write_all
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import (
-    BLOCK_BYTES,
-    fingerprint_of,
-    look_at,
-    open_to_read,
-    read_at,
-    read_blocks,
-)
+from ullage.store.transcript import reader
 
 MAX_LEVEL = 8
 """Repairs of repairs; each level needs a process killed in the repair of the one before."""
@@ -141,7 +134,7 @@ def _recover_rewrite(
         yield f"an interrupted change of {path.name} was taken back"
         return
     try:
-        now = look_at(path)
+        now = reader.look_at(path)
     except UllageError:
         journal.clear()
         return
@@ -175,18 +168,18 @@ def _merge_late(path: Path, intent: RewriteIntent, journal: Journal) -> int:
     """
     backup = path.with_name(intent.backup or "")
     try:
-        found = look_at(backup)
+        found = reader.look_at(backup)
     except UllageError:
         return 0
     if found.inode != intent.inode or found.size_bytes <= intent.size_bytes:
         return 0
     with held(backup) as old:
         n_bytes = os.fstat(old.fd).st_size - intent.size_bytes
-        late = read_at(old.fd, intent.size_bytes, n_bytes)
+        late = reader.read_at(old.fd, intent.size_bytes, n_bytes)
         with held(path) as new:
-            seen = fingerprint_of(os.fstat(new.fd))
+            seen = reader.fingerprint_of(os.fstat(new.fd))
             start = intent.new_size_bytes
-            there = read_at(new.fd, start, len(late))
+            there = reader.read_at(new.fd, start, len(late))
             pairs = zip(there, late, strict=False)
             n_alike = next((at for at, (a, b) in enumerate(pairs) if a != b), len(there))
             if n_alike == len(late):
@@ -213,7 +206,7 @@ def _n_torn(new: Held, offset: int, n_alike: int) -> int:
     if not n_alike:
         return 0
     line = bytearray()
-    while block := read_at(new.fd, offset + len(line), BLOCK_BYTES):
+    while block := reader.read_at(new.fd, offset + len(line), reader.BLOCK_BYTES):
         line += block
         if (end := line.find(b"\n")) >= 0:
             del line[end:]
@@ -225,7 +218,7 @@ def _n_torn(new: Held, offset: int, n_alike: int) -> int:
 
 
 def _inserted(path: Path, at: int, rest: bytes, n_torn: int, size: int) -> Iterator[bytes]:
-    with open_to_read(path) as file:
-        yield from read_blocks(file.fileno(), 0, at)
+    with reader.open_to_read(path) as file:
+        yield from reader.read_blocks(file.fileno(), 0, at)
         yield rest
-        yield from read_blocks(file.fileno(), at + n_torn, size)
+        yield from reader.read_blocks(file.fileno(), at + n_torn, size)

@@ -21,14 +21,7 @@ from ullage.errors import SessionLive, StorageError, UllageError
 from ullage.store.change.journal import Journal, RewriteIntent
 from ullage.store.change.session_lock import Held, changed_meanwhile, drain, held, held_unchanged
 from ullage.store.files import atomic
-from ullage.store.transcript.reader import (
-    Fingerprint,
-    fingerprint_of,
-    look_at,
-    open_to_read,
-    read_at,
-    read_blocks,
-)
+from ullage.store.transcript import reader
 
 
 class Rewritten(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +30,9 @@ class Rewritten(msgspec.Struct, frozen=True, kw_only=True):
     """Whether no one had the old file open any more when we left it."""
 
 
-def rewrite(path: Path, expected: Fingerprint, change: Rewrite, journal: Journal) -> Rewritten:
+def rewrite(
+    path: Path, expected: reader.Fingerprint, change: Rewrite, journal: Journal
+) -> Rewritten:
     """Change lines of the file that `expected` describes.
 
     Raises:
@@ -49,28 +44,28 @@ def rewrite(path: Path, expected: Fingerprint, change: Rewrite, journal: Journal
     return exchange(path, expected, selected_lines(path, expected, change), journal)
 
 
-def selected_lines(path: Path, expected: Fingerprint, change: Rewrite) -> Iterator[bytes]:
+def selected_lines(path: Path, expected: reader.Fingerprint, change: Rewrite) -> Iterator[bytes]:
     """Yield the bytes of the new file.
 
     Raises:
         ChangedMeanwhile: a line is not the one that was to be changed.
     """
-    with open_to_read(path) as file:
-        if fingerprint_of(os.fstat(file.fileno())) != expected:
+    with reader.open_to_read(path) as file:
+        if reader.fingerprint_of(os.fstat(file.fileno())) != expected:
             raise changed_meanwhile(path)
         fd, at = file.fileno(), 0
         for line in change.changes:
-            yield from read_blocks(fd, at, line.offset)
-            if line.offset < at or read_at(fd, line.offset, len(line.old)) != line.old:
+            yield from reader.read_blocks(fd, at, line.offset)
+            if line.offset < at or reader.read_at(fd, line.offset, len(line.old)) != line.old:
                 raise changed_meanwhile(path)
             yield line.new
             at = line.offset + len(line.old)
-        yield from read_blocks(fd, at, expected.size_bytes)
+        yield from reader.read_blocks(fd, at, expected.size_bytes)
         yield change.appended
 
 
 def exchange(
-    path: Path, expected: Fingerprint, pieces: Iterable[bytes], journal: Journal
+    path: Path, expected: reader.Fingerprint, pieces: Iterable[bytes], journal: Journal
 ) -> Rewritten:
     """Put a new file in the place of the transcript and keep the old one beside it."""
     temporary = atomic.temporary_beside(path)
@@ -119,7 +114,7 @@ def withdraw(path: Path, journal: Journal) -> bool:
     if entry is None or not isinstance(intent := entry.intent, RewriteIntent):
         return False
     try:
-        now = look_at(path)
+        now = reader.look_at(path)
     except UllageError:
         return False
     temporary = path.with_name(intent.temporary)
@@ -137,7 +132,7 @@ def withdraw(path: Path, journal: Journal) -> bool:
     return True
 
 
-def _build(path: Path, temporary: Path, pieces: Iterable[bytes]) -> Fingerprint:
+def _build(path: Path, temporary: Path, pieces: Iterable[bytes]) -> reader.Fingerprint:
     """Write the new file, with the permissions and the owner of the old, and read it back."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -152,19 +147,19 @@ def _build(path: Path, temporary: Path, pieces: Iterable[bytes]) -> Fingerprint:
             os.fchmod(fd, stat.S_IMODE(path.stat().st_mode))
         os.fsync(fd)
         there = hashlib.sha256()
-        for block in read_blocks(fd, 0, os.fstat(fd).st_size):
+        for block in reader.read_blocks(fd, 0, os.fstat(fd).st_size):
             there.update(block)
         if there.digest() != written.digest():
             raise OSError(f"what was read back from {temporary} is not what was written")
-        return fingerprint_of(os.fstat(fd))
+        return reader.fingerprint_of(os.fstat(fd))
     finally:
         os.close(fd)
 
 
 def _keep_old(
     path: Path,
-    expected: Fingerprint,
-    built: Fingerprint,
+    expected: reader.Fingerprint,
+    built: reader.Fingerprint,
     intent: RewriteIntent,
     journal: Journal,
 ) -> RewriteIntent:
@@ -184,7 +179,7 @@ def _keep_old(
                 raise
             _build(path, backup, _read_whole(path))
         else:
-            found = look_at(backup)
+            found = reader.look_at(backup)
             if (found.device, found.inode) != (expected.device, expected.inode):
                 raise changed_meanwhile(path)
         atomic.sync_folder(path.parent)
@@ -192,12 +187,12 @@ def _keep_old(
 
 
 def _read_whole(path: Path) -> Iterator[bytes]:
-    with open_to_read(path) as file:
-        yield from read_blocks(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+    with reader.open_to_read(path) as file:
+        yield from reader.read_blocks(file.fileno(), 0, os.fstat(file.fileno()).st_size)
 
 
 def _swap(
-    path: Path, temporary: Path, expected: Fingerprint, intent: RewriteIntent
+    path: Path, temporary: Path, expected: reader.Fingerprint, intent: RewriteIntent
 ) -> tuple[bool, Exception | None]:
     """Rename under leases; what fails behind the rename is given, not raised."""
     with held_unchanged(path, expected) as old:
@@ -206,7 +201,7 @@ def _swap(
                 atomic.rename_over(temporary, path)
                 return _finish(path, old, new.fd, intent)
     # No file stays open over the rename, which Windows would refuse.
-    if look_at(path) != expected:
+    if reader.look_at(path) != expected:
         raise changed_meanwhile(path)
     atomic.rename_over(temporary, path)
     try:
@@ -254,11 +249,11 @@ def _is_spare(backup: Path, path: Path) -> bool:
         return False
     if backup.samefile(path):
         return True
-    with open_to_read(backup) as copy, open_to_read(path) as original:
+    with reader.open_to_read(backup) as copy, reader.open_to_read(path) as original:
         size = os.fstat(copy.fileno()).st_size
         pairs = zip(
-            read_blocks(copy.fileno(), 0, size),
-            read_blocks(original.fileno(), 0, size),
+            reader.read_blocks(copy.fileno(), 0, size),
+            reader.read_blocks(original.fileno(), 0, size),
             strict=False,
         )
         return size <= os.fstat(original.fileno()).st_size and all(a == b for a, b in pairs)

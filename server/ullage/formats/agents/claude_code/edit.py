@@ -23,6 +23,7 @@ from ullage.core.transcript.context import PREFACE, Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.agent_info import Editor
+from ullage.formats.agents.claude_code import records
 from ullage.formats.agents.claude_code.conversation import (
     Conversation,
     answer_id,
@@ -32,13 +33,6 @@ from ullage.formats.agents.claude_code.conversation import (
     sent_entries,
 )
 from ullage.formats.agents.claude_code.messages import native_of, prune_message, tells_usage
-from ullage.formats.agents.claude_code.records import (
-    is_boundary_entry,
-    metadata_of,
-    new_prune_note,
-    read_entry,
-    read_stub,
-)
 from ullage.formats.json_line import compact_json, objects_of, text_of, with_value
 from ullage.formats.notes import FROM_SESSION, OWN_KEY, own_note, refuse_undo_of_first
 from ullage.formats.reading import index_again
@@ -109,7 +103,7 @@ class Copier:
         last: dict[str, bytes] = {}
         replaced: list[bytes] = []
         for line in self._source.backward():
-            stub = read_stub(line)
+            stub = records.read_stub(line)
             if stub is None or isinstance(stub, Problem):
                 continue
             if stub.is_boundary:
@@ -163,7 +157,7 @@ def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession
     """
     entries = sent_entries(live_conversation(lines, context))
     at = next(n for n, entry in enumerate(entries) if entry.entry_id == edit.first_kept_id)
-    kept = [e for e in entries[at:] if not is_boundary_entry(e) and not cleared_calls(e)]
+    kept = [e for e in entries[at:] if not records.is_boundary_entry(e) and not cleared_calls(e)]
     copier = Copier(lines, context, edit.entry_id, edit.timestamp)
     for entry in kept:
         copier.add(entry)
@@ -211,7 +205,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     copier.report_usage(conversation, edit.n_tokens_after)
     copier.add_thread(conversation, by_entry(edit.replacements))
     copier.add_settings({part.call_id for part in edit.replacements if part.call_id is not None})
-    copier.add_note(new_prune_note(context, edit))
+    copier.add_note(records.new_prune_note(context, edit))
     return copier.new_session()
 
 
@@ -311,13 +305,13 @@ def _lines_before(lines: Lines, context: Context, compaction: Compaction) -> Lin
     that what lies between was not in the context.
     """
     ref = next(ref for ref in context.compactions if ref.entry_id == compaction.entry_id)
-    boundary = read_entry(next(lines.forward(ref.offset)))
-    metadata = metadata_of(boundary) if isinstance(boundary, Entry) else {}
+    boundary = records.read_entry(next(lines.forward(ref.offset)))
+    metadata = records.metadata_of(boundary) if isinstance(boundary, Entry) else {}
     refuse_undo_of_first(own_note(metadata), "claude --resume")
     leaf_id = text_of(boundary.native, "logicalParentUuid") if isinstance(boundary, Entry) else None
     before = LinesBefore(lines, ref.offset)
     for line in before.backward():
-        entry = read_entry(line)
+        entry = records.read_entry(line)
         if isinstance(entry, Entry) and entry.entry_id == leaf_id:
             return LinesBefore(lines, line.offset + len(line.raw))
     raise Refused(
@@ -364,7 +358,7 @@ def _usage(n_tokens: int) -> JsonObject:
 
 def _without_calls(raw: bytes, call_ids: Set[str]) -> bytes:
     """Leave out what would take the place of an output that is pruned."""
-    entry = read_entry(Line(0, raw))
+    entry = records.read_entry(Line(0, raw))
     if not call_ids or not isinstance(entry, Entry):
         return raw
     replacements = objects_of(entry.native, "replacements")

@@ -23,18 +23,11 @@ from ullage.core.change.edit import (
 from ullage.core.transcript.context import PREFACE, Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem, plain_text
 from ullage.errors import Refused
+from ullage.formats import json_line
 from ullage.formats.agent_info import Editor
 from ullage.formats.agents.codex.history import History, read_history
 from ullage.formats.agents.codex.messages import make_user_message, prune_message, to_message
 from ullage.formats.agents.codex.records import payload_of, read_entry, read_stub, to_entry
-from ullage.formats.json_line import (
-    compact_json,
-    decode_object,
-    object_of,
-    objects_of,
-    text_of,
-    with_value,
-)
 from ullage.formats.notes import (
     FROM_SESSION,
     OWN_KEY,
@@ -167,41 +160,41 @@ class _Copier:
         """Copy the first line, which names the thread."""
         raw = next(line.raw for line in self._source.forward() if line.raw.strip())
         for key in ("id", "session_id"):
-            raw = with_value(raw, ("payload", key), self.session_id)
-        raw = with_value(raw, ("timestamp",), self._timestamp)
+            raw = json_line.with_value(raw, ("payload", key), self.session_id)
+        raw = json_line.with_value(raw, ("timestamp",), self._timestamp)
         self._is_numbered = b'"ordinal"' in raw
-        self._add(with_value(raw, ("payload", "timestamp"), self._timestamp))
+        self._add(json_line.with_value(raw, ("payload", "timestamp"), self._timestamp))
 
     def add_line(self, offset: int, replacements: Mapping[str, Sequence[Replacement]]) -> None:
         """Copy a line; what a placeholder does not stand in stays as it is to the byte."""
         line = next(self._source.forward(offset))
-        native = decode_object(line)
+        native = json_line.decode_object(line)
         if isinstance(native, str):
             return
-        entry = to_entry(line, text_of(native, "type") or "", native)
+        entry = to_entry(line, json_line.text_of(native, "type") or "", native)
         payload, raw = payload_of(entry), line.raw
         for key in ("thread_id", "session_id"):
             if entry.kind != "response_item" and payload.get(key) == self._old_id:
-                raw = with_value(raw, ("payload", key), self.session_id)
+                raw = json_line.with_value(raw, ("payload", key), self.session_id)
         if entry.kind == "response_item":
             pruned = prune_message(payload, replacements.get(entry.entry_id, ()))
             if pruned is not payload:
-                raw = with_value(raw, ("payload",), pruned)
+                raw = json_line.with_value(raw, ("payload",), pruned)
         elif entry.kind == "compacted":
-            natives = objects_of(payload, "replacement_history")
+            natives = json_line.objects_of(payload, "replacement_history")
             pruned_natives = [
                 prune_message(message, replacements.get(f"{entry.entry_id}.{at}", ()))
                 for at, message in enumerate(natives)
             ]
             if pruned_natives != list(natives):
-                raw = with_value(raw, ("payload", "replacement_history"), pruned_natives)
+                raw = json_line.with_value(raw, ("payload", "replacement_history"), pruned_natives)
         self._add(raw)
 
     def add_new(self, kind: str, payload: JsonObject) -> None:
         line: JsonObject = {"timestamp": self._timestamp}
         if self._is_numbered:
             line["ordinal"] = 0
-        self._add(compact_json(line | {"type": kind, "payload": payload}).encode())
+        self._add(json_line.compact_json(line | {"type": kind, "payload": payload}).encode())
 
     def new_session(self) -> NewSession:
         # Codex names a rollout by the local time of its beginning.
@@ -211,7 +204,7 @@ class _Copier:
 
     def _add(self, raw: bytes) -> None:
         if self._is_numbered:
-            raw = with_value(raw, ("ordinal",), len(self._lines))
+            raw = json_line.with_value(raw, ("ordinal",), len(self._lines))
         self._lines.append(raw if raw.endswith(b"\n") else raw + b"\n")
 
 
@@ -250,7 +243,7 @@ def _last_info(lines: Lines) -> JsonObject:
             continue
         entry = read_entry(line)
         if entry is not None and not isinstance(entry, Problem):
-            info = object_of(payload_of(entry), "info")
+            info = json_line.object_of(payload_of(entry), "info")
             if info is not None:
                 return info
     return {}
