@@ -20,7 +20,7 @@ import sessions as growing
 from summaries import quality_sessions
 
 from ullage.app.checkpoint.write import build_checkpoint, kept_facts
-from ullage.app.sessions.load import Loaded, load, with_items
+from ullage.app.sessions.load import Loaded, load, replace_items
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Category, ContextItem
@@ -74,7 +74,7 @@ def measure(path: Path, folder: Path) -> None:
     def go_on() -> None:
         nonlocal loaded
         items = loaded.context.items
-        loaded = with_items(loaded, (*items, *exchange(len(items))))
+        loaded = replace_items(loaded, (*items, *exchange(len(items))))
 
     def write() -> None:
         save(checkpoint, places.state_folder / "saved", n_kept=5)

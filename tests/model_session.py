@@ -15,7 +15,7 @@ from ullage.summary.endpoint import (
     endpoint_for,
     origin_of,
 )
-from ullage.summary.limits import REMOTE, Chance, Limits
+from ullage.summary.limits import REMOTE, ClockAndJitter, Limits
 from ullage.summary.request import ModelSummary, Report, SummaryRequest
 from ullage.summary.stages import summarize_with_model
 
@@ -24,7 +24,7 @@ PASSWORD = "correct-horse-battery-staple-77"
 CANARY = "zanzibar-marmalade"
 """Stands in the session; must stand in no error and no log."""
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-CHANCE = Chance(now=lambda: NOW, jitter=lambda: 0.5)
+CHANCE = ClockAndJitter(now=lambda: NOW, jitter=lambda: 0.5)
 LAST_REPLY = "The invoice totals in src/billing/totals.py are rounded at the end now, tests pass."
 
 FILE = "src/billing/totals.py"

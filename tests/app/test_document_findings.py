@@ -8,12 +8,12 @@ import pytest
 from checkpoint_files import made_checkpoint
 from ullage.app.documents.check import Surroundings, run_check
 from ullage.app.documents.checkpoint_check import check_checkpoint_file, check_config_file
-from ullage.app.documents.instruction_size import sent_text, sent_tokens, size_text
+from ullage.app.documents.instruction_size import estimate_sent_tokens, sent_text, size_text
 from ullage.app.documents.instructions import (
     check_instructions,
     check_memory,
-    instruction_cuts,
-    memory_cuts,
+    find_instruction_cuts,
+    find_memory_cuts,
 )
 from ullage.core.config.settings import BootstrapSettings, Config, DiagnosticsSettings
 from ullage.core.documents.finding import DocumentFinding, TextFix
@@ -123,7 +123,7 @@ def test_a_limit_is_told_of_what_it_cuts(around: Surroundings, name: str, told: 
     small = msgspec.structs.replace(around, config=config)
     path = write(around, name, "😀" * 1000)
     assert size_text(path, "😀" * 1000, around) == told
-    cuts = memory_cuts if name == "MEMORY.md" else instruction_cuts
+    cuts = find_memory_cuts if name == "MEMORY.md" else find_instruction_cuts
     assert bool(cuts(path, "😀" * 1000, small)) == (" of " in told)
 
 
@@ -136,7 +136,7 @@ def test_the_cost_of_a_file_is_what_the_agents_in_sight_are_given(around: Surrou
     (around.places.home / ".openclaw/agents").rmdir()
     assert sent_text(path, text, around) == "~3,528 to 6,422"
     note = write(around, "memory/2026-02-03.md", text)
-    assert sent_tokens(note, text, around) == (n_all := estimate_text(text), n_all)
+    assert estimate_sent_tokens(note, text, around) == (n_all := estimate_text(text), n_all)
 
 
 def test_what_claude_code_imports_is_a_part_of_the_cost(around: Surroundings) -> None:
@@ -149,7 +149,7 @@ def test_what_claude_code_imports_is_a_part_of_the_cost(around: Surroundings) ->
     assert size_text(path, text, around) == f"{len(text)} characters, 40,534 imported"
     n_imported = estimate_text(f"See @docs/more.md and @CLAUDE.md.\n{rules}") + estimate_text(more)
     assert sent_text(path, text, around) == f"~{estimate_text(text) + n_imported:,}"
-    assert sent_tokens(path, text, around) == (estimate_text(text), estimate_text(text))
+    assert estimate_sent_tokens(path, text, around) == (estimate_text(text), estimate_text(text))
     (around.places.cwd / "AGENTS.md").unlink()
     assert size_text(path, text, around) == f"{len(text)} of 20,000 characters"
     write(around, ".claude/settings.json", "{}")

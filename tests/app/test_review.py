@@ -10,7 +10,7 @@ import pytest
 from pi_files import PiFile, json_line
 from planning import SMALL, compacted, planned, undone
 from ullage.app.change.compact import compact
-from ullage.app.gauge.history import history
+from ullage.app.gauge.history import read_history
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive
@@ -113,7 +113,7 @@ def test_a_time_that_no_calendar_has_is_none(stamp: object, tmp_path: Path, plac
     pi = PiFile()
     kept = pi.user("hello")
     pi.compaction("## Goal", kept, timestamp=stamp)
-    report = history(open_session(idle(tmp_path / "s.jsonl", pi)), places)
+    report = read_history(open_session(idle(tmp_path / "s.jsonl", pi)), places)
     assert [one.id for one in report.compactions] == [pi.ids[-1]]
 
 
@@ -121,7 +121,7 @@ def test_a_compaction_of_version_1_has_an_id(tmp_path: Path, places: Places) -> 
     pi = PiFile(version=1)
     pi.user("hello")
     pi.compaction("S", 1)
-    report = history(open_session(idle(tmp_path / "s.jsonl", pi)), places)
+    report = read_history(open_session(idle(tmp_path / "s.jsonl", pi)), places)
     assert report.compactions[0].id
 
 

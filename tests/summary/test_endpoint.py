@@ -15,7 +15,7 @@ from ullage.summary.endpoint import (
     ModelChoice,
     Provider,
     base_url_of,
-    checked_origin,
+    check_origin,
     endpoint_for,
     is_loopback,
     origin_of,
@@ -73,7 +73,7 @@ BAD = [
 
 @pytest.mark.parametrize("url", GOOD)
 def test_an_address_has_an_origin(url: str) -> None:
-    assert checked_origin(url) == GOOD[url]
+    assert check_origin(url) == GOOD[url]
     assert origin_of(url) == GOOD[url]
 
 
@@ -85,7 +85,7 @@ def test_an_address_has_an_origin(url: str) -> None:
 )
 def test_an_address_that_is_taken_means_the_same_to_the_client(begin: str, rest: str) -> None:
     try:
-        origin = checked_origin(begin + rest)
+        origin = check_origin(begin + rest)
     except EndpointRefused:
         return
     assert origin_of(str(httpx2.URL(begin + rest))) == origin
@@ -94,7 +94,7 @@ def test_an_address_that_is_taken_means_the_same_to_the_client(begin: str, rest:
 @pytest.mark.parametrize("url", BAD)
 def test_an_address_that_must_not_be_sent_to_is_refused_in_one_line(url: str) -> None:
     with pytest.raises(EndpointRefused) as refused:
-        checked_origin(url)
+        check_origin(url)
     assert len(str(refused.value).splitlines()) == 1
     assert SECRET not in str(refused.value)
 
@@ -159,7 +159,7 @@ def test_reasoning_models_keep_their_own_temperature(
     provider: Provider, model: str, temperature: float | None
 ) -> None:
     choice = ModelChoice(provider=provider, model=model, temperature=0.7)
-    key = ApiKey(SECRET, checked_origin(base_url_of(choice)))
+    key = ApiKey(SECRET, check_origin(base_url_of(choice)))
     assert endpoint_for(choice, key=key, window_tokens=1000).temperature == temperature
 
 

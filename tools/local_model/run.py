@@ -24,9 +24,9 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import ModelError
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
-from ullage.summary.client import ask, connected
+from ullage.summary.client import ask, connect
 from ullage.summary.endpoint import Endpoint, ModelChoice, endpoint_for
-from ullage.summary.limits import LOCAL, Chance
+from ullage.summary.limits import LOCAL, ClockAndJitter
 from ullage.summary.request import Progress, SummaryRequest
 from ullage.summary.stages import summarize_with_model
 
@@ -125,7 +125,7 @@ async def measure_wire(endpoint: Endpoint) -> None:
     """Ask one question that the model can answer, to see text, stop and usage arrive."""
     prompt = Prompt(system="Answer in one sentence.", user="What does a cooper make?")
     began = time.perf_counter()
-    async with connected(endpoint, LOCAL, Chance()) as connection:
+    async with connect(endpoint, LOCAL, ClockAndJitter()) as connection:
         answer = await ask(connection, prompt, 100)
     assert answer.usage is not None
     print(

@@ -38,7 +38,7 @@ _MAX_NAME_CHARS = 100
 class _Hook(msgspec.Struct, frozen=True, kw_only=True):
     """The session of an event, and what is done with it by the user's configuration."""
 
-    origin: hook_event.Origin
+    origin: hook_event.HookSession
     config: Config
     places: Places
 
@@ -81,7 +81,7 @@ def context_output(event_name: str, text: str) -> bytes:
     return msgspec.json.encode({"hookSpecificOutput": output})
 
 
-def _places(origin: hook_event.Origin) -> Places:
+def _places(origin: hook_event.HookSession) -> Places:
     """Give the surroundings of the agent; the folder that we run in may be gone.
 
     The folder of Claude Code's event follows its `cd`, its variable names the project.

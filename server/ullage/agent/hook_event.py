@@ -62,7 +62,7 @@ def hook_agent(name: str) -> HookAgent | None:
     return next((agent for agent in HOOK_AGENTS if agent.name == name), None)
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
+class HookSession(msgspec.Struct, frozen=True, kw_only=True):
     """The session that an event is of."""
 
     agent: HookAgent
@@ -83,27 +83,27 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
 class CompactionDue(msgspec.Struct, frozen=True, kw_only=True):
     """The agent is about to compact; it may yet decide not to."""
 
-    origin: Origin
+    origin: HookSession
 
 
 class SessionResumed(msgspec.Struct, frozen=True, kw_only=True):
     """A session goes on: it was just compacted, or was opened again."""
 
-    origin: Origin
+    origin: HookSession
     is_compacted: bool
 
 
 class PromptSent(msgspec.Struct, frozen=True, kw_only=True):
     """The user sent a message."""
 
-    origin: Origin
+    origin: HookSession
     prompt: str
 
 
 class ToolUsed(msgspec.Struct, frozen=True, kw_only=True):
     """A tool of the session itself ran, not one of a subagent."""
 
-    origin: Origin
+    origin: HookSession
     call_id: str
     name: str
     arguments: str
@@ -177,14 +177,14 @@ def parse_event(data: bytes, registered_for: HookAgent) -> HookEvent | None:
             return None
 
 
-def _origin(fields: _Input, registered_for: HookAgent) -> Origin | None:
+def _origin(fields: _Input, registered_for: HookAgent) -> HookSession | None:
     session_id = fields.session_id or fields.session_id_in_camel
     if not session_id or len(session_id) > _MAX_ID_CHARS:
         return None
     is_dialect = bool(
         fields.session_id_in_camel or fields.hook_event_name_in_camel or bytes(fields.timestamp)
     )
-    return Origin(
+    return HookSession(
         agent=(registered_for.dialect if is_dialect else None) or registered_for,
         session_id=session_id,
         transcript=fields.transcript_path or None,
@@ -192,7 +192,7 @@ def _origin(fields: _Input, registered_for: HookAgent) -> Origin | None:
     )
 
 
-def _tool_used(fields: _Input, origin: Origin, *, has_failed: bool) -> ToolUsed | None:
+def _tool_used(fields: _Input, origin: HookSession, *, has_failed: bool) -> ToolUsed | None:
     if not fields.tool_name:
         return None
     error = fields.error or ""

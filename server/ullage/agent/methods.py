@@ -17,7 +17,7 @@ from ullage.app.change.auto import put_off_layer
 from ullage.app.change.compact import Request
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.write import Written
-from ullage.app.memory.flush import Flushed
+from ullage.app.memory.flush import FlushResult
 from ullage.app.runtime.compact import SummaryRequest, SummaryToApply, write_summary
 from ullage.app.runtime.prepare import FlushTurn, Step, prepare_request
 from ullage.app.runtime.request import (
@@ -205,7 +205,7 @@ def _action_of(step: Step) -> protocol.TakenOrAsked:
         case Written():
             checkpoint_id = step.checkpoint.meta.checkpoint_id
             return protocol.CheckpointWritten(checkpoint_id=checkpoint_id, path=str(step.path))
-        case Flushed():
+        case FlushResult():
             path = None if step.log_path is None else str(step.log_path)
             return protocol.MemoryFlushed(path=path, by=step.by)
         case FlushTurn():

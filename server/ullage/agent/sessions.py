@@ -135,15 +135,15 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
     if params.message_format is not None:
         shape = message_shape(params.message_format)
     if shape is None:
-        raise _wrong(f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages")
+        raise _refuse(f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages")
     session_id = params.session_id or params.session_key
     if not session_id or not params.agent:
-        raise _wrong("agent, and sessionId or sessionKey: one of them is missing or empty")
+        raise _refuse("agent, and sessionId or sessionKey: one of them is missing or empty")
     if "\0" in params.cwd or "\0" in (params.session_file or ""):
-        raise _wrong("cwd and sessionFile: a path has no character 0")
+        raise _refuse("cwd and sessionFile: a path has no character 0")
     cwd = Path(params.cwd)
     if not cwd.is_absolute():
-        raise _wrong("cwd: give an absolute path")
+        raise _refuse("cwd: give an absolute path")
     return RuntimeInfo(
         name=params.agent,
         agent=None if agent is None else agent.agent,
@@ -160,5 +160,5 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
     )
 
 
-def _wrong(problem: str) -> RpcError:
+def _refuse(problem: str) -> RpcError:
     return RpcError(INVALID_PARAMS, f"wrong params: {problem}")

@@ -21,26 +21,26 @@ from ullage.store.files.demo import make_idle, scratch_session
 from ullage.store.files.places import Places
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class DemoStep(msgspec.Struct, frozen=True, kw_only=True):
     """One step: the command that does the same on a user's own session, and its output."""
 
     command: str
     output: str
 
 
-def run_demo() -> Iterator[Part]:
+def run_demo() -> Iterator[DemoStep]:
     """Run each step when its output is asked for; the scratch folder goes at the end."""
     with scratch_session() as (path, places):
         yield from _steps(path, places)
 
 
-def _steps(path: Path, places: Places) -> Iterator[Part]:
+def _steps(path: Path, places: Places) -> Iterator[DemoStep]:
     config = Config()
     loaded = _load_idle(path, places)
-    yield Part(command="ullage context status", output=status_text(loaded))
+    yield DemoStep(command="ullage context status", output=status_text(loaded))
     written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     line = gauge_line(loaded.status.gauge, is_checkpoint_saved=True)
-    yield Part(
+    yield DemoStep(
         command="ullage checkpoint write",
         output=f"✓ Checkpoint {written.checkpoint.meta.checkpoint_id}\n"
         f"  what the agent would be told: {line}\n\n{written.path.read_text('utf-8').rstrip()}",
@@ -48,20 +48,20 @@ def _steps(path: Path, places: Places) -> Iterator[Part]:
     plan = asyncio.run(plan_compaction(loaded, Request(), config, places, ModelUse()))
     if isinstance(plan, Unneeded):
         raise AssertionError(plan.reason)
-    yield Part(command="ullage compact --dry-run", output=preview_text(plan))
+    yield DemoStep(command="ullage compact --dry-run", output=preview_text(plan))
     made = compact(plan, config, places)
-    yield Part(command="ullage compact --yes", output=done_text(plan, made))
-    yield Part(command="ullage context status", output=status_text(_load_idle(path, places)))
+    yield DemoStep(command="ullage compact --yes", output=done_text(plan, made))
+    yield DemoStep(command="ullage context status", output=status_text(_load_idle(path, places)))
     make_idle(path)
     undone = undo(plan_undo(open_session(path), config, places), config, places).after
     is_same = undone.context.items == loaded.context.items
-    yield Part(
+    yield DemoStep(
         command="ullage undo",
         output="✓ Undone: the context is the same as before, message for message"
         if is_same
         else "✗ Undone, but the context differs from the one before",
     )
-    yield Part(command="ullage context status", output=status_text(undone))
+    yield DemoStep(command="ullage context status", output=status_text(undone))
 
 
 def _load_idle(path: Path, places: Places) -> Loaded:

@@ -8,7 +8,13 @@ import msgspec
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
-from ullage.app.sessions.find import Brief, Seen, running_ids, see_session, subagent_sessions
+from ullage.app.sessions.find import (
+    SeenSession,
+    SessionBrief,
+    find_running_ids,
+    list_subagents,
+    see_session,
+)
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
@@ -19,46 +25,46 @@ from ullage.store.gauge.token_counts import CountText
 MAX_SUBAGENTS = 10
 
 
-class Family(msgspec.Struct, frozen=True, kw_only=True):
+class SessionFamily(msgspec.Struct, frozen=True, kw_only=True):
     """A session and its subagents."""
 
-    brief: Brief
+    brief: SessionBrief
     is_live: bool
     is_automatic: bool
     """Whether it is compacted by itself."""
-    subagents: tuple["Family", ...] = ()
+    subagents: tuple["SessionFamily", ...] = ()
 
 
 def measure_all(
-    seen: Iterable[Seen],
-    briefs: Mapping[Path, Brief],
+    seen: Iterable[SeenSession],
+    briefs: Mapping[Path, SessionBrief],
     config: Config,
     places: Places,
     count_text: CountText,
-) -> tuple[Family, ...]:
+) -> tuple[SessionFamily, ...]:
     """Measure sessions and their subagents; what is in `briefs` and unchanged is not read again."""
-    running = running_ids(places)
+    running = find_running_ids(places)
 
-    def family(session: Session, *, is_live: bool) -> Family | None:
+    def family(session: Session, *, is_live: bool) -> SessionFamily | None:
         measured = briefs.get(session.path)
         # What is followed may be newer than what was seen in its folder.
         if measured is None or measured.written_ns < session.lines.written_ns:
             try:
-                measured = brief(load(session, config, places, count_text))
+                measured = make_brief(load(session, config, places, count_text))
             except UllageError:
                 return None
         is_on = measured.can_change and is_automatic(
             session, is_configured=measured.is_auto_enabled, places=places
         )
-        return Family(
+        return SessionFamily(
             brief=measured,
             is_live=is_live,
             is_automatic=is_on,
             subagents=tuple(children(session)),
         )
 
-    def children(session: Session) -> Iterator[Family]:
-        for child in islice(subagent_sessions(session, places), MAX_SUBAGENTS):
+    def children(session: Session) -> Iterator[SessionFamily]:
+        for child in islice(list_subagents(session, places), MAX_SUBAGENTS):
             member = family(child, is_live=see_session(child, running).is_live)
             if member is not None:
                 yield member
@@ -67,9 +73,9 @@ def measure_all(
     return tuple(measured for measured in families if measured is not None)
 
 
-def brief(loaded: Loaded) -> Brief:
+def make_brief(loaded: Loaded) -> SessionBrief:
     header, status = loaded.session.header, loaded.status
-    return Brief(
+    return SessionBrief(
         agent=header.known_agent,
         session_id=header.session_id,
         path=loaded.path,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ullage.summary.request import Progress
 
 
-class Choices(msgspec.Struct, frozen=True, kw_only=True):
+class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for on the command line."""
 
     session: str | None
@@ -88,7 +88,7 @@ def compact(
             as_json=as_json,
         )
         return
-    choices = Choices(
+    choices = CompactOptions(
         session=session,
         focus=focus,
         layer=layer,
@@ -105,14 +105,14 @@ def compact(
     run_with_replans(lambda: _run_once(choices, places))
 
 
-def _run_once(choices: Choices, places: Places) -> None:
+def _run_once(choices: CompactOptions, places: Places) -> None:
     config = options.current_config(choices.window, places)
     loaded = load(find_session(choices.session, places), config, places)
     run = _run_due if choices.is_auto else _run_asked
     run(choices, loaded, config, places)
 
 
-def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
+def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
     from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
@@ -123,7 +123,7 @@ def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places)
     request = Request(layer=choices.layer, focus=choices.focus)
     plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, Unneeded):
-        text = _edited(plan.summary.text)
+        text = _edit(plan.summary.text)
         if not text.strip():
             click.echo("Compaction cancelled: the summary is empty.", err=True)
             return
@@ -142,7 +142,7 @@ def _run_asked(choices: Choices, loaded: Loaded, config: Config, places: Places)
     )
 
 
-def _edited(summary: str) -> str:
+def _edit(summary: str) -> str:
     """Let the user edit a summary; one that was not saved is used as it is."""
     try:
         return click.edit(summary, extension=".md", require_save=False) or ""
@@ -150,7 +150,7 @@ def _edited(summary: str) -> str:
         raise click.UsageError(f"the editor did not start ({error.message}): set EDITOR") from None
 
 
-def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -> None:
+def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
     from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle
@@ -177,7 +177,7 @@ def _run_due(choices: Choices, loaded: Loaded, config: Config, places: Places) -
         decline(loaded, due.layer or "full", places)
 
 
-def _answer_nothing(unneeded: "Unneeded", choices: Choices) -> None:
+def _answer_nothing(unneeded: "Unneeded", choices: CompactOptions) -> None:
     from ullage.app.change.compact_report import report_unneeded
 
     answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)

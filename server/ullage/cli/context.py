@@ -67,8 +67,7 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
 @json_option
 def history(session: str | None, as_json: bool) -> None:
     """List the compactions of a session and what they cost it."""
-    from ullage.app.gauge.history import history as read_history
-    from ullage.app.gauge.history import history_text
+    from ullage.app.gauge.history import history_text, read_history
 
     places = current_places()
     report = read_history(find_session(session, places), places)

@@ -28,13 +28,13 @@ def install(agent: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     Each changed line is shown first; nothing else in those files changes, and `ullage uninstall`
     takes it back. Without AGENT: where Ullage is installed.
     """
-    from ullage.app.install.plan import plan_install, standing
-    from ullage.app.install.text import report_standings, standings_text
+    from ullage.app.install.plan import find_install_state, plan_install
+    from ullage.app.install.text import install_states_text, report_install_states
 
     places = current_places()
     if agent is None:
-        standings = tuple(standing(name, places) for name in NAMES)
-        answer(standings_text(standings), report_standings(standings), as_json)
+        standings = tuple(find_install_state(name, places) for name in NAMES)
+        answer(install_states_text(standings), report_install_states(standings), as_json)
         return
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     _carry_out(plan_install(agent, places), places, dry_run=dry_run, yes=yes, as_json=as_json)

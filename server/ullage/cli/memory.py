@@ -36,7 +36,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     import asyncio
 
     from ullage.app.memory.flush import make_flush, plan_flush, refuse_read_only
-    from ullage.app.memory.report import flush_text, flushed_text, report_flush, report_flushed
+    from ullage.app.memory.report import done_text, flush_text, report_flush, report_flushed
     from ullage.app.summary.write import model_use
 
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
@@ -56,7 +56,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
         answer(flush_text(plan), report_flush(plan), as_json)
     if not dry_run and (yes or _is_agreed(plan)):
         done = make_flush(plan, places)
-        answer(flushed_text(plan, done), report_flushed(plan, done), as_json)
+        answer(done_text(plan, done), report_flushed(plan, done), as_json)
 
 
 def _is_agreed(plan: "FlushPlan") -> bool:

@@ -52,7 +52,7 @@ async def did_change_configuration(
     starts the server anew.
     """
     settings = _settings(cast(object, params.settings))
-    ours = settings.get(SECTION, _known(settings) or None)
+    ours = settings.get(SECTION, _pick_known(settings) or None)
     if isinstance(ours, dict) and ours != ls.editor.settings:
         ls.editor.settings = _settings(cast(object, ours))
         await reload_config(ls)
@@ -112,6 +112,6 @@ def _settings(value: object) -> dict[str, object]:
     return dict(cast("dict[str, object]", value)) if isinstance(value, dict) else {}
 
 
-def _known(settings: dict[str, object]) -> dict[str, object]:
+def _pick_known(settings: dict[str, object]) -> dict[str, object]:
     """Keep the settings of Ullage among those that do not stand below its name."""
     return {name: value for name, value in settings.items() if name in KNOWN_NAMES}

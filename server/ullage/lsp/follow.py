@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.app.sessions.find import database_folders, look, session_folders
+from ullage.app.sessions.find import list_database_folders, list_session_folders, look
 from ullage.app.sessions.follow import FollowedSession, read_session, stamp_of
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
@@ -57,25 +57,25 @@ async def follow(ls: UllageServer) -> None:
 
 async def _watch(ls: UllageServer, watch: FolderWatch) -> None:
     """Watch where something may happen that matters, before anything is read there."""
-    sessions = (session_folders(folder, ls.places) for folder in ls.workspace_folders())
+    sessions = (list_session_folders(folder, ls.places) for folder in ls.workspace_folders())
     followed = {path.parent for path in ls.followed_paths()}
-    watch.watch(followed.union(database_folders(ls.places), *sessions))
+    watch.watch(followed.union(list_database_folders(ls.places), *sessions))
 
 
 async def _refresh_changed(ls: UllageServer) -> None:
     followed, refused = dict(ls.sessions.followed), dict(ls.sessions.refused)
-    for path in await asyncio.to_thread(_changed, ls.followed_paths(), followed, refused):
+    for path in await asyncio.to_thread(_find_changed, ls.followed_paths(), followed, refused):
         await log_faults(refresh)(ls, path)
 
 
 async def discover(ls: UllageServer) -> None:
     """Find the sessions of the workspace's folders, and follow those that matter."""
-    before = _listed(ls)
+    before = _list_shown(ls)
     ls.sessions.seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
     for sessions in (ls.sessions.followed, ls.sessions.refused):
         for path in sessions.keys() - set(ls.followed_paths()):
             del sessions[path]
-    if _listed(ls) != before:
+    if _list_shown(ls) != before:
         refresh_lists(ls, "sessions")
     path = ls.gauge_path()
     if path != ls.sessions.shown:
@@ -135,12 +135,12 @@ async def _react(ls: UllageServer, change: SessionChange) -> None:
         await react(ls, change)
 
 
-def _listed(ls: UllageServer) -> tuple[tuple[Path, bool], ...]:
+def _list_shown(ls: UllageServer) -> tuple[tuple[Path, bool], ...]:
     """Give what a list of the sessions shows besides their gauges."""
     return tuple((session.path, session.is_live) for session in ls.sessions.seen or ())
 
 
-def _changed(
+def _find_changed(
     paths: tuple[Path, ...], followed: dict[Path, FollowedSession], refused: dict[Path, Stamp]
 ) -> list[Path]:
     """List the transcripts that are not as they were read; one look at each, in one thread."""

@@ -17,10 +17,10 @@ from pygls.lsp.server import LanguageServer
 from ullage.app.change.check_material import KeptMaterials
 from ullage.app.documents.check import Check, CheckedTranscript, Surroundings
 from ullage.app.documents.kind import DocumentKind, document_kind
-from ullage.app.documents.outline import Outlined
-from ullage.app.gauge.history import Past
-from ullage.app.gauge.inspect import Filling
-from ullage.app.sessions.find import Brief, Seen, to_follow, to_show
+from ullage.app.documents.outline import OutlinedSession
+from ullage.app.gauge.history import PastContexts
+from ullage.app.gauge.inspect import WindowShares
+from ullage.app.sessions.find import SeenSession, SessionBrief, to_follow, to_show
 from ullage.app.sessions.follow import FollowedSession
 from ullage.app.sessions.load import Loaded
 from ullage.core.config.settings import Config
@@ -80,7 +80,7 @@ class Documents:
     """The newest check of each document, waiting or under way."""
     refreshing_findings: asyncio.Task[None] | None = None
     """Asks a client that pulls diagnostics to do so again."""
-    outlines: dict[Path, Outlined] = field(default_factory=dict)
+    outlines: dict[Path, OutlinedSession] = field(default_factory=dict)
     """The lines of open transcripts, as far as someone asked for them."""
     are_views_old: bool = False
     refreshing_views: asyncio.Task[None] | None = None
@@ -105,13 +105,13 @@ class Sessions:
     """What was read as no session, as it was then; None: it may become one by itself."""
     shown: Path | None = None
     """The one that the gauge shows."""
-    seen: tuple[Seen, ...] | None = None
+    seen: tuple[SeenSession, ...] | None = None
     """Those of the workspace's folders, live ones first; None before the first look."""
-    briefs: dict[Path, Brief] = field(default_factory=dict)
+    briefs: dict[Path, SessionBrief] = field(default_factory=dict)
     """Those that were measured for a list, whether they are followed or not."""
-    histories: dict[Path, Past] = field(default_factory=dict)
+    histories: dict[Path, PastContexts] = field(default_factory=dict)
     """What was read last of a session's contexts before its compactions."""
-    filled: tuple[Loaded, Filling] | None = None
+    filled: tuple[Loaded, WindowShares] | None = None
     """What fills the window that the gauge shows, worked out last, and from what."""
     filling: asyncio.Task[None] | None = None
     is_gauge_old: asyncio.Event = field(default_factory=asyncio.Event)

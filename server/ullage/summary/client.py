@@ -21,8 +21,8 @@ from ullage.core.summary.prompts import Prompt
 from ullage.core.transcript.entries import JsonObject
 from ullage.errors import BadAnswer, EndpointRefused, ModelBusy, ModelDenied, ModelUnreachable
 from ullage.summary import failures
-from ullage.summary.endpoint import BASE_URLS, ApiKey, Endpoint, checked_origin, origin_of
-from ullage.summary.limits import Chance, Limits, pause_s, read_retry_after
+from ullage.summary.endpoint import BASE_URLS, ApiKey, Endpoint, check_origin, origin_of
+from ullage.summary.limits import ClockAndJitter, Limits, pause_s, read_retry_after
 from ullage.summary.request import Answer, Usage
 
 _NO_KEY = "none"
@@ -37,7 +37,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
     client: openai.AsyncOpenAI
     endpoint: Endpoint
     limits: Limits
-    chance: Chance
+    chance: ClockAndJitter
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
@@ -82,7 +82,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     def _prepare(self, request: httpx2.Request) -> None:
         """Put the key into a request to its origin alone, and take out what is nobody's matter."""
         origin = origin_of(str(request.url))
-        if checked_origin(origin) != self._origin:
+        if check_origin(origin) != self._origin:
             raise EndpointRefused(f"a request would have left {self._origin}: not sent")
         for name in list(request.headers):
             is_own = name in _OWN_HEADERS and origin != origin_of(BASE_URLS["openai"])
@@ -155,8 +155,8 @@ class _Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def connected(
-    endpoint: Endpoint, limits: Limits, chance: Chance
+async def connect(
+    endpoint: Endpoint, limits: Limits, chance: ClockAndJitter
 ) -> AsyncGenerator[Connection]:
     """Hold connections to an endpoint; all are closed at the end."""
     timeout = httpx2.Timeout(limits.idle_s, connect=limits.connect_s)
@@ -287,7 +287,7 @@ async def read_answer(stream: AsyncIterable[ChatCompletionChunk]) -> Answer:
     usage: Usage | None = None
     finish: str | None = None
     async for raw in stream:
-        chunk = _typed(raw)
+        chunk = _check_chunk(raw)
         usage = chunk.usage or usage
         for choice in chunk.choices:
             if choice.index == 0:
@@ -297,7 +297,7 @@ async def read_answer(stream: AsyncIterable[ChatCompletionChunk]) -> Answer:
     return Answer(text="".join(texts), usage=usage)
 
 
-def _typed(raw: object) -> _Chunk:
+def _check_chunk(raw: object) -> _Chunk:
     """Check a chunk's shape, which the openai client does not."""
     if not isinstance(raw, ChatCompletionChunk):
         raise BadAnswer("the model's answer is not in the form of the protocol: not used")

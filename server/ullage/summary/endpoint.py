@@ -128,7 +128,7 @@ def endpoint_for(
         EndpointRefused: nothing may be sent to this address, or not with this key.
     """
     base_url = base_url_of(choice)
-    origin = checked_origin(base_url)
+    origin = check_origin(base_url)
     if key is not None:
         key.reveal_for(origin)
     elif not is_loopback(urlsplit(base_url).hostname or ""):
@@ -179,7 +179,7 @@ def base_url_of(choice: ModelChoice) -> str:
     return base_url.rstrip("/")
 
 
-def checked_origin(base_url: str) -> str:
+def check_origin(base_url: str) -> str:
     """Give the origin of an address that may be sent to.
 
     Plain HTTP is for this machine alone. Names are not resolved: one that points into the
@@ -291,7 +291,7 @@ def find_key(
     Raises:
         EndpointRefused: nothing may be sent to this address.
     """
-    origin = checked_origin(base_url_of(choice))
+    origin = check_origin(base_url_of(choice))
     own = BASE_URLS.get(choice.provider)
     is_own = own is not None and origin == origin_of(own)
     variable = key_variable(choice.provider if is_own else "custom")
@@ -299,7 +299,7 @@ def find_key(
     return ApiKey(secret, origin) if secret else None
 
 
-def providers_with_key(env: Mapping[str, str], read_keyring: ReadKeyring) -> frozenset[Provider]:
+def find_providers(env: Mapping[str, str], read_keyring: ReadKeyring) -> frozenset[Provider]:
     """List the providers that a key is there for."""
     remote: tuple[Provider, ...] = ("openrouter", "openai")
     return frozenset(

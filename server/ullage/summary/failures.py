@@ -51,10 +51,10 @@ def status_failure(status: int, text: str, retry_after: str | None, origin: str)
     if status in _TRANSIENT or status >= 500:
         failed = Unreachable(f"{origin} failed (HTTP {status}): try again later")
         return Failure(error=failed, is_transient=True, retry_after=retry_after)
-    return Failure(error=ModelDenied(_denied(status, origin)), is_transient=False)
+    return Failure(error=ModelDenied(_denial_text(status, origin)), is_transient=False)
 
 
-def _denied(status: int, origin: str) -> str:
+def _denial_text(status: int, origin: str) -> str:
     match status:
         case 401 | 403:
             return (

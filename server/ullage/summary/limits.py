@@ -12,7 +12,7 @@ import msgspec
 _SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 
 
-class Chance(msgspec.Struct, frozen=True, kw_only=True):
+class ClockAndJitter(msgspec.Struct, frozen=True, kw_only=True):
     """What a test decides instead: the time of day, and the jitter from 0 to 1.
 
     Waiting itself goes by the event loop's clock.

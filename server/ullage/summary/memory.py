@@ -20,8 +20,8 @@ from ullage.core.transcript.tokens import Count
 from ullage.errors import BadAnswer
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow
-from ullage.summary.limits import LOCAL, REMOTE, Chance, Limits
-from ullage.summary.request import Ask, Progress, Report, Spent, accounted
+from ullage.summary.limits import LOCAL, REMOTE, ClockAndJitter, Limits
+from ullage.summary.request import Ask, Progress, Report, TokenSpending, add_answer
 
 MAX_CALLS = 8
 """A session that takes more is looked at from its end; chosen: the summary takes calls, too."""
@@ -45,7 +45,7 @@ class ModelMemory(msgspec.Struct, frozen=True, kw_only=True):
 
     points: tuple[Point, ...]
     """Empty where it said that there is nothing."""
-    spent: Spent
+    spent: TokenSpending
     warnings: tuple[str, ...]
 
 
@@ -55,7 +55,7 @@ async def remember_with_model(
     *,
     report: Report | None = None,
     limits: Limits | None = None,
-    chance: Chance | None = None,
+    chance: ClockAndJitter | None = None,
 ) -> ModelMemory:
     """Have a model write down what is worth remembering of messages.
 
@@ -66,19 +66,19 @@ async def remember_with_model(
         EndpointRefused: nothing may be sent there.
     """
     # The openai package takes half a second to import: only who asks a model waits for it.
-    from ullage.summary.client import ask, connected
+    from ullage.summary.client import ask, connect
 
     if endpoint.key is not None:
         held = endpoint.key.reveal_for(endpoint.origin)
         request = msgspec.structs.replace(request, known_secrets=(held, *request.known_secrets))
-    asking = _Asking(request, endpoint)
+    asking = _MemoryRequests(request, endpoint)
     parts = await asyncio.to_thread(asking.parts)
     bounds = limits or (LOCAL if endpoint.is_local else REMOTE)
-    async with connected(endpoint, bounds, chance or Chance()) as connection:
+    async with connect(endpoint, bounds, chance or ClockAndJitter()) as connection:
         return await asking.through(parts, partial(ask, connection), report)
 
 
-class _Asking:
+class _MemoryRequests:
     """The requests of one flush, and what they have taken so far."""
 
     def __init__(self, request: MemoryRequest, endpoint: Endpoint) -> None:
@@ -90,7 +90,7 @@ class _Asking:
         )
         self._nonce = secrets.token_hex(4)
         self._system = write_memory_system(request.settings, request.log_name, self._nonce)
-        self._spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
+        self._spent = TokenSpending(cost_usd=None if endpoint.prices is None else 0.0)
 
     def parts(self) -> tuple[chunks.MeasuredMessages, ...]:
         """Cut the messages into runs that each fit into a request."""
@@ -129,7 +129,7 @@ class _Asking:
         if n_tokens + self._max_answer_tokens > self._window_tokens:
             raise overflow()
         answer = await ask(prompt, self._max_answer_tokens)
-        self._spent = accounted(self._spent, answer, n_tokens, self._prices, request.count)
+        self._spent = add_answer(self._spent, answer, n_tokens, self._prices, request.count)
         checked = await asyncio.to_thread(
             check_points, answer.text, pieces, self._nonce, request.known_secrets
         )

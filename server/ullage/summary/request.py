@@ -51,7 +51,7 @@ Ask: TypeAlias = Callable[[Prompt, int], Awaitable[Answer]]
 """Takes a question and the most tokens of its answer."""
 
 
-class Spent(msgspec.Struct, frozen=True, kw_only=True):
+class TokenSpending(msgspec.Struct, frozen=True, kw_only=True):
     """What a summary took from a provider, by its answers; failed tries are not reported."""
 
     n_calls: int = 0
@@ -63,9 +63,9 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """None where no price is known."""
 
 
-def accounted(
-    spent: Spent, answer: Answer, n_prompt_tokens: int, prices: Prices | None, count: Count
-) -> Spent:
+def add_answer(
+    spent: TokenSpending, answer: Answer, n_prompt_tokens: int, prices: Prices | None, count: Count
+) -> TokenSpending:
     """Add an answer to what was spent; what the provider does not report was counted."""
     usage = answer.usage
     n_input = usage.prompt_tokens if usage else n_prompt_tokens
@@ -91,7 +91,7 @@ class ModelSummary(msgspec.Struct, frozen=True, kw_only=True):
     tier: Tier
     """`partial` also where one part is but a note; `note` where there is nothing else."""
     n_parts: int
-    spent: Spent
+    spent: TokenSpending
     omitted: tuple[str, ...]
     """Notes that stand for messages that were left out; also in the text."""
     warnings: tuple[str, ...]

@@ -23,17 +23,17 @@ from ullage.core.transcript.tokens import count_message
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow
-from ullage.summary.limits import LOCAL, REMOTE, Chance, Limits
+from ullage.summary.limits import LOCAL, REMOTE, ClockAndJitter, Limits
 from ullage.summary.request import (
     Ask,
     ModelSummary,
     Progress,
     Report,
-    Spent,
     Stage,
     SummaryRequest,
     Tier,
-    accounted,
+    TokenSpending,
+    add_answer,
 )
 
 MIN_MESSAGES_TO_SPLIT = 4
@@ -80,7 +80,7 @@ class Writer:
         self.n_calls_planned = 0
         self._n_asked = 0
         self.n_forged = 0
-        self.spent: Spent = Spent(cost_usd=None if endpoint.prices is None else 0.0)
+        self.spent: TokenSpending = TokenSpending(cost_usd=None if endpoint.prices is None else 0.0)
 
     def count(self, text: str) -> int:
         return self._request.count(text) if text else 0
@@ -108,7 +108,7 @@ class Writer:
         self._n_asked += 1
         self._tell(stage)
         answer = await self._ask(prompt, self.max_answer_tokens)
-        self.spent = accounted(self.spent, answer, n_prompt_tokens, self._prices, self.count)
+        self.spent = add_answer(self.spent, answer, n_prompt_tokens, self._prices, self.count)
         # Half a megabyte of material takes a third of a second to be searched.
         return await asyncio.to_thread(self._judged, answer.text, pieces, earlier, max_tokens)
 
@@ -137,7 +137,7 @@ async def summarize_with_model(
     *,
     report: Report | None = None,
     limits: Limits | None = None,
-    chance: Chance | None = None,
+    chance: ClockAndJitter | None = None,
 ) -> ModelSummary:
     """Have a model write the summary of a conversation.
 
@@ -148,21 +148,21 @@ async def summarize_with_model(
         EndpointRefused: nothing may be sent there.
     """
     # The openai package takes half a second to import: only who asks a model waits for it.
-    from ullage.summary.client import ask, connected
+    from ullage.summary.client import ask, connect
 
     if endpoint.key is not None:
         held = endpoint.key.reveal_for(endpoint.origin)
         request = msgspec.structs.replace(request, known_secrets=(held, *request.known_secrets))
     bounds = limits or (LOCAL if endpoint.is_local else REMOTE)
-    material = await asyncio.to_thread(_measured, request)
+    material = await asyncio.to_thread(_measure, request)
     if not material.messages.items:
         raise BadAnswer("there is nothing to summarize but an earlier summary")
-    async with connected(endpoint, bounds, chance or Chance()) as connection:
+    async with connect(endpoint, bounds, chance or ClockAndJitter()) as connection:
         writer = Writer(request, endpoint, partial(ask, connection), report)
-        return await _written(material, request, writer)
+        return await _write(material, request, writer)
 
 
-def _measured(request: SummaryRequest) -> _Material:
+def _measure(request: SummaryRequest) -> _Material:
     """Part the earlier summary from the messages, and measure both."""
     count, secrets = request.count, request.known_secrets
     items = tuple(item for item in request.items if item.category != "summary")
@@ -183,10 +183,10 @@ def _earlier_text(item: ContextItem, known_secrets: tuple[str, ...]) -> str:
     )
 
 
-async def _written(material: _Material, request: SummaryRequest, writer: Writer) -> ModelSummary:
+async def _write(material: _Material, request: SummaryRequest, writer: Writer) -> ModelSummary:
     n_fixed = writer.count(writer.system) + writer.max_answer_tokens
     n_chunk = chunks.limit_chunk(writer.window_tokens, n_fixed)
-    parts = _parts(material.messages, n_chunk, request.n_parts)
+    parts = _split(material.messages, n_chunk, request.n_parts)
     n_calls = sum(len(chunks.cut_chunks(part, n_chunk)) for part in parts) + (len(parts) > 1)
     if n_calls > MAX_CALLS:
         raise overflow()
@@ -202,10 +202,10 @@ async def _written(material: _Material, request: SummaryRequest, writer: Writer)
         text = await _merge(writer, texts, warnings)
     if writer.n_forged:
         warnings.append(f"{writer.n_forged} points that no user stated were left out")
-    return _checked(material, partials, text, tuple(warnings), writer)
+    return _check(material, partials, text, tuple(warnings), writer)
 
 
-def _parts(
+def _split(
     messages: chunks.MeasuredMessages, n_chunk_tokens: int, n_parts: int
 ) -> tuple[chunks.MeasuredMessages, ...]:
     is_small = sum(messages.n_tokens) <= n_chunk_tokens
@@ -287,7 +287,7 @@ async def _merge(writer: Writer, texts: tuple[str, ...], warnings: list[str]) ->
         return model_output.merge_sections(texts)
 
 
-def _checked(
+def _check(
     material: _Material,
     partials: list[_Partial],
     text: str,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.app.documents.kind import DocumentKind, document_kind, loaded_name
+from ullage.app.documents.kind import DocumentKind, document_kind, find_loaded_name
 from ullage.store.files.places import Places
 
 ROOT = Path(Path.cwd().anchor)
@@ -58,6 +58,6 @@ def test_a_workspace_file_is_one_only_in_a_workspace_that_is_open() -> None:
 
 
 def test_where_the_system_ignores_case_so_does_a_name() -> None:
-    assert loaded_name("agents.MD", is_case_kept=False) == "AGENTS.md"
-    assert loaded_name("agents.MD", is_case_kept=True) == "agents.MD"
-    assert loaded_name("readme.md", is_case_kept=False) == "readme.md"
+    assert find_loaded_name("agents.MD", is_case_kept=False) == "AGENTS.md"
+    assert find_loaded_name("agents.MD", is_case_kept=True) == "agents.MD"
+    assert find_loaded_name("readme.md", is_case_kept=False) == "readme.md"

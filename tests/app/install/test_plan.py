@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.app.install.plan import make, plan_install, plan_uninstall, standing
+from ullage.app.install.plan import find_install_state, make, plan_install, plan_uninstall
 from ullage.app.install.text import plan_lines, report_plan
 from ullage.errors import AgentNotFound, ChangedMeanwhile, Unreadable
 from ullage.store.files.places import Places
@@ -79,10 +79,10 @@ def test_out_again_all_is_as_it_was(places: Places, agent: str, case: str) -> No
     path = put(places, agent, data)
     places.state_folder.mkdir()
     before = everything(places)
-    assert standing(agent, places).state == "not-installed"
+    assert find_install_state(agent, places).state == "not-installed"
     make(plan_install(agent, places))
     assert not plan_install(agent, places).is_needed
-    assert standing(agent, places).state == "installed"
+    assert find_install_state(agent, places).state == "installed"
     hooks = json.loads(path.read_bytes().decode("utf-8-sig"))["hooks"]
     assert {"PreCompact", "SessionStart", "PostToolUse", "UserPromptSubmit"} <= set(hooks)
     assert hooks["PreCompact"][-1]["hooks"][0]["command"].endswith(f"-P -m ullage hook {agent}")
@@ -131,7 +131,7 @@ def test_a_second_installation_by_another_interpreter_leaves_no_trace_of_the_fir
     ours = path.read_bytes()
     older = re.sub(rb'"[^"]* -P -m ullage', b'"/old/bin/python -P -m ullage', ours)
     path.write_bytes(older)
-    found = standing("claude-code", places)
+    found = find_install_state("claude-code", places)
     assert (found.state, found.detail) == ("other", "/old/bin/python")
     make(plan_install("claude-code", places))
     assert path.read_bytes() == ours
@@ -143,7 +143,7 @@ def test_a_number_of_any_length_is_no_fault(places: Places) -> None:
     data = b'{"number": ' + b"9" * 5000 + b"}"
     path = put(places, "claude-code", data)
     make(plan_install("claude-code", places))
-    assert standing("claude-code", places).state == "installed"
+    assert find_install_state("claude-code", places).state == "installed"
     make(plan_uninstall("claude-code", places))
     assert path.read_bytes() == data
 
@@ -183,7 +183,7 @@ def test_what_cannot_be_used_is_told_in_a_line_and_left(
     with pytest.raises(Unreadable, match="nothing was written") as told:
         plan_install(agent, places)
     assert problem in str(told.value)
-    assert standing(agent, places).state == "unreadable"
+    assert find_install_state(agent, places).state == "unreadable"
     assert everything(places) == before
 
 
@@ -197,7 +197,7 @@ def test_an_agent_that_is_not_here_gets_nothing(places: Places) -> None:
     (places.home / ".claude").rmdir()
     with pytest.raises(AgentNotFound, match="Claude Code was not found: there is no"):
         plan_install("claude-code", places)
-    assert standing("claude-code", places).state == "not-found"
+    assert find_install_state("claude-code", places).state == "not-found"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
@@ -239,7 +239,7 @@ def test_the_settings_folder_of_the_environment_counts(places: Places, tmp_path:
     here = Places(cwd=tmp_path, home=places.home, env=env, state_folder=places.state_folder)
     make(plan_install("claude-code", here))
     assert (chosen / "settings.json").is_file()
-    assert standing("claude-code", places).state == "not-installed"
+    assert find_install_state("claude-code", places).state == "not-installed"
 
 
 def test_secrets_in_the_settings_are_not_shown(places: Places) -> None:
@@ -281,7 +281,7 @@ def test_pi_gets_an_extension_and_a_command_and_loses_them(places: Places) -> No
     assert {"index.ts", "client.ts", "command.json"} <= {path.name for path in folder.iterdir()}
     command = json.loads((folder / "command.json").read_bytes())["command"]
     assert command == [sys.executable, "-P", "-m", "ullage", "agent"]
-    assert standing("pi", places).state == "installed"
+    assert find_install_state("pi", places).state == "installed"
     make(plan_uninstall("pi", places))
     (places.state_folder).rmdir()
     assert everything(places) == before
@@ -303,10 +303,10 @@ def test_an_extension_of_an_older_version_is_replaced(places: Places) -> None:
     folder = places.home / ".pi" / "agent" / "extensions" / "ullage"
     (folder / "client.ts").write_bytes(b"older")
     (folder / "command.json").write_bytes(b'{"command": ["/old/python", "-m", "ullage", "agent"]}')
-    found = standing("pi", places)
+    found = find_install_state("pi", places)
     assert (found.state, found.detail) == ("other", "/old/python")
     make(plan_install("pi", places))
-    assert standing("pi", places).state == "installed"
+    assert find_install_state("pi", places).state == "installed"
 
 
 CONFIG = b"// mine\n{\n  gateway: { mode: 'local' }, // keep\n}\n"
@@ -321,6 +321,6 @@ def test_openclaw_gets_a_plug_in_and_its_name_in_the_configuration(places: Place
     assert {"openclaw.plugin.json", "command.json"} <= {one.name for one in folder.iterdir()}
     assert path.read_bytes().startswith(b"// mine\n{\n  gateway: { mode: 'local' }, // keep\n")
     assert json.dumps(str(folder)).encode() in path.read_bytes()
-    assert standing("openclaw", places).state == "installed"
+    assert find_install_state("openclaw", places).state == "installed"
     make(plan_uninstall("openclaw", places))
     assert everything(places) == before

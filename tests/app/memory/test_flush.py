@@ -19,11 +19,11 @@ from ullage.app.change import make as change
 from ullage.app.change.compact import Plan, compact, with_flush
 from ullage.app.config.load import load_config
 from ullage.app.memory.flush import (
-    Flushed,
     FlushPlan,
+    FlushResult,
     flush,
-    flush_wanted,
     is_flush_open,
+    is_flush_wanted,
     make_flush,
     plan_flush,
     record_flushed,
@@ -224,10 +224,10 @@ def by_model(
     n_filler: int = 0,
     window_tokens: int = 32_000,
     config: Config | None = None,
-) -> tuple[Flushed, FlushPlan, list[Asked]]:
+) -> tuple[FlushResult, FlushPlan, list[Asked]]:
     of = loaded(session_file(places, n_filler=n_filler), places)
 
-    async def main() -> tuple[Flushed, FlushPlan, list[Asked]]:
+    async def main() -> tuple[FlushResult, FlushPlan, list[Asked]]:
         async with served(ModelServer(replies)) as server:
             use = ModelUse(endpoint=endpoint_of(server, window_tokens))
             made = await plan_flush(
@@ -339,7 +339,7 @@ def test_the_contract_of_a_runtime_flushes_its_own_key_and_epoch(places: Places)
 def wanted(places: Places, **variables: str) -> bool:
     places = msgspec.structs.replace(places, env=variables)
     config = load_config(places)
-    return flush_wanted(loaded(session_file(places), places, config), config, places)
+    return is_flush_wanted(loaded(session_file(places), places, config), config, places)
 
 
 def test_a_flush_comes_by_itself_only_where_memory_is_kept_or_asked_for(places: Places) -> None:
@@ -362,10 +362,10 @@ def test_openclaws_configuration_is_meant_for_its_own_sessions(places: Places) -
     (folder / "openclaw.json").write_text(text, "utf-8")
     config = load_config(places)
     of = loaded(session_file(places), places, config)
-    assert flush_wanted(of, config, places)
+    assert is_flush_wanted(of, config, places)
     header = msgspec.structs.replace(of.session.header, agent="claude-code")
     session = msgspec.structs.replace(of.session, header=header)
-    assert not flush_wanted(msgspec.structs.replace(of, session=session), config, places)
+    assert not is_flush_wanted(msgspec.structs.replace(of, session=session), config, places)
 
 
 SMALL = Config(policy=Policy(summarize_protect_tokens=200))

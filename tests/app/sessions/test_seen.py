@@ -6,13 +6,13 @@ import pytest
 
 from pi_files import conversation
 from running import Place
-from ullage.app.sessions.find import Seen, to_show
+from ullage.app.sessions.find import SeenSession, to_show
 from ullage.app.sessions.open import open_session
 
 
-def seen(place: Place, name: str, *, age_s: float, is_live: bool = True) -> Seen:
+def seen(place: Place, name: str, *, age_s: float, is_live: bool = True) -> SeenSession:
     path = place.write(name, conversation(1).data, age_s=age_s)
-    return Seen(session=open_session(path), is_live=is_live)
+    return SeenSession(session=open_session(path), is_live=is_live)
 
 
 def test_of_two_sessions_that_are_written_to_in_turn_the_shown_one_stays(place: Place) -> None:

@@ -8,12 +8,12 @@ from claude_files import ClaudeFile
 from pi_files import PiFile, conversation, entry_line
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
-from ullage.app.transfer.doctor import Checkup, check_up, plan_copy, report_checkup, write_copy
+from ullage.app.transfer.doctor import DoctorResult, check_up, plan_copy, report_checkup, write_copy
 from ullage.errors import FileExists, NotATranscript, NotRepairable, StorageError
 from ullage.store.files.places import Places
 
 
-def examine(places: Places, data: bytes, name: str = "s.jsonl") -> Checkup:
+def examine(places: Places, data: bytes, name: str = "s.jsonl") -> DoctorResult:
     (places.cwd / name).write_bytes(data)
     return check_up(name, places)
 

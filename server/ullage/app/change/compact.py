@@ -8,8 +8,8 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.memory.flush import FlushPlan, plan_flush_before
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.pins import carried_pins
-from ullage.app.summary.write import ModelUse, Wishes, WrittenSummary, write_summary
+from ullage.app.summary.pins import carry_pins
+from ullage.app.summary.write import ModelUse, SummaryOptions, WrittenSummary, write_summary
 from ullage.core.change.compaction import Selection, Unneeded, refuse_summary, select, select_before
 from ullage.core.change.decision import Action, Compact, Situation, Warn, decide
 from ullage.core.change.edit import CompactionEdit, FileChange
@@ -100,9 +100,9 @@ async def plan_summary(
     selection = await asyncio.to_thread(_select, loaded, request, first_kept)
     if isinstance(selection, Unneeded):
         return selection
-    wishes = Wishes(
+    wishes = SummaryOptions(
         focus=request.focus,
-        pins=carried_pins(loaded.session, config.pins, selection.kept, places),
+        pins=carry_pins(loaded.session, config.pins, selection.kept, places),
         text=request.summary,
     )
     summary = request.written or await write_summary(selection, loaded, model, wishes)

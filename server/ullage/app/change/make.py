@@ -16,7 +16,7 @@ import msgspec
 
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.memory.flush import Flushed, FlushPlan, try_flush
+from ullage.app.memory.flush import FlushPlan, FlushResult, try_flush
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, open_session
 from ullage.app.sessions.session import Session
@@ -80,7 +80,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     resume_command: str
     notes: tuple[str, ...]
     """What the user should know besides."""
-    flushed: Flushed | None = None
+    flushed: FlushResult | None = None
     """What was written into the daily log before."""
 
     @property
@@ -226,7 +226,7 @@ def make_change(
     )
 
 
-def _new_notes(flush: FlushPlan | None, flushed: Flushed | None) -> tuple[str, ...]:
+def _new_notes(flush: FlushPlan | None, flushed: FlushResult | None) -> tuple[str, ...]:
     """Give what was not told before the flush was made."""
     if flush is None or flushed is None:
         return ()

@@ -7,7 +7,7 @@ from ullage.app.change.preview import CompactionPreview, is_outdated
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_for
-from ullage.app.summary.pins import carried_pins
+from ullage.app.summary.pins import carry_pins
 from ullage.core.config.settings import Config
 from ullage.core.facts.facts import collect_facts
 from ullage.core.secrets.redaction import mask_items
@@ -79,7 +79,7 @@ def check_preview(
     found = audit(
         material.items,
         proposed.summary,
-        pins=carried_pins(material.session, config.pins, material.kept, places),
+        pins=carry_pins(material.session, config.pins, material.kept, places),
         budget_tokens=material.budget_tokens,
         facts=material.facts,
     )

@@ -8,7 +8,7 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.change.auto import decline
 from ullage.app.change.nudge import remember_return, strongest_layer
-from ullage.app.memory.report import flushed_log_name
+from ullage.app.memory.report import find_flushed_log
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
@@ -153,7 +153,7 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
     if occasion is None or occasion.kind != "restore":
         is_full = occasion is not None and occasion.layer == "full"
         decline(undone.after, "full" if is_full else strongest_layer(undone.after), places)
-    log_name = flushed_log_name(undone.after, plan.receipt, places)
+    log_name = find_flushed_log(undone.after, plan.receipt, places)
     return msgspec.structs.replace(undone, log_name=log_name)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ullage.app.documents.check import Surroundings
-from ullage.app.documents.kind import is_at_top, loaded_name
+from ullage.app.documents.kind import find_loaded_name, is_at_top
 from ullage.core.documents.mentioned_paths import find_mentions
 from ullage.formats.agent_info import InstructionLoader
 from ullage.formats.registry import AGENTS
@@ -32,9 +32,9 @@ def loaders_of(path: Path, around: Surroundings) -> tuple[InstructionLoader, ...
 
 def _is_chosen(loader: InstructionLoader, path: Path, around: Surroundings) -> bool:
     """Whether a file is the first that is there of the alternatives that it is one of."""
-    path = path.with_name(loaded_name(path.name))
+    path = path.with_name(find_loaded_name(path.name))
     names = next((names for names in loader.choices if path.name in names), ())
-    first = next(_present(path.parent, names, path, around), None)
+    first = next(_list_present(path.parent, names, path, around), None)
     return first is not None and (first[0] == path or is_same_file(path, first[0]))
 
 
@@ -50,13 +50,13 @@ def is_in_sight(reader: str, path: Path, around: Surroundings) -> bool:
     return loader.folder in path.parts or any(is_folder(sign) for sign in signs)
 
 
-def loaded_above(loader: InstructionLoader, path: Path, around: Surroundings) -> dict[Path, str]:
+def load_above(loader: InstructionLoader, path: Path, around: Surroundings) -> dict[Path, str]:
     """Give what a loader has loaded when it comes to a file; nothing where it never does."""
-    path = path.with_name(loaded_name(path.name))
+    path = path.with_name(find_loaded_name(path.name))
     texts: dict[Path, str] = {}
     for folder in _folders(loader, path, around):
         for names in loader.choices:
-            loaded = next(_present(folder, names, path, around), None)
+            loaded = next(_list_present(folder, names, path, around), None)
             if loaded is not None and loaded[0] == path:
                 return texts
             if loaded is not None and not is_same_file(path, loaded[0]):
@@ -64,7 +64,7 @@ def loaded_above(loader: InstructionLoader, path: Path, around: Surroundings) ->
     return {}
 
 
-def loaded_before(path: Path, text: str, around: Surroundings) -> dict[Path, str]:
+def load_before(path: Path, text: str, around: Surroundings) -> dict[Path, str]:
     """Give the texts that an agent has before it comes to a file, or takes into it.
 
     Of two files that no agent loads together neither repeats the other.
@@ -72,20 +72,20 @@ def loaded_before(path: Path, text: str, around: Surroundings) -> dict[Path, str
     texts: dict[Path, str] = {}
     loaders = loaders_of(path, around)
     for loader in loaders:
-        texts |= loaded_above(loader, path, around)
+        texts |= load_above(loader, path, around)
     if any(loader.follows_imports for loader in loaders):
-        texts |= imported_texts(path, text, around)
+        texts |= read_imports(path, text, around)
     return texts
 
 
-def imported_texts(path: Path, text: str, around: Surroundings) -> dict[Path, str]:
+def read_imports(path: Path, text: str, around: Surroundings) -> dict[Path, str]:
     """Give the texts that a file's imports stand for, and theirs; each once."""
     texts: dict[Path, str] = {}
     level = {path: text}
     for _ in range(MAX_IMPORT_DEPTH):
         level = {
             target: imported
-            for target in _imports(level)
+            for target in _list_imports(level)
             if target not in texts
             and (imported := around.text_of(target))
             and not is_same_file(path, target)
@@ -94,7 +94,7 @@ def imported_texts(path: Path, text: str, around: Surroundings) -> dict[Path, st
     return texts
 
 
-def _imports(texts: dict[Path, str]) -> Iterator[Path]:
+def _list_imports(texts: dict[Path, str]) -> Iterator[Path]:
     for path, text in texts.items():
         for mention in find_mentions(text):
             if mention.kind == "import":
@@ -110,7 +110,7 @@ def _folders(loader: InstructionLoader, path: Path, around: Surroundings) -> lis
     return [*reversed(above), path.parent]
 
 
-def _present(
+def _list_present(
     folder: Path, names: tuple[str, ...], path: Path, around: Surroundings
 ) -> Iterator[tuple[Path, str]]:
     for candidate in (folder / name for name in names):
@@ -121,5 +121,5 @@ def _present(
 
 def takes_imports(path: Path) -> bool:
     """Whether `@docs/rules.md` in a file means that file: else it may be anybody's name."""
-    name = loaded_name(path.name)
+    name = find_loaded_name(path.name)
     return any(name in names for own in LOADERS if own.follows_imports for names in own.choices)

@@ -9,12 +9,12 @@ import msgspec
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_loading import (
     is_in_sight,
-    loaded_above,
-    loaded_before,
+    load_above,
+    load_before,
     loaders_of,
     takes_imports,
 )
-from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, loaded_name
+from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, find_loaded_name
 from ullage.core.documents import instructions
 from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, read_statements
 from ullage.core.documents.finding import DocumentFinding, Related, TextFix
@@ -57,7 +57,7 @@ class _Ignored:
         end = "/" if mention.path.endswith("/") else ""
         return any(
             is_ignored(f"{place.end.relative_to(folder).as_posix()}{end}", spec)
-            for place in _places(mention, self._folders)
+            for place in _find_places(mention, self._folders)
             for folder, spec in self._specs.items()
             if place.end.is_relative_to(folder)
         )
@@ -65,7 +65,7 @@ class _Ignored:
 
 def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
-    for cut in instruction_cuts(path, text, around):
+    for cut in find_instruction_cuts(path, text, around):
         is_used = is_in_sight(cut.reader, path, around)
         yield from _cut_findings("instructions-cut", cut, text, positions, is_used=is_used)
     if CLAUDE_CODE in loaders_of(path, around) and instructions.is_large_for_claude(text):
@@ -78,39 +78,41 @@ def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[
                 f" Claude Code warns of more than {instructions.CLAUDE_LARGE_CHARS:,}."
             ),
         )
-    yield from duplicate_findings(path, text, around, positions)
-    yield from dead_paths(path, text, around)
+    yield from find_duplicate_text(path, text, around, positions)
+    yield from find_dead_paths(path, text, around)
 
 
 def is_index(path: Path) -> bool:
     """Whether a file of memory is in every request; other notes are read when they are wanted."""
-    return loaded_name(path.name) == MEMORY_NAME
+    return find_loaded_name(path.name) == MEMORY_NAME
 
 
 def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
-    for cut in memory_cuts(path, text, around):
+    for cut in find_memory_cuts(path, text, around):
         is_used = is_in_sight(cut.reader, path, around)
         yield from _cut_findings("memory-cut", cut, text, positions, is_used=is_used)
     if is_index(path):
-        yield from duplicate_findings(path, text, around, positions)
-        yield from dead_paths(path, text, around)
+        yield from find_duplicate_text(path, text, around, positions)
+        yield from find_dead_paths(path, text, around)
 
 
-def instruction_cuts(path: Path, text: str, around: Surroundings) -> tuple[instructions.Cut, ...]:
+def find_instruction_cuts(
+    path: Path, text: str, around: Surroundings
+) -> tuple[instructions.Cut, ...]:
     """Give what each agent that loads a file by its name and its place leaves out."""
     loaders = loaders_of(path, around)
     cuts: list[instructions.Cut | None] = []
     if OPENCLAW in loaders:
         cuts.append(instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars))
     if CODEX in loaders:
-        above = loaded_above(CODEX, path, around).values()
+        above = load_above(CODEX, path, around).values()
         n_spent = sum(len(loaded.encode("utf-8", "surrogatepass")) for loaded in above)
         cuts.append(instructions.find_codex_cut(text, n_spent))
     return tuple(cut for cut in cuts if cut is not None)
 
 
-def memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[instructions.Cut, ...]:
+def find_memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[instructions.Cut, ...]:
     """Give what is not loaded of MEMORY.md; other notes are read when an agent asks for them."""
     if not is_index(path):
         return ()
@@ -155,12 +157,12 @@ def _cut_findings(
         )
 
 
-def duplicate_findings(
+def find_duplicate_text(
     path: Path, text: str, around: Surroundings, positions: Positions
 ) -> Iterator[DocumentFinding]:
     """Find what an agent has been told already when it comes to a statement."""
     own = read_statements(text)
-    others = list(loaded_before(path, text, around).items())
+    others = list(load_before(path, text, around).items())
     duplicates = find_duplicates(own, [read_statements(other_text) for _, other_text in others])
     for source, (other_path, other_text) in enumerate(others, start=1):
         n_common = sum(duplicate.source == source for duplicate in duplicates)
@@ -169,13 +171,13 @@ def duplicate_findings(
             yield _copy_finding(positions, other_path, other_text, (n_common, len(own)), words)
             duplicates = tuple(duplicate for duplicate in duplicates if duplicate.source != source)
     sources = ((path, positions), *((at, Positions(other_text)) for at, other_text in others))
-    for run in _runs(duplicates, text):
+    for run in _join_runs(duplicates, text):
         yield _duplicate_finding(run, text, positions, sources[run[0].source], path)
-    if loaded_name(path.name) == "CLAUDE.md" and path.with_name(TWIN_NAME) not in dict(others):
+    if find_loaded_name(path.name) == "CLAUDE.md" and path.with_name(TWIN_NAME) not in dict(others):
         yield from _twin_findings(path, own, positions, around)
 
 
-def _runs(duplicates: Sequence[Duplicate], text: str) -> Iterator[tuple[Duplicate, ...]]:
+def _join_runs(duplicates: Sequence[Duplicate], text: str) -> Iterator[tuple[Duplicate, ...]]:
     """Put together what is told once: duplicates that follow each other, of one other file."""
     run: list[Duplicate] = []
     for duplicate in duplicates:
@@ -280,7 +282,7 @@ def _removal(run: Sequence[Duplicate], text: str, positions: Positions) -> TextF
     return TextFix(title=title, extent=extent, new_text="", is_sure=False)
 
 
-def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
+def find_dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     """Find the mentioned paths that lead nowhere, from this folder or any above it.
 
     Outside of a workspace nothing is found: there, paths are relative to whatever is worked on.
@@ -309,7 +311,7 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
         if mention in ignored or any(tail.endswith(wanted) for tail in tails):
             continue
         extent = positions.extent(mention.start, mention.end)
-        near = _nearest(mention.path, names)
+        near = _find_nearest(mention.path, names)
         yield DocumentFinding(
             code="instructions-dead-path",
             extent=extent,
@@ -322,7 +324,7 @@ def dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Document
 
 
 def _is_missing(mention: PathMention, folders: list[Path]) -> bool:
-    places = _places(mention, folders)
+    places = _find_places(mention, folders)
     begun = [place for place in places if text_files.is_folder(place.first)]
     if mention.path.endswith("/"):
         # What has no folder above it either is a route as likely as a folder.
@@ -330,12 +332,12 @@ def _is_missing(mention: PathMention, folders: list[Path]) -> bool:
     return begun != [] and not any(text_files.exists(place.end) for place in places)
 
 
-def _places(mention: PathMention, folders: list[Path]) -> list[_Place]:
-    places = (_place(mention, folder, folders[-1]) for folder in folders)
+def _find_places(mention: PathMention, folders: list[Path]) -> list[_Place]:
+    places = (_find_place(mention, folder, folders[-1]) for folder in folders)
     return [place for place in places if place is not None]
 
 
-def _place(mention: PathMention, folder: Path, workspace: Path) -> _Place | None:
+def _find_place(mention: PathMention, folder: Path, workspace: Path) -> _Place | None:
     """Give where a path leads from a folder; None for out of the workspace."""
     names = [name for name in mention.path.split("/") if name not in ("", ".")]
     n_up = next((at for at, name in enumerate(names) if name != ".."), len(names))
@@ -346,7 +348,7 @@ def _place(mention: PathMention, folder: Path, workspace: Path) -> _Place | None
     return _Place(first=start / below[0] if below[1:] else start, end=start.joinpath(*below))
 
 
-def _nearest(path: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _find_nearest(path: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Give the paths that may be meant: of the same name elsewhere, else of a name like it."""
     wanted = path.rstrip("/").rpartition("/")[2]
     same = [name for name in names if name.rstrip("/").rpartition("/")[2] == wanted]

@@ -61,7 +61,7 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
     if _CHECKPOINT_NAME.fullmatch(path.name):
         is_ours = path.is_relative_to(places.state_folder / "context" / "checkpoints")
         return "checkpoint" if is_ours else None
-    name = loaded_name(path.name)
+    name = find_loaded_name(path.name)
     if name in ANYWHERE_NAMES:
         return "instructions"
     is_in_agents = not set(AGENT_FOLDERS).isdisjoint(path.parts)
@@ -75,7 +75,7 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
     return "config" if _is_config(path, places, workspaces) else None
 
 
-def loaded_name(name: str, *, is_case_kept: bool = _IS_CASE_KEPT) -> str:
+def find_loaded_name(name: str, *, is_case_kept: bool = _IS_CASE_KEPT) -> str:
     """Give the name by which an agent asks for a file."""
     if is_case_kept:
         return name

@@ -25,17 +25,17 @@ class MemoryFile(msgspec.Struct, frozen=True, kw_only=True):
     """About how many tokens are sent of it, as everywhere where a file's cost is shown."""
 
 
-def memory_files(around: Surroundings) -> tuple[MemoryFile, ...]:
+def list_memory_files(around: Surroundings) -> tuple[MemoryFile, ...]:
     """List what is there, in the order that a user looks: memory, logs newest first, the rest."""
     return tuple(
         file
         for workspace in around.workspaces
-        for kind, path in _paths(workspace)
-        if (file := _measured(path, kind, workspace, around)) is not None
+        for kind, path in _list_paths(workspace)
+        if (file := _measure(path, kind, workspace, around)) is not None
     )
 
 
-def _paths(workspace: Path) -> Iterator[tuple[MemoryKind, Path]]:
+def _list_paths(workspace: Path) -> Iterator[tuple[MemoryKind, Path]]:
     yield "memory", workspace / MEMORY
     yield "memory", workspace / DREAMS
     for path in list_logs(workspace):
@@ -44,7 +44,7 @@ def _paths(workspace: Path) -> Iterator[tuple[MemoryKind, Path]]:
         yield "instructions", workspace / name
 
 
-def _measured(
+def _measure(
     path: Path, kind: MemoryKind, workspace: Path, around: Surroundings
 ) -> MemoryFile | None:
     try:

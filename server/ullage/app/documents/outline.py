@@ -40,7 +40,7 @@ _NETWORK = ("\\\\", "//")
 """How paths begin that Windows looks for on other machines: those are never looked at."""
 
 
-class Outlined(msgspec.Struct, frozen=True, kw_only=True):
+class OutlinedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session and the lines of its file."""
 
     loaded: Loaded
@@ -67,7 +67,7 @@ class PlacedCompaction(msgspec.Struct, frozen=True, kw_only=True):
     is_last: bool
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class LinkTarget(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     column: int
     """In UTF-16 units, as `end_column`."""
@@ -76,7 +76,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     tooltip: str
 
 
-def outline_of(loaded: Loaded, before: Outlined | None) -> Outlined | None:
+def outline_of(loaded: Loaded, before: OutlinedSession | None) -> OutlinedSession | None:
     """Read the lines of a session's file, or those that are new; None where it has no lines.
 
     Takes some 4 ms for each megabyte that is new (`benchmarks/editor.py`).
@@ -96,10 +96,10 @@ def outline_of(loaded: Loaded, before: Outlined | None) -> Outlined | None:
     else:
         whole, finished = before.whole, appended.lines
         unfinished, mark, lines = appended.unfinished, appended.mark, appended.source
-    add = partial(_added, loaded)
+    add = partial(_add_lines, loaded)
     whole = add(whole, finished)
     outline = whole if unfinished is None else add(whole, (unfinished,))
-    return Outlined(
+    return OutlinedSession(
         loaded=loaded,
         lines=lines,
         whole=whole,
@@ -109,7 +109,7 @@ def outline_of(loaded: Loaded, before: Outlined | None) -> Outlined | None:
     )
 
 
-def items_of(outlined: Outlined, row: Row) -> tuple[ContextItem, ...]:
+def items_of(outlined: OutlinedSession, row: Row) -> tuple[ContextItem, ...]:
     """Give the messages of a line: as the context has them, else as the line says.
 
     Raises:
@@ -122,7 +122,7 @@ def items_of(outlined: Outlined, row: Row) -> tuple[ContextItem, ...]:
     return (sketch.item,) if isinstance(sketch, Sketch) and sketch.item else ()
 
 
-def answered_calls(outlined: Outlined, row: Row) -> tuple[str, ...]:
+def find_answered_calls(outlined: OutlinedSession, row: Row) -> tuple[str, ...]:
     """Name the calls that the results of a line answer, masked; they stand not far before it."""
     results = [
         block
@@ -141,24 +141,24 @@ def answered_calls(outlined: Outlined, row: Row) -> tuple[str, ...]:
     return tuple(title for title in names if title)
 
 
-def _call_ids(outlined: Outlined, row: Row) -> Iterator[str]:
+def _call_ids(outlined: OutlinedSession, row: Row) -> Iterator[str]:
     for item in items_of(outlined, row):
         for block in item.message.blocks:
             if isinstance(block, ToolCall):
                 yield block.call_id
 
 
-def lines_of(outlined: Outlined) -> dict[str, int]:
+def lines_of(outlined: OutlinedSession) -> dict[str, int]:
     """Give the line of each entry, as editors count from 0, by its id."""
     return {row.entry_id: row.line for row in outlined.outline.rows if row.entry_id}
 
 
-def counted_tokens(outlined: Outlined, items: Iterable[ContextItem]) -> int:
+def count_tokens(outlined: OutlinedSession, items: Iterable[ContextItem]) -> int:
     """Count messages with the session's tokenizer."""
     return sum(count_message(item.message, outlined.loaded.count) for item in items)
 
 
-def known_tokens(outlined: Outlined, items: Iterable[ContextItem]) -> EntryTokens:
+def find_known_tokens(outlined: OutlinedSession, items: Iterable[ContextItem]) -> EntryTokens:
     """Give the tokens of messages without counting: as counted before, else estimated."""
     is_estimated = False
 
@@ -175,7 +175,7 @@ def known_tokens(outlined: Outlined, items: Iterable[ContextItem]) -> EntryToken
     return EntryTokens(n_tokens, is_estimated)
 
 
-def placed_compactions(outlined: Outlined) -> tuple[PlacedCompaction, ...]:
+def place_compactions(outlined: OutlinedSession) -> tuple[PlacedCompaction, ...]:
     """Read the compactions on the path, oldest first, with their lines."""
     session, refs = outlined.loaded.session, outlined.loaded.context.compactions
     placed: list[PlacedCompaction] = []
@@ -190,7 +190,7 @@ def placed_compactions(outlined: Outlined) -> tuple[PlacedCompaction, ...]:
     return tuple(placed)
 
 
-def checkpoint_before(placed: PlacedCompaction, newest_first: Iterable[Found]) -> Found | None:
+def find_checkpoint_before(placed: PlacedCompaction, newest_first: Iterable[Found]) -> Found | None:
     """Find the last checkpoint that was written before a compaction."""
     counts = (entry for entry in newest_first if _n_compactions(entry) == placed.n_before)
     return next(counts, None)
@@ -200,7 +200,7 @@ def _n_compactions(entry: Found) -> int:
     return entry.checkpoint.meta.compaction_count
 
 
-def _added(loaded: Loaded, outline: Outline, lines: Iterable[Line]) -> Outline:
+def _add_lines(loaded: Loaded, outline: Outline, lines: Iterable[Line]) -> Outline:
     secrets = loaded.known_secrets
     sketch = partial(_sketch, loaded)
     return extend_outline(outline, lines, sketch, lambda text: mask(text, secrets))
@@ -211,13 +211,13 @@ def _sketch(loaded: Loaded, line: Line) -> Sketch | Problem | None:
     return None if sketch is None else sketch(line, loaded.session.header)
 
 
-def transcript_targets(outlined: Outlined, places: Places) -> tuple[Target, ...]:
+def find_targets(outlined: OutlinedSession, places: Places) -> tuple[LinkTarget, ...]:
     """List what can be opened from the lines in the context, in their order."""
     targets = [*_files(outlined), *_checkpoints(outlined, places)]
     return tuple(sorted(targets, key=lambda target: (target.line, target.column)))
 
 
-def _files(outlined: Outlined) -> Iterator[Target]:
+def _files(outlined: OutlinedSession) -> Iterator[LinkTarget]:
     rows = [
         row
         for row in outlined.outline.rows
@@ -226,16 +226,16 @@ def _files(outlined: Outlined) -> Iterator[Target]:
     paths: dict[str, Path | None] = {}
     for row in rows[-MAX_LINKED_ROWS:]:
         raw = outlined.lines.read_line(row.offset, row.size_bytes).raw
-        for name in _touched(outlined, row):
+        for name in _list_touched(outlined, row):
             if name not in paths:
-                paths[name] = _existing(name, outlined.loaded.session.header.cwd)
+                paths[name] = _find_existing(name, outlined.loaded.session.header.cwd)
             path = paths[name]
             at = None if path is None else _find(raw, name)
             if path is not None and at is not None:
                 yield _target(row, raw, at, path, "Open the file")
 
 
-def _touched(outlined: Outlined, row: Row) -> tuple[str, ...]:
+def _list_touched(outlined: OutlinedSession, row: Row) -> tuple[str, ...]:
     touches = (
         touch.path
         for item in items_of(outlined, row)
@@ -246,7 +246,7 @@ def _touched(outlined: Outlined, row: Row) -> tuple[str, ...]:
     return tuple(dict.fromkeys(touches))
 
 
-def _existing(name: str, cwd: str | None) -> Path | None:
+def _find_existing(name: str, cwd: str | None) -> Path | None:
     if not name or name.startswith(_NETWORK):
         return None
     try:
@@ -268,14 +268,14 @@ def _find(raw: bytes, name: str) -> range | None:
     return None
 
 
-def _checkpoints(outlined: Outlined, places: Places) -> Iterator[Target]:
-    placed = placed_compactions(outlined)
+def _checkpoints(outlined: OutlinedSession, places: Places) -> Iterator[LinkTarget]:
+    placed = place_compactions(outlined)
     try:
         newest_first = list_checkpoints(outlined.loaded.session, places).found if placed else ()
     except StorageError:
         return
     for compaction in placed:
-        checkpoint = checkpoint_before(compaction, newest_first)
+        checkpoint = find_checkpoint_before(compaction, newest_first)
         raw = outlined.lines.read_line(compaction.row.offset, compaction.row.size_bytes).raw
         mark = _MARK.search(raw)
         if checkpoint is not None and mark is not None:
@@ -283,9 +283,9 @@ def _checkpoints(outlined: Outlined, places: Places) -> Iterator[Target]:
             yield _target(compaction.row, raw, range(*mark.span()), checkpoint.path, tooltip)
 
 
-def _target(row: Row, raw: bytes, at: range, path: Path, tooltip: str) -> Target:
+def _target(row: Row, raw: bytes, at: range, path: Path, tooltip: str) -> LinkTarget:
     column = _n_units(raw[: at.start])
-    return Target(
+    return LinkTarget(
         line=row.line,
         column=column,
         end_column=column + _n_units(raw[at.start : at.stop]),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ullage.app.documents.outline import Outlined, counted_tokens, items_of, known_tokens
+from ullage.app.documents.outline import OutlinedSession, count_tokens, find_known_tokens, items_of
 from ullage.core.documents.in_context import Presence, find_presence
 from ullage.core.documents.outline import Row, RowKind
 from ullage.core.gauge.gauge import share_text, short_tokens
@@ -39,7 +39,7 @@ _HINTS: Mapping[Presence, str] = {
 }
 
 
-def tokens_text(outlined: Outlined, row: Row) -> str:
+def tokens_text(outlined: OutlinedSession, row: Row) -> str:
     """Say what an entry costs, counted where it is not too long; empty for what costs nothing."""
     items = items_of(outlined, row)
     if not items:
@@ -51,16 +51,16 @@ def tokens_text(outlined: Outlined, row: Row) -> str:
         if isinstance(block, Text | ToolResult)
     )
     if n_chars <= MAX_COUNTED_CHARS:
-        n_tokens, mark = counted_tokens(outlined, items), ""
+        n_tokens, mark = count_tokens(outlined, items), ""
     else:
-        counted = known_tokens(outlined, items)
+        counted = find_known_tokens(outlined, items)
         n_tokens, mark = counted.n_tokens, "~" if counted.is_estimated else ""
     share = n_tokens / outlined.loaded.status.gauge.window.n_tokens
     noun = "token" if n_tokens == 1 else "tokens"
     return f"{mark}{n_tokens:,} {noun}, {share:.1%} of the window"
 
 
-def total_text(outlined: Outlined, row: Row) -> str:
+def total_text(outlined: OutlinedSession, row: Row) -> str:
     """Say how full the context was up to an entry; empty for what is not in it."""
     live = outlined.standing.live.get(row.entry_id) if row.entry_id else None
     if live is None:
@@ -70,7 +70,7 @@ def total_text(outlined: Outlined, row: Row) -> str:
     return f"Up to here {live.n_total:,} of the window's {window:,} tokens ({share})"
 
 
-def hint_text(outlined: Outlined, row: Row) -> str:
+def hint_text(outlined: OutlinedSession, row: Row) -> str:
     """Write an entry's cost, and how full the window was with it, in few characters.
 
     `1,204 tok · 42% full`; empty for what costs nothing.
@@ -78,7 +78,7 @@ def hint_text(outlined: Outlined, row: Row) -> str:
     items = items_of(outlined, row)
     if not items:
         return ""
-    counted = known_tokens(outlined, items)
+    counted = find_known_tokens(outlined, items)
     parts = [f"{'~' if counted.is_estimated else ''}{counted.n_tokens:,} tok"]
     live = outlined.standing.live.get(row.entry_id) if row.entry_id else None
     if live is not None:
@@ -87,9 +87,9 @@ def hint_text(outlined: Outlined, row: Row) -> str:
     return " · ".join(parts if hint is None else [*parts, hint])
 
 
-def hint_tooltip(outlined: Outlined, row: Row) -> str:
+def hint_tooltip(outlined: OutlinedSession, row: Row) -> str:
     """Say in whole sentences what a hint says in few characters."""
-    counted = known_tokens(outlined, items_of(outlined, row))
+    counted = find_known_tokens(outlined, items_of(outlined, row))
     about = "about " if counted.is_estimated else ""
     noun = "token" if counted.n_tokens == 1 else "tokens"
     total = total_text(outlined, row)
@@ -97,7 +97,7 @@ def hint_tooltip(outlined: Outlined, row: Row) -> str:
     return " ".join([*parts, f"{total}."] if total else parts)
 
 
-def presence_text(outlined: Outlined, row: Row) -> str:
+def presence_text(outlined: OutlinedSession, row: Row) -> str:
     boundary = outlined.standing.boundary
     match find_presence(row, outlined.standing):
         case "live":
@@ -124,14 +124,14 @@ def change_text(compaction: Compaction) -> str:
     return " · ".join(parts) or "Compaction"
 
 
-def summary_lines(outlined: Outlined, compaction: Compaction) -> tuple[str, ...]:
+def summary_lines(outlined: OutlinedSession, compaction: Compaction) -> tuple[str, ...]:
     """Give the first lines of a summary, masked."""
     text = mask(compaction.summary[:SUMMARY_READ_CHARS], outlined.loaded.known_secrets)
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
     return tuple(gist(line, SUMMARY_CHARS) for line in lines[:SUMMARY_LINES])
 
 
-def _percent(outlined: Outlined, n_tokens: int) -> str:
+def _percent(outlined: OutlinedSession, n_tokens: int) -> str:
     gauge = outlined.loaded.status.gauge
     share = n_tokens / gauge.window.n_tokens
     return share_text(share, is_estimated=gauge.used_source != "reported")

@@ -20,7 +20,7 @@ class CheckedProposal(msgspec.Struct, frozen=True, kw_only=True):
     checked: Checked
 
 
-def checked_proposal(path: Path, around: Surroundings) -> CheckedProposal | None:
+def read_checked_proposal(path: Path, around: Surroundings) -> CheckedProposal | None:
     """Check a proposal as it stands in its editor; None where it is none any more."""
     config, places, text = around.config, around.places, around.texts.get(path)
     try:
@@ -37,8 +37,8 @@ def checked_proposal(path: Path, around: Surroundings) -> CheckedProposal | None
 
 def check_proposal(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     """Find what a proposal would lose, invents or repeats."""
-    del text  # It is read as `checked_proposal` reads it for lenses and actions.
-    proposal = checked_proposal(path, around)
+    del text  # It is read as `read_checked_proposal` reads it for lenses and actions.
+    proposal = read_checked_proposal(path, around)
     if proposal is None:
         return
     positions = Positions(proposal.checked.text)

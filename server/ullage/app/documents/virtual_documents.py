@@ -7,7 +7,7 @@ from ullage.app.change.checkpoint_report import MAX_COLUMNS, difference_lines
 from ullage.app.checkpoint.find import compare, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.config.report import check_text, config_text
-from ullage.app.gauge.history import history, history_text
+from ullage.app.gauge.history import history_text, read_history
 from ullage.app.gauge.inspect import inspect, inspection_text
 from ullage.app.gauge.status_text import ago, status_text
 from ullage.app.sessions.load import Loaded
@@ -50,7 +50,7 @@ def document_text(
         case "Context Breakdown":
             text = inspection_text(inspect(loaded, N_LARGEST))
         case "Compaction History":
-            text = history_text(history(session, places))
+            text = history_text(read_history(session, places))
         case "Context.md":
             text = write_messages(mask_items(loaded.context.items, loaded.known_secrets), ago)
         case "Summary.md":
@@ -70,7 +70,7 @@ def document_text(
 
 def _summary(loaded: Loaded, entry: str | None, places: Places) -> str:
     """Give the summary of one compaction, the last one if none is named."""
-    compactions = history(loaded.session, places).compactions
+    compactions = read_history(loaded.session, places).compactions
     matches = [compaction for compaction in compactions if entry in (None, compaction.id)]
     if not matches:
         raise EntryNotFound(

@@ -61,22 +61,22 @@ class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
     """More than three compactions: each works on the summary of the one before."""
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class EndedContext(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction, and what was reported in the context that it ended."""
 
     compaction: Compaction
     before: Stretch
 
 
-class Past(msgspec.Struct, frozen=True, kw_only=True):
+class PastContexts(msgspec.Struct, frozen=True, kw_only=True):
     """What a session's compactions ended: it stays as it is, however the session goes on."""
 
     session_id: str
-    ended: Mapping[CompactionRef, Ended]
+    ended: Mapping[CompactionRef, EndedContext]
     """In their order, by where each compaction stands."""
 
 
-def history(session: Session, places: Places) -> HistoryReport:
+def read_history(session: Session, places: Places) -> HistoryReport:
     """Read every compaction on the active path."""
     context = read(session, places).context
     read_one = session.agent.read_compaction
@@ -152,40 +152,40 @@ def _tells(line: str) -> bool:
     return bool(line.strip()) and not line.startswith("#")
 
 
-def read_past(loaded: Loaded, before: Past | None) -> Past:
+def read_past(loaded: Loaded, before: PastContexts | None) -> PastContexts:
     """Read every context that a compaction ended, each once; what was read `before` is taken.
 
     Takes some 15 ms for each megabyte that is new (`benchmarks/editor.py`).
     """
     session_id = loaded.session.header.session_id
-    earlier: Mapping[CompactionRef, Ended] = {}
+    earlier: Mapping[CompactionRef, EndedContext] = {}
     if before is not None and before.session_id == session_id:
         earlier = before.ended
-    ended: dict[CompactionRef, Ended] = {}
+    ended: dict[CompactionRef, EndedContext] = {}
     seen: set[str] = set()
     for ref in loaded.context.compactions:
-        end = earlier.get(ref) or _ended(loaded, ref, seen)
+        end = earlier.get(ref) or _read_ended(loaded, ref, seen)
         if end is not None:
             ended[ref] = end
             seen |= _entry_ids(end.before)
-    return Past(session_id=session_id, ended=ended)
+    return PastContexts(session_id=session_id, ended=ended)
 
 
-def window_history(loaded: Loaded, past: Past) -> WindowHistory:
+def window_history(loaded: Loaded, past: PastContexts) -> WindowHistory:
     """Put the past and the present context into one line."""
     points: list[Point] = []
     marks: list[Mark] = []
     seen: set[str] = set()
     for end in past.ended.values():
-        _add(end.before, points, marks)
+        _add_stretch(end.before, points, marks)
         marks.append(compaction_mark(end.compaction, len(points)))
         seen |= _entry_ids(end.before)
-    _add(stretch(loaded.context, seen), points, marks)
-    points += _now(loaded, points)
+    _add_stretch(stretch(loaded.context, seen), points, marks)
+    points += _present_point(loaded, points)
     return thinned(WindowHistory(points=tuple(points), marks=tuple(marks)))
 
 
-def _add(stretch: Stretch, points: list[Point], marks: list[Mark]) -> None:
+def _add_stretch(stretch: Stretch, points: list[Point], marks: list[Mark]) -> None:
     if stretch.prune is not None:
         n_point = len(points) + stretch.prune.n_point
         marks.append(msgspec.structs.replace(stretch.prune, n_point=n_point))
@@ -196,13 +196,13 @@ def _entry_ids(stretch: Stretch) -> set[str]:
     return {point.entry_id for point in stretch.points if point.entry_id is not None}
 
 
-def _ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> Ended | None:
+def _read_ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> EndedContext | None:
     session = loaded.session
     compaction = session.agent.read_compaction(session.lines, ref)
     if compaction is None:
         return None
     before = _context_before(session, compaction, ref, loaded.reading.index)
-    return Ended(compaction=compaction, before=stretch(before, seen))
+    return EndedContext(compaction=compaction, before=stretch(before, seen))
 
 
 def _context_before(
@@ -243,7 +243,7 @@ def _end_of(session: Session, entry_id: str, end: int) -> int | None:
     return None
 
 
-def _now(loaded: Loaded, points: list[Point]) -> list[Point]:
+def _present_point(loaded: Loaded, points: list[Point]) -> list[Point]:
     """Give the present gauge, where it says something that no answer reported."""
     gauge = loaded.status.gauge
     used, is_reported = gauge.used_tokens, gauge.used_source == "reported"

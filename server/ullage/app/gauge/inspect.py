@@ -50,7 +50,7 @@ class InspectReport(msgspec.Struct, frozen=True, kw_only=True):
     forecast: Forecast | None
 
 
-class Filling(msgspec.Struct, frozen=True, kw_only=True):
+class WindowShares(msgspec.Struct, frozen=True, kw_only=True):
     """Of a session as it was loaded."""
 
     shares: tuple[Share, ...]
@@ -127,13 +127,13 @@ def inspection_text(inspection: Inspection) -> str:
     return "\n".join(lines)
 
 
-def fill(loaded: Loaded) -> Filling:
+def fill(loaded: Loaded) -> WindowShares:
     """Count every message of the context; what was counted before costs a look-up."""
     gauge, trigger = loaded.status.gauge, loaded.status.next_trigger
     items, used = loaded.context.items, gauge.used_tokens
     parts = [(item.category, count_message(item.message, loaded.count)) for item in items]
     loaded.count.save()
-    return Filling(
+    return WindowShares(
         shares=share_out(parts, gauge),
         forecast=None
         if used is None or trigger is None

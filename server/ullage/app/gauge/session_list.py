@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.sessions.find import subagent_sessions, workspace_sessions
+from ullage.app.sessions.find import list_sessions, list_subagents
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import is_running
 from ullage.app.sessions.session import Session
@@ -49,7 +49,7 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
 def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
     reports: list[SessionReport] = []
-    for session in workspace_sessions(places.cwd, places):
+    for session in list_sessions(places.cwd, places):
         if len(reports) == limit:
             break
         reports.append(_report(session, config, places))
@@ -81,7 +81,7 @@ def _report(session: Session, config: Config, places: Places) -> SessionReport:
     loaded = load(session, config, places)
     gauge = loaded.status.gauge
     written_ns = session.lines.written_ns
-    children = subagent_sessions(session, places)
+    children = list_subagents(session, places)
     is_live = is_running(session, places) or time.time() - written_ns / 1e9 < QUIET_S
     return SessionReport(
         agent=session.header.known_agent,

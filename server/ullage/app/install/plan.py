@@ -46,7 +46,7 @@ class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
         return self.settings is not None or bool(self.programs)
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class InstallState(msgspec.Struct, frozen=True, kw_only=True):
     """Whether Ullage is installed in an agent."""
 
     agent: agents.LocalTarget
@@ -84,7 +84,7 @@ def plan_install(name: str, places: Places) -> InstallPlan:
         before=before,
         is_settings_new=is_new,
         files=tuple((str(file.path), _digest(new)) for file, new in programs),
-        folders=_made(changes, receipt),
+        folders=_list_made_folders(changes, receipt),
     )
     return InstallPlan(
         agent=agent,
@@ -120,7 +120,7 @@ def plan_uninstall(name: str, places: Places) -> InstallPlan:
         settings=settings,
         programs=programs,
         receipt=_change(record, None),
-        folders=tuple(dict.fromkeys((*_own_folders(agent), *folders, where.parent))),
+        folders=tuple(dict.fromkeys((*_list_own_folders(agent), *folders, where.parent))),
         notes=notes,
     )
 
@@ -141,23 +141,23 @@ def make(plan: InstallPlan) -> None:
         agent_files.make_changes((*plan.programs, *receipt, *settings))
 
 
-def standing(name: str, places: Places) -> Standing:
+def find_install_state(name: str, places: Places) -> InstallState:
     """Tell whether Ullage is installed in an agent; what cannot be read is told, not raised."""
     agent = agents.find_target(name, places)
     if not agent.is_here:
-        return Standing(agent=agent, state="not-found")
+        return InstallState(agent=agent, state="not-found")
     try:
         if not plan_install(name, places).is_needed:
-            return Standing(agent=agent, state="installed")
+            return InstallState(agent=agent, state="installed")
         if not plan_uninstall(name, places).is_needed:
-            return Standing(agent=agent, state="not-installed")
+            return InstallState(agent=agent, state="not-installed")
         others = _interpreters(agent) - {
             agents.interpreter(),
             agents.interpreter().replace("\\", "/"),
         }
     except Unreadable as error:
-        return Standing(agent=agent, state="unreadable", detail=str(error))
-    return Standing(agent=agent, state="other", detail=min(others, default=None))
+        return InstallState(agent=agent, state="unreadable", detail=str(error))
+    return InstallState(agent=agent, state="other", detail=min(others, default=None))
 
 
 def _programs(agent: agents.LocalTarget) -> tuple[tuple[agent_files.AgentFile, bytes], ...]:
@@ -193,11 +193,11 @@ def _program_removals(
     return tuple(changes), tuple(notes)
 
 
-def _own_folders(agent: agents.LocalTarget) -> tuple[Path, ...]:
+def _list_own_folders(agent: agents.LocalTarget) -> tuple[Path, ...]:
     return () if agent.program is None else (agent.program,)
 
 
-def _made(
+def _list_made_folders(
     changes: tuple[agent_files.FileChange, ...], receipt: agent_files.InstallReceipt | None
 ) -> tuple[str, ...]:
     """List the folders that are made, or were at an earlier installation, deepest first."""
@@ -211,7 +211,7 @@ def _made(
 
 def _interpreters(agent: agents.LocalTarget) -> set[str]:
     if agent.settings is not None and agent.program is None:
-        return hook_programs(agent, agent_files.read_agent_file(agent.settings))
+        return find_hook_programs(agent, agent_files.read_agent_file(agent.settings))
     if agent.program is None:
         return set()
     data = agent_files.read_agent_file(agent.program / agents.COMMAND_FILE).data
@@ -237,13 +237,13 @@ def _digest(data: bytes) -> str:
 _BOM = "\ufeff"
 
 
-class Edited(msgspec.Struct, frozen=True, kw_only=True):
+class EditedSettings(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     before: Before
     """What must be known to take it back."""
 
 
-def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -> Edited:
+def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -> EditedSettings:
     """Give the settings with Ullage in them; the same text where it is in them.
 
     Raises:
@@ -253,7 +253,7 @@ def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -
     try:
         if agent.program is not None:
             folder = str(agent.program)
-            return Edited(
+            return EditedSettings(
                 text=openclaw_settings.add_plugin(text, folder, before),
                 before=openclaw_settings.note_before_plugin(text, folder, before),
             )
@@ -264,7 +264,7 @@ def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -
             is_windows=sys.platform == "win32",
             takes_bash=agent.target.takes_bash,
         )
-        return Edited(
+        return EditedSettings(
             text=hook_settings.add_hooks(text, name, hooks, command, before),
             before=hook_settings.note_before_hooks(text, name, hooks, before),
         )
@@ -292,7 +292,7 @@ def is_installed(agent: agents.LocalTarget, file: AgentFile) -> bool:
     return take_back(agent, file, None) != text_of(agent, file)
 
 
-def hook_programs(agent: agents.LocalTarget, file: AgentFile) -> set[str]:
+def find_hook_programs(agent: agents.LocalTarget, file: AgentFile) -> set[str]:
     """List what runs our hooks."""
     hooks = hook_settings.find_hooks(text_of(agent, file), agent.name)
     is_windows = sys.platform == "win32"

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.app.install.plan import InstallPlan, Standing, State
+from ullage.app.install.plan import InstallPlan, InstallState, State
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
@@ -49,15 +49,15 @@ class PlanReport(msgspec.Struct, frozen=True, kw_only=True):
     """What the user has to do then."""
 
 
-class StandingReport(msgspec.Struct, frozen=True, kw_only=True):
+class InstallStateReport(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     state: State
     folder: str
     detail: str | None
 
 
-class StandingsReport(msgspec.Struct, frozen=True, kw_only=True):
-    agents: tuple[StandingReport, ...]
+class InstallStatesReport(msgspec.Struct, frozen=True, kw_only=True):
+    agents: tuple[InstallStateReport, ...]
 
 
 def report_plan(plan: InstallPlan, places: Places, *, is_done: bool) -> PlanReport:
@@ -72,7 +72,7 @@ def report_plan(plan: InstallPlan, places: Places, *, is_done: bool) -> PlanRepo
                 change=_kind(change),
                 diff="\n".join(_diff(change, str(change.file.path), places)),
             )
-            for change in _shown(plan)
+            for change in _list_shown(plan)
         ),
         notes=plan.notes,
         next=None if plan.is_removal else plan.agent.target.next_step,
@@ -84,7 +84,7 @@ def plan_lines(plan: InstallPlan, places: Places) -> Iterator[str]:
     if not plan.is_needed:
         is_not = "not" if plan.is_removal else "already"
         yield f"Ullage is {is_not} installed in {plan.agent.label}; nothing changes."
-    for change in _shown(plan):
+    for change in _list_shown(plan):
         path = _short(change.file.path, places)
         if change is not plan.settings and _kind(change) != "edit":
             yield f"{path} ({'removed' if change.new is None else _new_file(change.new)})"
@@ -112,7 +112,7 @@ def done_text(plan: InstallPlan) -> str:
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def standings_text(standings: tuple[Standing, ...]) -> str:
+def install_states_text(standings: tuple[InstallState, ...]) -> str:
     width = max(len(standing.agent.name) for standing in standings)
     lines: list[str] = []
     for standing in standings:
@@ -127,10 +127,10 @@ def standings_text(standings: tuple[Standing, ...]) -> str:
     return "\n".join(lines)
 
 
-def report_standings(standings: tuple[Standing, ...]) -> StandingsReport:
-    return StandingsReport(
+def report_install_states(standings: tuple[InstallState, ...]) -> InstallStatesReport:
+    return InstallStatesReport(
         agents=tuple(
-            StandingReport(
+            InstallStateReport(
                 agent=standing.agent.name,
                 state=standing.state,
                 folder=str(standing.agent.folder),
@@ -141,7 +141,7 @@ def report_standings(standings: tuple[Standing, ...]) -> StandingsReport:
     )
 
 
-def _shown(plan: InstallPlan) -> tuple[FileChange, ...]:
+def _list_shown(plan: InstallPlan) -> tuple[FileChange, ...]:
     """List what changes in the agent's folders; the receipt is our own affair."""
     if not plan.is_needed:
         return ()
@@ -156,7 +156,7 @@ def _kind(change: FileChange) -> Kind:
 
 def _diff(change: FileChange, name: str, places: Places) -> Iterator[str]:
     old, new = _text(change.file.data), _text(change.new)
-    secrets = (*list_known_secrets(places.env), *_secrets_in(old))
+    secrets = (*list_known_secrets(places.env), *_find_secrets(old))
     lines = difflib.unified_diff(
         _lines(old),
         _lines(new),
@@ -184,7 +184,7 @@ def _new_file(data: bytes) -> str:
     return f"new, {n_lines} line{'s' if n_lines != 1 else ''}"
 
 
-def _secrets_in(text: str) -> tuple[str, ...]:
+def _find_secrets(text: str) -> tuple[str, ...]:
     """List the values in settings that are secret by their keys, as in `env`."""
     try:
         root = parse_json5(text)

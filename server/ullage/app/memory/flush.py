@@ -23,7 +23,7 @@ from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
 from ullage.store.state.flush_state import read_flush_state, record_flush
 from ullage.summary.memory import MemoryRequest, remember_with_model
-from ullage.summary.request import Spent
+from ullage.summary.request import TokenSpending
 
 ENABLED = "compaction.memoryFlush.enabled"
 ON_REQUEST = "Memory flush"
@@ -32,7 +32,7 @@ ON_REQUEST = "Memory flush"
 By: TypeAlias = Literal["model", "extract", "nothing"]
 
 
-class Flushed(msgspec.Struct, frozen=True, kw_only=True):
+class FlushResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a flush wrote."""
 
     log_path: Path | None
@@ -63,7 +63,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[log_text.Point, ...] = ()
     author: str = EXTRACTIVE
     """`extractive`, or the model as `provider/name`."""
-    spent: Spent | None = None
+    spent: TokenSpending | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -110,10 +110,10 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
         return log_text.drop_written(self.points, written)
 
 
-class _Found(msgspec.Struct, frozen=True, kw_only=True):
+class _Picks(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[log_text.Point, ...]
     author: str
-    spent: Spent | None = None
+    spent: TokenSpending | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -125,7 +125,7 @@ async def flush(
     *,
     key: str | None = None,
     epoch: Epoch | None = None,
-) -> Flushed:
+) -> FlushResult:
     """Write what is worth remembering to the daily log, and note the epoch.
 
     `key` and `epoch` are what a runtime says of its session, where it knows better. Whether a
@@ -158,14 +158,14 @@ async def plan_flush(
         LogRefused: there is no log that may be added to.
         StorageError: the log cannot be read.
     """
-    plan = _empty(loaded, places, key=key, epoch=epoch, now=now or datetime.now().astimezone())
+    plan = _begin(loaded, places, key=key, epoch=epoch, now=now or datetime.now().astimezone())
     today, before = await asyncio.to_thread(read_logs, plan.workspace, plan.day)
     if epoch is not None and (plan.marker in today or plan.marker in before):
         return plan
-    findings = await _found(loaded, config, model, today, plan.day)
+    findings = await _pick(loaded, config, model, today, plan.day)
     plan = msgspec.structs.replace(
         plan,
-        points=_masked(findings.points, loaded.known_secrets),
+        points=_mask_points(findings.points, loaded.known_secrets),
         author=findings.author,
         spent=findings.spent,
         notes=findings.notes,
@@ -189,12 +189,12 @@ async def plan_flush_before(
     except (Refused, StorageError) as error:
         # Without its epoch nothing is noted, and memory is flushed once the log can be added to.
         now = datetime.now().astimezone()
-        nothing = _empty(loaded, places, key=key, epoch=None, now=now)
+        nothing = _begin(loaded, places, key=key, epoch=None, now=now)
         notes = (f"memory is not written down: {error}",)
         return msgspec.structs.replace(nothing, notes=notes)
 
 
-def make_flush(plan: FlushPlan, places: Places) -> Flushed:
+def make_flush(plan: FlushPlan, places: Places) -> FlushResult:
     """Make a planned flush: the log first, then the note of it.
 
     What others wrote since it was planned is left out. A kill between log and note leaves the
@@ -219,7 +219,7 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
             last_compaction_at=plan.last_compaction_at,
             digests=tuple(log_text.make_digest(point.text) for point in plan.points),
         )
-    return Flushed(
+    return FlushResult(
         log_path=plan.log_path if text else None,
         text=text,
         by=plan.by if text else "nothing",
@@ -227,13 +227,13 @@ def make_flush(plan: FlushPlan, places: Places) -> Flushed:
     )
 
 
-def try_flush(plan: FlushPlan, places: Places) -> Flushed:
+def try_flush(plan: FlushPlan, places: Places) -> FlushResult:
     """Make a flush that must not stop the compaction behind it: a failure is a note."""
     try:
         return make_flush(plan, places)
     except (Refused, StorageError) as error:
         notes = (f"memory was not written down: {error}",)
-        return Flushed(log_path=None, text="", by="nothing", notes=notes)
+        return FlushResult(log_path=None, text="", by="nothing", notes=notes)
 
 
 def refuse_read_only(loaded: Loaded) -> None:
@@ -248,7 +248,7 @@ def refuse_read_only(loaded: Loaded) -> None:
         )
 
 
-def flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:
+def is_flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:
     """Tell whether a flush may come by itself before a compaction of this session.
 
     The daily log stands in the user's own folder, often a repository. Ullage begins no such log
@@ -275,7 +275,7 @@ def is_flush_open(
 
     `key` and `epoch` are what a runtime says of its session, where it knows better.
     """
-    if not flush_wanted(loaded, config, places):
+    if not is_flush_wanted(loaded, config, places):
         return False
     epoch = epoch or read_epoch(loaded.context)
     own = read_flush_state(key or loaded.session.state_key, places).epoch
@@ -321,7 +321,7 @@ def _last_compaction_at(loaded: Loaded) -> str | None:
     return rfc3339(last_compaction_ms(loaded.context))
 
 
-def _empty(
+def _begin(
     loaded: Loaded, places: Places, *, key: str, epoch: Epoch | None, now: datetime
 ) -> FlushPlan:
     workspace = workspace_of(loaded, places)
@@ -335,8 +335,8 @@ def _empty(
     )
 
 
-async def _found(loaded: Loaded, config: Config, model: ModelUse, written: str, day: str) -> _Found:
-    items = await asyncio.to_thread(_items, loaded)
+async def _pick(loaded: Loaded, config: Config, model: ModelUse, written: str, day: str) -> _Picks:
+    items = await asyncio.to_thread(_mask_items, loaded)
     notes: tuple[str, ...] = ()
     if model.problem is not None:
         notes = (f"{model.problem}; memory was picked out without a model",)
@@ -355,23 +355,23 @@ async def _found(loaded: Loaded, config: Config, model: ModelUse, written: str, 
         except (ModelError, EndpointRefused) as error:
             notes = (f"{error}; memory was picked out without a model",)
         else:
-            return _Found(
+            return _Picks(
                 points=answer.points,
                 author=f"{endpoint.provider}/{endpoint.model}",
                 spent=answer.spent,
                 notes=answer.warnings,
             )
     points = await asyncio.to_thread(pick_memory_points, items)
-    return _Found(points=points, author=EXTRACTIVE, notes=notes)
+    return _Picks(points=points, author=EXTRACTIVE, notes=notes)
 
 
-def _items(loaded: Loaded) -> tuple[ContextItem, ...]:
+def _mask_items(loaded: Loaded) -> tuple[ContextItem, ...]:
     """Give the messages without secrets; earlier summaries tell of epochs with their own flush."""
     items = (item for item in loaded.context.items if item.category != "summary")
     return mask_items(items, loaded.known_secrets)
 
 
-def _masked(
+def _mask_points(
     points: tuple[log_text.Point, ...], secrets: tuple[str, ...]
 ) -> tuple[log_text.Point, ...]:
     """Mask again what was put together: neither a model nor a cut brings a secret back."""

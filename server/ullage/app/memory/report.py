@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.memory.flush import Flushed, FlushPlan, log_name_of, workspace_of
+from ullage.app.memory.flush import FlushPlan, FlushResult, log_name_of, workspace_of
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.receipt import Receipt
 from ullage.core.memory.flush import read_epoch
@@ -51,7 +51,7 @@ def report_flush(plan: FlushPlan) -> MemoryReport:
     )
 
 
-def report_flushed(plan: FlushPlan, done: Flushed) -> MemoryReport:
+def report_flushed(plan: FlushPlan, done: FlushResult) -> MemoryReport:
     is_written = done.log_path is not None
     return msgspec.structs.replace(
         report_flush(plan),
@@ -101,13 +101,13 @@ def flush_sentence(log_name: str | None) -> str:
     return "" if log_name is None else f" Before that, what is worth keeping goes to {log_name}."
 
 
-def flushed_text(plan: FlushPlan, done: Flushed) -> str:
+def done_text(plan: FlushPlan, done: FlushResult) -> str:
     if done.log_path is None:
         return "Nothing to do: it was written down already"
     return f"✓ Wrote {lines_text(done)} to {plan.log_name}"
 
 
-def lines_text(flush: FlushPlan | Flushed) -> str:
+def lines_text(flush: FlushPlan | FlushResult) -> str:
     return "1 line" if flush.n_lines == 1 else f"{flush.n_lines} lines"
 
 
@@ -123,7 +123,7 @@ def _author(plan: FlushPlan) -> str:
     )
 
 
-def flushed_log_name(before: Loaded, receipt: Receipt | None, places: Places) -> str | None:
+def find_flushed_log(before: Loaded, receipt: Receipt | None, places: Places) -> str | None:
     """Name the log that holds what a compaction wrote down; None where it wrote nothing.
 
     `before` is the session as it is without the compaction.

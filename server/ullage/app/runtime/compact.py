@@ -14,7 +14,7 @@ from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.runtime.progress import PendingSummary, SessionProgress, add_summary, ids_of
 from ullage.app.runtime.request import MeasuredRequest, RequestMessages, measure_request
 from ullage.app.runtime.session import RuntimeSession, remember_run, save_progress
-from ullage.app.sessions.load import Loaded, with_items
+from ullage.app.sessions.load import Loaded, replace_items
 from ullage.app.summary.write import WrittenSummary, model_use
 from ullage.core.change.breaker import record_run
 from ullage.core.change.compaction import Unneeded
@@ -50,7 +50,7 @@ class SummaryToApply(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class _Planned(msgspec.Struct, frozen=True, kw_only=True):
+class _PlannedSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A summary, what it brings, and what was done before it."""
 
     summary: Summarized | Unneeded
@@ -109,12 +109,12 @@ async def _plan(
     measured: MeasuredRequest,
     request: SummaryRequest,
     first_kept: int | None,
-) -> _Planned:
+) -> _PlannedSummary:
     """Write the checkpoint, then the summary, and remember what an automatic one brings."""
     conversation, loaded = measured.conversation, measured.loaded
     checkpoint_id, notes = await asyncio.to_thread(_save_checkpoint, session, measured, request)
     summary = await plan_summary(
-        with_items(loaded, conversation.items),
+        replace_items(loaded, conversation.items),
         request.compaction,
         session.config,
         session.places,
@@ -137,7 +137,7 @@ async def _plan(
                 now_ms=_now_ms(),
             ),
         )
-    return _Planned(
+    return _PlannedSummary(
         summary=summary,
         n_before=n_before,
         n_after=n_after,
@@ -165,7 +165,7 @@ def _save_checkpoint(
     """
     try:
         written = write_checkpoint(
-            _with_last_request(measured),
+            _add_last_request(measured),
             session.config.checkpoint,
             session.places,
             trigger="compaction",
@@ -178,7 +178,7 @@ def _save_checkpoint(
     return written.checkpoint.meta.checkpoint_id, problem
 
 
-def _with_last_request(measured: MeasuredRequest) -> Loaded:
+def _add_last_request(measured: MeasuredRequest) -> Loaded:
     """Add the messages of the last request that a runtime keeps and so did not send again."""
     loaded, last = measured.loaded, measured.progress.seen.last
     if last is None:
@@ -187,7 +187,7 @@ def _with_last_request(measured: MeasuredRequest) -> Loaded:
     shared = [at for at, item in enumerate(last.items) if item.entry_id in ids]
     if not shared:
         return loaded
-    return with_items(loaded, (*loaded.context.items, *last.items[shared[-1] + 1 :]))
+    return replace_items(loaded, (*loaded.context.items, *last.items[shared[-1] + 1 :]))
 
 
 def _count_used(measured: MeasuredRequest, summary: Summarized | Unneeded) -> int:

@@ -19,7 +19,7 @@ from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
 from ullage.app.memory.flush import (
-    Flushed,
+    FlushResult,
     flush,
     is_flush_open,
     record_flushed,
@@ -61,7 +61,7 @@ class AgentText(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-Step: TypeAlias = Written | Flushed | FlushTurn | Compact | Ask | Warn
+Step: TypeAlias = Written | FlushResult | FlushTurn | Compact | Ask | Warn
 
 
 class PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):

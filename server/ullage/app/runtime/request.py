@@ -18,7 +18,7 @@ from ullage.app.runtime.progress import (
     see_messages,
 )
 from ullage.app.runtime.session import RuntimeSession, remember_run
-from ullage.app.sessions.load import Loaded, measure_reading, with_items
+from ullage.app.sessions.load import Loaded, measure_reading, replace_items
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.core.change import breaker, decision
 from ullage.core.change.compaction import Selection, hidden_tokens, select
@@ -128,7 +128,7 @@ class _RefusedRequest:
         """Have the runtime compact, or prune the largest outputs where that leaves too much."""
         gauge, policy, count = self.loaded.status.gauge, self.loaded.policy, self.loaded.count
         conversation = self.measured.conversation
-        talked = with_items(self.loaded, conversation.items).context
+        talked = replace_items(self.loaded, conversation.items).context
         selection = select(talked, gauge, "full", policy, count)
         if not isinstance(selection, Selection):
             return None, self._rescue()

@@ -62,7 +62,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
                 return self.open().header
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class SeenSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session that was looked at, not read."""
 
     session: Session
@@ -77,7 +77,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         return self.session.lines.written_ns
 
 
-class Brief(msgspec.Struct, frozen=True, kw_only=True):
+class SessionBrief(msgspec.Struct, frozen=True, kw_only=True):
     """What is kept of a session that is measured but not followed."""
 
     agent: Agent
@@ -102,7 +102,7 @@ def find_session(text: str | None, places: Places) -> Session:
         NotATranscript: the path is something else.
     """
     if text is None:
-        newest = next(workspace_sessions(places.cwd, places), None)
+        newest = next(list_sessions(places.cwd, places), None)
         if newest is None:
             raise SessionNotFound(
                 f"no session of an agent in {places.cwd}: run Ullage where the agent ran,"
@@ -115,7 +115,7 @@ def find_session(text: str | None, places: Places) -> Session:
     return _session_by_id(text, places)
 
 
-def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
+def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
     """Go through the main sessions of a folder, the one written to last first.
 
     Different folders may share a folder of sessions, so each session's own record decides.
@@ -128,7 +128,7 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
         for transcript in (transcripts_below if info.has_nested_folders else transcripts_in)(folder)
     )
     rows = (row for row in database_rows(_databases(places)) if row.session.directory in spellings)
-    for candidate in _newest_first(files, rows):
+    for candidate in _sort_newest_first(files, rows):
         try:
             header = candidate.header()
             if header.parent_session_id is None and header.cwd in {None, *spellings}:
@@ -138,23 +138,23 @@ def workspace_sessions(cwd: Path, places: Places) -> Iterator[Session]:
             continue
 
 
-def session_folders(cwd: Path, places: Places) -> set[Path]:
+def list_session_folders(cwd: Path, places: Places) -> set[Path]:
     """List the folders where agents keep the sessions of a folder, whether they exist or not."""
     return {folder for info in AGENTS for folder in _folders_of(info, cwd, places)}
 
 
-def database_folders(places: Places) -> set[Path]:
+def list_database_folders(places: Places) -> set[Path]:
     """List the folders of all databases, so that a change in them is noticed."""
     return {path.parent for path in _databases(places)}
 
 
-def subagent_sessions(session: Session, places: Places) -> Iterator[Session]:
+def list_subagents(session: Session, places: Places) -> Iterator[Session]:
     """Go through the sessions that work for this one, the one written to last first."""
     folders = session.agent.subagent_folders(session.path)
     files = chain.from_iterable(transcripts_below(folder) for folder in folders)
     wanted = session.header.session_id
     rows = (row for row in database_rows(_databases(places)) if row.session.parent_id == wanted)
-    for candidate in _newest_first(files, rows):
+    for candidate in _sort_newest_first(files, rows):
         try:
             if candidate.header().parent_session_id == wanted:
                 yield candidate.open()
@@ -186,7 +186,7 @@ def _session_by_id(text: str, places: Places) -> Session:
         if r.session.session_id.lower().startswith(wanted)
     )
     matches: dict[str, Session] = {}
-    for candidate in _newest_first(files, rows):
+    for candidate in _sort_newest_first(files, rows):
         try:
             session_id = candidate.header().session_id.lower()
             if session_id.startswith(wanted) and session_id not in matches:
@@ -205,7 +205,7 @@ def _session_by_id(text: str, places: Places) -> Session:
     return matches.get(wanted) or next(iter(matches.values()))
 
 
-def _newest_first(files: Iterable[Found], rows: Iterable[DatabaseRow]) -> list[Candidate]:
+def _sort_newest_first(files: Iterable[Found], rows: Iterable[DatabaseRow]) -> list[Candidate]:
     candidates = [Candidate(place=file, written_ns=file.mtime_ns) for file in newest_first(files)]
     candidates += [
         Candidate(place=row, written_ns=(row.session.updated_ms or 0) * 1_000_000) for row in rows
@@ -250,25 +250,25 @@ def _as_path(text: str) -> Path:
         return Path(text)
 
 
-def look(folders: Iterable[Path], places: Places) -> tuple[Seen, ...]:
+def look(folders: Iterable[Path], places: Places) -> tuple[SeenSession, ...]:
     """List the newest sessions of some folders: the live ones first, then by time."""
-    running = running_ids(places)
-    sessions: dict[Path, Seen] = {}
+    running = find_running_ids(places)
+    sessions: dict[Path, SeenSession] = {}
     for folder in folders:
-        for session in islice(workspace_sessions(folder, places), MAX_SESSIONS):
+        for session in islice(list_sessions(folder, places), MAX_SESSIONS):
             # Of a database, the session that was written to last stands for it.
             sessions.setdefault(session.path, see_session(session, running))
     return tuple(sorted(sessions.values(), key=lambda seen: (not seen.is_live, -seen.written_ns)))
 
 
-def to_follow(seen: Sequence[Seen]) -> tuple[Path, ...]:
+def to_follow(seen: Sequence[SeenSession]) -> tuple[Path, ...]:
     """Choose the sessions that are worth following: the live ones and the newest."""
     live = [session for session in seen if session.is_live][:MAX_LIVE]
     newest = sorted(seen, key=lambda session: session.written_ns, reverse=True)[:N_NEWEST]
     return tuple(dict.fromkeys(session.path for session in (*live, *newest)))
 
 
-def to_show(seen: Sequence[Seen], shown: Path | None) -> Path | None:
+def to_show(seen: Sequence[SeenSession], shown: Path | None) -> Path | None:
     """Choose the session of the gauge: the first, but of two that both go on the one `shown`."""
     first = next(iter(seen), None)
     stays = next((session for session in seen if session.path == shown and session.is_live), first)
@@ -277,12 +277,12 @@ def to_show(seen: Sequence[Seen], shown: Path | None) -> Path | None:
     return (first if first.written_ns - stays.written_ns > STAY_S * 1e9 else stays).path
 
 
-def running_ids(places: Places) -> frozenset[str]:
+def find_running_ids(places: Places) -> frozenset[str]:
     """List the sessions that agents themselves say they have open."""
     folders = {path for info in AGENTS for path in info.live_folders(places.env, places.home)}
     return running_sessions(folders)
 
 
-def see_session(session: Session, running: frozenset[str]) -> Seen:
+def see_session(session: Session, running: frozenset[str]) -> SeenSession:
     is_recent = time.time() - session.lines.written_ns / 1e9 < QUIET_S
-    return Seen(session=session, is_live=is_recent or session.header.session_id in running)
+    return SeenSession(session=session, is_live=is_recent or session.header.session_id in running)

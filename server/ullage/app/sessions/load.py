@@ -99,7 +99,7 @@ def measure_reading(
     )
 
 
-def with_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
+def replace_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
     """Give a session with other messages, and how full it was as it is."""
     context = msgspec.structs.replace(loaded.context, items=items)
     status = msgspec.structs.replace(loaded.status, context=context)

@@ -81,7 +81,7 @@ def unpin(session: Session, number: int, places: Places) -> ReadPins:
     return change_pins(pins_path(session.state_key, places), without, places)
 
 
-def carried_pins(
+def carry_pins(
     session: Session, configured: Sequence[str], kept: Sequence[ContextItem], places: Places
 ) -> tuple[str, ...]:
     """Give the pins that the summary of a compaction has to hold; `kept` is what stays.

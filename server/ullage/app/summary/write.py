@@ -27,7 +27,7 @@ from ullage.summary.endpoint import (
     choose_model,
     endpoint_for,
     find_key,
-    providers_with_key,
+    find_providers,
     read_system_keyring,
 )
 from ullage.summary.request import ModelSummary, Progress, SummaryRequest
@@ -48,7 +48,7 @@ class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
     report: Callable[[Progress], None] | None = None
 
 
-class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+class SummaryOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the user wants of a summary."""
 
     focus: str | None
@@ -89,13 +89,13 @@ class _Draft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def write_summary(
-    selection: Selection, loaded: Loaded, model: ModelUse, wishes: Wishes
+    selection: Selection, loaded: Loaded, model: ModelUse, wishes: SummaryOptions
 ) -> WrittenSummary:
     """Write the summary of what a compaction replaces, by a model where there is one.
 
     Where the model fails in any way our own rules take its place, and the warnings say so.
     """
-    material = await asyncio.to_thread(_material, selection, loaded)
+    material = await asyncio.to_thread(_collect_material, selection, loaded)
     draft = None
     warnings: tuple[str, ...] = ()
     if model.problem is not None:
@@ -104,27 +104,27 @@ async def write_summary(
         draft = _Draft(text=wishes.text, author=BY_USER)
     elif model.endpoint is not None:
         try:
-            draft = await _asked(material, selection, loaded, model.endpoint, model, wishes)
+            draft = await _ask_model(material, selection, loaded, model.endpoint, model, wishes)
         except ModelError as error:
             warnings = (f"{error}; summarized without a model",)
     if draft is None:
-        text = await asyncio.to_thread(_extracted, material, selection, loaded, wishes)
+        text = await asyncio.to_thread(_extract, material, selection, loaded, wishes)
         draft = _Draft(text=text, author=EXTRACTIVE, warnings=warnings)
-    return await asyncio.to_thread(_finished, draft, material, selection, loaded, wishes)
+    return await asyncio.to_thread(_finish, draft, material, selection, loaded, wishes)
 
 
-def _material(selection: Selection, loaded: Loaded) -> _Material:
+def _collect_material(selection: Selection, loaded: Loaded) -> _Material:
     items = mask_items(selection.replaced, loaded.known_secrets)
     return _Material(items=items, facts=collect_facts(items))
 
 
-async def _asked(
+async def _ask_model(
     material: _Material,
     selection: Selection,
     loaded: Loaded,
     endpoint: Endpoint,
     model: ModelUse,
-    wishes: Wishes,
+    wishes: SummaryOptions,
 ) -> _Draft | None:
     """Ask the model; None where all it has is a note that there was something."""
     request = SummaryRequest(
@@ -145,7 +145,9 @@ async def _asked(
     )
 
 
-def _extracted(material: _Material, selection: Selection, loaded: Loaded, wishes: Wishes) -> str:
+def _extract(
+    material: _Material, selection: Selection, loaded: Loaded, wishes: SummaryOptions
+) -> str:
     return summarize(
         material.items,
         focus=wishes.focus,
@@ -155,8 +157,8 @@ def _extracted(material: _Material, selection: Selection, loaded: Loaded, wishes
     )
 
 
-def _finished(
-    draft: _Draft, material: _Material, selection: Selection, loaded: Loaded, wishes: Wishes
+def _finish(
+    draft: _Draft, material: _Material, selection: Selection, loaded: Loaded, wishes: SummaryOptions
 ) -> WrittenSummary:
     """Audit a draft, put in what it misses, and mask what came in again."""
     budget = selection.summary_budget_tokens
@@ -167,7 +169,7 @@ def _finished(
         budget_tokens=budget,
         facts=material.facts,
     )
-    put_in = _pins_alone(checked) if draft.author == BY_USER else checked
+    put_in = _keep_pins(checked) if draft.author == BY_USER else checked
     whole: CompletedSummary = insert_missing(
         draft.text, put_in, budget_tokens=budget, count=loaded.count
     )
@@ -189,7 +191,7 @@ def _finished(
     )
 
 
-def _pins_alone(checked: Audit) -> Audit:
+def _keep_pins(checked: Audit) -> Audit:
     """Leave a user's own summary as it is but for the pins, which they set as well."""
     missing = tuple(fact for fact in checked.missing if fact.kind == "pin")
     return msgspec.structs.replace(checked, missing=missing, misplaced=())
@@ -219,10 +221,10 @@ def has_model(model: ModelSettings, loaded: Loaded, places: Places) -> bool:
 def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint | None:
     choice = choose_model(
         is_asked_for=True,
-        configured=_configured(model),
+        configured=_choose_configured(model),
         session_model=loaded.context.model,
         session_provider=None,
-        providers_with_key=providers_with_key(places.env, read_system_keyring),
+        providers_with_key=find_providers(places.env, read_system_keyring),
     )
     if choice is None:
         return None
@@ -234,7 +236,7 @@ def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint 
     )
 
 
-def _configured(model: ModelSettings) -> ModelChoice | None:
+def _choose_configured(model: ModelSettings) -> ModelChoice | None:
     """Give the model that was named with its provider or address; None where one is missing."""
     if model.name is None or (model.provider is None and model.base_url is None):
         return None

@@ -51,7 +51,7 @@ class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
     n_unreadable_lines: int
 
 
-class Export(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedExport(msgspec.Struct, frozen=True, kw_only=True):
     """A bundle as it will be written."""
 
     path: Path
@@ -74,7 +74,7 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     """The command that goes on with the session."""
 
 
-class Import(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedImport(msgspec.Struct, frozen=True, kw_only=True):
     """A new session as it will be written."""
 
     file: NewFile
@@ -82,7 +82,7 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
     bundle: Bundle
 
 
-def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool) -> Export:
+def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool) -> PlannedExport:
     """Make the bundle of a session in memory.
 
     Raises:
@@ -120,10 +120,10 @@ def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool)
             f"the bundle of {session.path.name} would have more than"
             f" {MAX_BUNDLE_BYTES // 2**20} MB, which no import takes: compact the session first"
         )
-    return Export(path=places.cwd / out, bundle=bundle, data=data)
+    return PlannedExport(path=places.cwd / out, bundle=bundle, data=data)
 
 
-def write_export(export: Export) -> None:
+def write_export(export: PlannedExport) -> None:
     """Write a bundle where nothing stands yet, for the user's own eyes.
 
     Raises:
@@ -133,7 +133,7 @@ def write_export(export: Export) -> None:
     create_named_file(export.path, export.data)
 
 
-def report_export(export: Export, *, is_written: bool) -> ExportReport:
+def report_export(export: PlannedExport, *, is_written: bool) -> ExportReport:
     bundle = export.bundle
     return ExportReport(
         path=str(export.path),
@@ -192,7 +192,7 @@ def _builtins(value: msgspec.Struct) -> JsonObject:
     return cast(JsonObject, msgspec.to_builtins(value))
 
 
-def plan_import(path: Path, places: Places) -> Import:
+def plan_import(path: Path, places: Places) -> PlannedImport:
     """Check a bundle and render the session that it makes.
 
     Raises:
@@ -212,13 +212,13 @@ def plan_import(path: Path, places: Places) -> Import:
         )
     file = new_file(places)
     data = session_of(bundle.entries, file.header)
-    reason = _refusal(data, bundle)
+    reason = _find_refusal(data, bundle)
     if reason is not None:
         raise BadBundle(f"{path} {reason}: repair the session with `ullage doctor`, export it anew")
-    return Import(file=file, data=data, bundle=bundle)
+    return PlannedImport(file=file, data=data, bundle=bundle)
 
 
-def write_import(planned: Import, places: Places) -> str | None:
+def write_import(planned: PlannedImport, places: Places) -> str | None:
     """Write the new session, read it back, keep the checkpoint that came with it; give its id.
 
     Raises:
@@ -248,7 +248,9 @@ def write_import(planned: Import, places: Places) -> str | None:
     return meta.checkpoint_id
 
 
-def report_import(planned: Import, checkpoint_id: str | None, *, is_written: bool) -> ImportReport:
+def report_import(
+    planned: PlannedImport, checkpoint_id: str | None, *, is_written: bool
+) -> ImportReport:
     return ImportReport(
         path=str(planned.file.path),
         session_id=planned.file.header.session_id,
@@ -270,7 +272,7 @@ def import_text(report: ImportReport) -> str:
     return "\n".join(lines)
 
 
-def _refusal(data: bytes, bundle: Bundle) -> str | None:
+def _find_refusal(data: bytes, bundle: Bundle) -> str | None:
     """Say why entries make no session, a damaged one, or another one than the messages tell."""
     if not bundle.messages:
         return "has no messages"

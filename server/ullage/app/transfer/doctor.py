@@ -28,7 +28,7 @@ MAX_REPAIRED_BYTES = 256 * 1024 * 1024
 """A copy is put together in memory (chosen)."""
 
 
-class Patient(msgspec.Struct, frozen=True, kw_only=True):
+class ExaminedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript whose agent is known, if need be by its records alone."""
 
     lines: Source
@@ -37,14 +37,14 @@ class Patient(msgspec.Struct, frozen=True, kw_only=True):
     is_recognized: bool
 
 
-class Checkup(msgspec.Struct, frozen=True, kw_only=True):
-    patient: Patient
+class DoctorResult(msgspec.Struct, frozen=True, kw_only=True):
+    patient: ExaminedFile
     examination: Examination
     state: tuple[Finding, ...]
     """What is wrong below our own state folder."""
 
 
-class Copy(msgspec.Struct, frozen=True, kw_only=True):
+class RepairedCopy(msgspec.Struct, frozen=True, kw_only=True):
     """A repaired copy, read back; not written yet."""
 
     path: Path
@@ -88,7 +88,7 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     repaired: CopyReport | None = None
 
 
-def check_up(text: str | None, places: Places) -> Checkup:
+def check_up(text: str | None, places: Places) -> DoctorResult:
     """Examine the session that a user means, and our own state.
 
     Raises:
@@ -98,7 +98,7 @@ def check_up(text: str | None, places: Places) -> Checkup:
     patient = _find(text, places)
     records = records_of(patient.header)
     header = patient.header if patient.is_recognized else None
-    return Checkup(
+    return DoctorResult(
         patient=patient,
         examination=examine(patient.lines, header, patient.info, records),
         state=tuple(
@@ -113,14 +113,14 @@ def check_lines(path: Path, max_bytes: int) -> tuple[Finding, ...]:
     Raises:
         Unreadable, NotATranscript: it cannot be examined.
     """
-    patient = _patient(path)
+    patient = _open_file(path)
     if not isinstance(patient.lines, FileLines) or patient.lines.size_bytes > max_bytes:
         return ()
     header = patient.header if patient.is_recognized else None
     return examine(patient.lines, header, patient.info, records_of(patient.header)).findings
 
 
-def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
+def plan_copy(checkup: DoctorResult, out: Path, places: Places) -> RepairedCopy:
     """Make a repaired copy in memory, and examine it.
 
     Raises:
@@ -155,12 +155,12 @@ def plan_copy(checkup: Checkup, out: Path, places: Places) -> Copy:
             f"{path.name} cannot be repaired ({worst.message}): nothing was written; please"
             " report it"
         )
-    return Copy(
+    return RepairedCopy(
         path=target, session_id=identity.session_id, repaired=repaired, examination=examination
     )
 
 
-def write_copy(copy: Copy) -> None:
+def write_copy(copy: RepairedCopy) -> None:
     """Write a repaired copy where nothing stands yet.
 
     Raises:
@@ -171,7 +171,7 @@ def write_copy(copy: Copy) -> None:
 
 
 def report_checkup(
-    checkup: Checkup, copy: Copy | None = None, *, is_written: bool = False
+    checkup: DoctorResult, copy: RepairedCopy | None = None, *, is_written: bool = False
 ) -> DoctorReport:
     examination = checkup.examination
     return DoctorReport(
@@ -224,31 +224,31 @@ def checkup_text(report: DoctorReport) -> str:
     return "\n".join(lines)
 
 
-def _find(text: str | None, places: Places) -> Patient:
+def _find(text: str | None, places: Places) -> ExaminedFile:
     try:
         session: Session = find_session(text, places)
     except NotATranscript:
         if text is None:
             raise
-        return _patient(places.cwd / text)
-    return _recognized(session)
+        return _open_file(places.cwd / text)
+    return _take_recognized(session)
 
 
-def _patient(path: Path) -> Patient:
+def _open_file(path: Path) -> ExaminedFile:
     """Open a transcript by its path, one without its beginning by its records."""
     try:
-        return _recognized(open_session(path))
+        return _take_recognized(open_session(path))
     except NotATranscript:
         lines = open_lines(path)
         guessed = guess(lines)
         if guessed is None:
             raise
         info, header = guessed
-        return Patient(lines=lines, info=info, header=header, is_recognized=False)
+        return ExaminedFile(lines=lines, info=info, header=header, is_recognized=False)
 
 
-def _recognized(session: Session) -> Patient:
-    return Patient(
+def _take_recognized(session: Session) -> ExaminedFile:
+    return ExaminedFile(
         lines=session.lines, info=session.agent, header=session.header, is_recognized=True
     )
 

@@ -183,7 +183,7 @@ async def _ask_first(
 ) -> None:
     """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
     loaded = plan.loaded
-    question = await asyncio.to_thread(text.question, plan, action, ls.config, ls.places)
+    question = await asyncio.to_thread(text.ask_question, plan, action, ls.config, ls.places)
     answer = await _choose_claimed(ls, loaded, claim, question, MessageType.Info)
     if answer == question.buttons[0]:
         is_prune = isinstance(plan, Pruning)
@@ -244,7 +244,7 @@ async def _choose_claimed(
 
 
 async def _warn(ls: UllageServer, loaded: Loaded, reason: str) -> None:
-    say(ls, text.warned(loaded, reason))
+    say(ls, text.warning_text(loaded, reason))
 
 
 def _warn_once(ls: UllageServer, loaded: Loaded, cause: str, message: str) -> None:
@@ -286,7 +286,7 @@ def plan_writable_pruning(loaded: Loaded) -> Pruning | None:
 async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
     """Tell of a change by one message, from which it can be taken back."""
     refresh_lists(ls, "sessions", "checkpoints", "memory")
-    message = text.done(plan, made)
+    message = text.done_text(plan, made)
     buttons = (text.UNDO, text.VIEW) if ls.shows_documents else (text.UNDO,)
     try:
         answer = await choose(ls, message, *buttons)
@@ -312,12 +312,12 @@ async def _plan_now(
         lambda: load(reopen(asked.session), ls.config, ls.places, ls.worker.count_tokens)
     )
     if len(now.context.compactions) != len(asked.context.compactions):
-        say(ls, text.compacted_since(now), MessageType.Info)
+        say(ls, text.compacted_text(now), MessageType.Info)
         return None
     if request is None:
         pruning = await asyncio.to_thread(plan_writable_pruning, now)
         if pruning is None:
-            say(ls, text.nothing_to_prune(now), MessageType.Info)
+            say(ls, text.unprunable_text(now), MessageType.Info)
         return pruning
     plan = await plan_with_progress(ls, now, request)
     if isinstance(plan, Unneeded):

@@ -46,7 +46,7 @@ def nudge(
     )
 
 
-def question(plan: Plan | Pruning, action: Ask, config: Config, places: Places) -> Question:
+def ask_question(plan: Plan | Pruning, action: Ask, config: Config, places: Places) -> Question:
     """Ask whether to make what is due, with the figures of our own rules; the first says yes."""
     advice = "" if action.advice is None else f" ({action.advice})"
     head, gain = f"{_used(plan.loaded)}. Ullage would", f"{gain_text(plan)}.{advice}"
@@ -65,7 +65,7 @@ def question(plan: Plan | Pruning, action: Ask, config: Config, places: Places) 
     )
 
 
-def done(plan: Plan | Pruning, made: Made) -> str:
+def done_text(plan: Plan | Pruning, made: Made) -> str:
     verb = "Pruned" if isinstance(plan, Pruning) else "Compacted"
     checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
     notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
@@ -79,15 +79,15 @@ def tell_way_on(resume_command: str, *, is_elsewhere: bool) -> str:
     return f" Go on with: {resume_command}" if is_elsewhere else ""
 
 
-def compacted_since(loaded: Loaded) -> str:
+def compacted_text(loaded: Loaded) -> str:
     return f"{_used(loaded)}: it was compacted or taken back meanwhile, nothing is done now."
 
 
-def nothing_to_prune(loaded: Loaded) -> str:
+def unprunable_text(loaded: Loaded) -> str:
     return f"{_used(loaded)}: there is nothing to prune any more."
 
 
-def warned(loaded: Loaded, reason: str) -> str:
+def warning_text(loaded: Loaded, reason: str) -> str:
     return f"{title_of(loaded)}: {reason}."
 
 

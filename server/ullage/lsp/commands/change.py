@@ -14,7 +14,7 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import Unneeded
 from ullage.core.gauge.gauge import short_tokens
 from ullage.errors import WriteNotSupported
-from ullage.lsp.commands.progress import cancelled, confirm, nothing_to_do, with_model
+from ullage.lsp.commands.progress import confirm, report_cancelled, report_nothing, with_model
 from ullage.lsp.convert import last_summary_uri, session_ref
 from ullage.lsp.follow import load_session, session_path, show_changed
 from ullage.lsp.protocol import Outcome, PruneArgument, SessionArgument
@@ -30,14 +30,14 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
     plan = await plan_with_progress(ls, loaded, Request())
     if plan is None:
-        return cancelled(CANCELLED)
+        return report_cancelled(CANCELLED)
     if isinstance(plan, Unneeded):
-        return nothing_to_do(plan.reason)
+        return report_nothing(plan.reason)
     if not await confirm(ls, _compact_question(plan), _COMPACT_BUTTON, "compact", loaded.path):
-        return cancelled(CANCELLED)
+        return report_cancelled(CANCELLED)
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.loaded.path)
-    return made_outcome(plan, made)
+    return report_made(plan, made)
 
 
 async def plan_with_progress(
@@ -54,7 +54,7 @@ async def plan_with_progress(
     return await with_model(ls, loaded, plan_with)
 
 
-def made_outcome(plan: Plan, made: Made) -> Outcome:
+def report_made(plan: Plan, made: Made) -> Outcome:
     """Give what is told of a compaction that was made, from a preview or without one."""
     return Outcome(
         outcome="done",
@@ -85,13 +85,13 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     )
     plan = await asyncio.to_thread(plan_pruning, loaded, request)
     if isinstance(plan, Unpruned):
-        return nothing_to_do(plan.reason)
+        return report_nothing(plan.reason)
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
     if not argument.isConfirmed and not await confirm(
         ls, _prune_question(plan), _PRUNE_BUTTON, "prune", loaded.path
     ):
-        return cancelled("Pruning cancelled.")
+        return report_cancelled("Pruning cancelled.")
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.loaded.path)
     before, after = short_tokens(plan.n_tokens_before), short_tokens(plan.n_tokens_after)
@@ -121,7 +121,7 @@ async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     path = session_path(ls, argument.session)
     plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
     if not await confirm(ls, undo_question(plan), _UNDO_BUTTON, "undo", path):
-        return cancelled("Nothing was undone.")
+        return report_cancelled("Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await show_changed(ls, path, undone.after.path)
     return Outcome(

@@ -9,7 +9,7 @@ from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text
-from ullage.lsp.commands.progress import cancelled, confirm
+from ullage.lsp.commands.progress import confirm, report_cancelled
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import show_virtual_document
@@ -72,7 +72,7 @@ async def _restore(ls: UllageServer, loaded: Loaded, saved: Found, into: Target)
         f"checkpoint restore {saved.checkpoint_id} --into {into}",
         loaded.path,
     ):
-        return cancelled("Nothing was restored.")
+        return report_cancelled("Nothing was restored.")
     restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, restored.loaded.path)
     return Outcome(

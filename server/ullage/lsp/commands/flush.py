@@ -3,7 +3,7 @@
 import asyncio
 
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
-from ullage.app.memory.report import flushed_text, lines_text
+from ullage.app.memory.report import done_text, lines_text
 from ullage.lsp.commands import progress
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
@@ -25,17 +25,17 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
 
     plan = await progress.with_progress(ls, "Looking for what is worth remembering", plan_with)
     if plan is None:
-        return progress.cancelled(CANCELLED)
+        return progress.report_cancelled(CANCELLED)
     if not plan.text:
-        return progress.nothing_to_do("nothing is new since the last flush")
+        return progress.report_nothing("nothing is new since the last flush")
     question = f"Write {lines_text(plan)} of memory to {plan.log_name}? Nothing there is changed."
     if not await progress.confirm(ls, question, BUTTON, "memory flush", loaded.path):
-        return progress.cancelled(CANCELLED)
+        return progress.report_cancelled(CANCELLED)
     done = await asyncio.to_thread(make_flush, plan, ls.places)
     await show_changed(ls, loaded.path)
     return Outcome(
         outcome="done" if done.log_path is not None else "nothing",
-        message=flushed_text(plan, done).removeprefix("✓ "),
+        message=done_text(plan, done).removeprefix("✓ "),
         session=session_ref(loaded),
         uri=uri_of(plan.log_path),
     )

@@ -20,7 +20,7 @@ from ullage.core.gauge.gauge import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp import protocol
 from ullage.lsp.commands import progress
-from ullage.lsp.commands.change import made_outcome
+from ullage.lsp.commands.change import report_made
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
@@ -72,13 +72,13 @@ async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> proto
 
     plan = await progress.with_progress(ls, "Compacting", plan_with)
     if plan is None:
-        return progress.cancelled("Compaction cancelled; the preview is kept.")
+        return progress.report_cancelled("Compaction cancelled; the preview is kept.")
     if isinstance(plan, Unneeded):
-        return progress.nothing_to_do(plan.reason)
+        return progress.report_nothing(plan.reason)
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
     ls.documents.materials.forget(preview.proposed_path)
     await show_changed(ls, preview.path, made.loaded.path)
-    return made_outcome(plan, made)
+    return report_made(plan, made)
 
 
 async def run_discard(ls: UllageServer, argument: protocol.ApplyArgument) -> protocol.Outcome:

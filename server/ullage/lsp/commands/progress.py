@@ -133,9 +133,9 @@ async def confirm(ls: UllageServer, question: str, button: str, command: str, pa
     return is_yes
 
 
-def cancelled(message: str) -> Outcome:
+def report_cancelled(message: str) -> Outcome:
     return Outcome(outcome="cancelled", message=message)
 
 
-def nothing_to_do(reason: str) -> Outcome:
+def report_nothing(reason: str) -> Outcome:
     return Outcome(outcome="nothing", message=f"Nothing to do: {reason}")

@@ -10,21 +10,21 @@ from lsprotocol.types import TextDocumentIdentifier
 
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.kind import DocumentKind
-from ullage.app.documents.outline import Outlined
+from ullage.app.documents.outline import OutlinedSession
 from ullage.lsp.convert import path_of
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
 
 
-class Params(Protocol):
+class DocumentParams(Protocol):
     """What all requests about a document say."""
 
     @property
     def text_document(self) -> TextDocumentIdentifier: ...
 
 
-P = TypeVar("P", bound=Params)
-P_contra = TypeVar("P_contra", bound=Params, contravariant=True)
+P = TypeVar("P", bound=DocumentParams)
+P_contra = TypeVar("P_contra", bound=DocumentParams, contravariant=True)
 R = TypeVar("R")
 Read: TypeAlias = Callable[[UllageServer, Path, P_contra], Awaitable[R]]
 
@@ -52,7 +52,7 @@ def answer_by_kind(
     return answer
 
 
-def of_outline(read: Callable[[Outlined, P], R], empty: R) -> Read[P, R]:
+def of_outline(read: Callable[[OutlinedSession, P], R], empty: R) -> Read[P, R]:
     """Read the lines of a transcript, in a thread."""
 
     async def read_lines(ls: UllageServer, path: Path, params: P) -> R:

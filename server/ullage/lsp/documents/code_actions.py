@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from ullage.app.documents.proposal import CheckedProposal, checked_proposal, text_fix
+from ullage.app.documents.proposal import CheckedProposal, read_checked_proposal, text_fix
 from ullage.core.documents.finding import TextFix
 from ullage.core.documents.outline import find_row_at_line
 from ullage.core.summary.preview import LOST_CODES, OUTDATED
@@ -123,7 +123,7 @@ async def _proposal_actions(
         return []
     # Of the text that is checked now, whatever is typed meanwhile.
     version = ls.documents.versions.get(path)
-    proposal = await asyncio.to_thread(checked_proposal, path, ls.surroundings())
+    proposal = await asyncio.to_thread(read_checked_proposal, path, ls.surroundings())
     if proposal is None:
         return []
     actions: list[types.CodeAction] = []

@@ -6,8 +6,8 @@ from lsprotocol import types
 
 from ullage.app.config.report import PlainValue, SettingReport, report_config
 from ullage.app.documents import outline_text
-from ullage.app.documents.instruction_size import sent_tokens
-from ullage.app.documents.outline import Outlined, answered_calls, placed_compactions
+from ullage.app.documents.instruction_size import estimate_sent_tokens
+from ullage.app.documents.outline import OutlinedSession, find_answered_calls, place_compactions
 from ullage.app.gauge.status_text import ago
 from ullage.core.config.key import Key
 from ullage.core.config.read import key_at
@@ -32,7 +32,7 @@ MAX_TOPIC_CHARS = 200
 _CHECKPOINT_ID = re.compile(r"\bcp_\d{3,9}\b")
 
 
-def transcript_hover(outlined: Outlined, params: types.HoverParams) -> types.Hover | None:
+def transcript_hover(outlined: OutlinedSession, params: types.HoverParams) -> types.Hover | None:
     row = find_row_at_line(outlined.outline, params.position.line)
     if row is None:
         return None
@@ -40,9 +40,9 @@ def transcript_hover(outlined: Outlined, params: types.HoverParams) -> types.Hov
     parts = [f"**{outline_text.KIND_NAMES[row.kind]}**{when}"]
     if row.title:
         parts.append(escape_markdown(row.title))
-    parts += [escape_markdown(call) for call in row.calls or answered_calls(outlined, row)]
+    parts += [escape_markdown(call) for call in row.calls or find_answered_calls(outlined, row)]
     if row.kind == "compaction":
-        for placed in placed_compactions(outlined):
+        for placed in place_compactions(outlined):
             if placed.row is row:
                 parts += _compaction_parts(outlined, placed.compaction)
     lines = (
@@ -54,7 +54,7 @@ def transcript_hover(outlined: Outlined, params: types.HoverParams) -> types.Hov
     return _hover(parts)
 
 
-def _compaction_parts(outlined: Outlined, compaction: Compaction) -> list[str]:
+def _compaction_parts(outlined: OutlinedSession, compaction: Compaction) -> list[str]:
     loss = noted_loss(compaction.details)
     lines = outline_text.summary_lines(outlined, compaction)
     return [
@@ -152,7 +152,7 @@ def section_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | N
         f"About {section.n_tokens:,} tokens with all below it: {share:.0%} of this file,"
         f" which has about {n_all:,}."
     )
-    least, most = sent_tokens(file.path, file.text, file.around)
+    least, most = estimate_sent_tokens(file.path, file.text, file.around)
     if least < n_all:
         some = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         text += f" Only {some} of them are in a request: the rest is cut off."

@@ -10,9 +10,9 @@ from lsprotocol.types import CodeLens, CodeLensParams, Command
 from ullage.app.change.preview import saved_text
 from ullage.app.documents.instruction_size import sent_text, size_text
 from ullage.app.documents.instructions import is_index
-from ullage.app.documents.outline import Outlined, PlacedCompaction, placed_compactions
+from ullage.app.documents.outline import OutlinedSession, PlacedCompaction, place_compactions
 from ullage.app.documents.outline_text import change_text, hint_text, hint_tooltip
-from ullage.app.documents.proposal import CheckedProposal, checked_proposal
+from ullage.app.documents.proposal import CheckedProposal, read_checked_proposal
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.instructions import cut_text_sections, estimate_text
 from ullage.core.documents.outline import list_rows_between
@@ -46,11 +46,11 @@ async def transcript_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> 
     offered = await offered_commands(ls, loaded)
     head = [_lens(command) for command in _head(loaded, offered)]
     # Without an outline, as of a database, there are those of the first line alone.
-    placed = () if outlined is None else await asyncio.to_thread(placed_compactions, outlined)
+    placed = () if outlined is None else await asyncio.to_thread(place_compactions, outlined)
     return head + [
         _lens(command, compaction.row.line)
         for compaction in placed
-        for command in _of_compaction(loaded, compaction, offered)
+        for command in _offer_compaction(loaded, compaction, offered)
     ]
 
 
@@ -61,7 +61,7 @@ def _head(loaded: Loaded, offered: frozenset[str]) -> Iterator[Command]:
             yield Command(title, command, arguments=[{"session": str(loaded.path)}])
 
 
-def _of_compaction(
+def _offer_compaction(
     loaded: Loaded, placed: PlacedCompaction, offered: frozenset[str]
 ) -> Iterator[Command]:
     compaction = placed.compaction
@@ -78,13 +78,13 @@ async def checkpoint_lenses(ls: UllageServer, path: Path, params: CodeLensParams
     can_show, may_write = ls.can_show_text, ls.may_write
 
     def read(file: SmallFile, _: CodeLensParams) -> list[CodeLens]:
-        commands = _of_checkpoint(file, can_show=can_show, may_write=may_write)
+        commands = _offer_checkpoint(file, can_show=can_show, may_write=may_write)
         return [_lens(command) for command in commands]
 
     return await of_text(read, [])(ls, path, params)
 
 
-def _of_checkpoint(file: SmallFile, *, can_show: bool, may_write: bool) -> Iterator[Command]:
+def _offer_checkpoint(file: SmallFile, *, can_show: bool, may_write: bool) -> Iterator[Command]:
     """Offer what the command line does with a checkpoint; nothing on one that cannot be read."""
     try:
         meta = load(file.text.encode("utf-8", "replace")).meta
@@ -128,13 +128,13 @@ def memory_lenses(file: SmallFile, params: CodeLensParams) -> list[CodeLens]:
 
 async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> list[CodeLens]:
     """Say above a proposal what it saves and keeps, and offer what can be done with it."""
-    proposal = await asyncio.to_thread(checked_proposal, path, ls.surroundings())
+    proposal = await asyncio.to_thread(read_checked_proposal, path, ls.surroundings())
     if proposal is None:
         return []
-    return [_lens(command) for command in _of_proposal(ls, proposal, path)]
+    return [_lens(command) for command in _offer_proposal(ls, proposal, path)]
 
 
-def _of_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
+def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
     note, checked = proposal.preview.note, proposal.checked
     is_too_long = path in ls.documents.too_long
     if ls.may_write:
@@ -172,7 +172,9 @@ MAX_HINTS = 500
 """Editors ask for what is visible; of one that asks for more, the last lines count (chosen)."""
 
 
-def transcript_hints(outlined: Outlined, params: types.InlayHintParams) -> list[types.InlayHint]:
+def transcript_hints(
+    outlined: OutlinedSession, params: types.InlayHintParams
+) -> list[types.InlayHint]:
     first, last = params.range.start.line, params.range.end.line
     # They stand before the line: an entry is longer than any screen is wide.
     return [

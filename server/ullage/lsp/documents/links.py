@@ -6,7 +6,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from ullage.app.documents.checkpoint_check import key_extent
-from ullage.app.documents.outline import transcript_targets
+from ullage.app.documents.outline import find_targets
 from ullage.core.documents.mentioned_paths import find_mentions
 from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
@@ -33,7 +33,7 @@ async def transcript_links(
             target=uri_of(target.path),
             tooltip=target.tooltip,
         )
-        for target in await asyncio.to_thread(transcript_targets, outlined, ls.places)
+        for target in await asyncio.to_thread(find_targets, outlined, ls.places)
     ]
 
 

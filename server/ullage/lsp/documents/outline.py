@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from ullage.app.documents.outline import Outlined, lines_of, outline_of
+from ullage.app.documents.outline import OutlinedSession, lines_of, outline_of
 from ullage.app.sessions.load import Loaded
 from ullage.errors import UllageError
 from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer
 
 
-async def read_outline(ls: UllageServer, path: Path) -> Outlined | None:
+async def read_outline(ls: UllageServer, path: Path) -> OutlinedSession | None:
     """Give the outline of a transcript as it is now; None where it cannot be read."""
     await refresh(ls, path)
     async with ls.outline_locks[path]:
@@ -29,7 +29,7 @@ async def read_outline(ls: UllageServer, path: Path) -> Outlined | None:
         return outlined
 
 
-def _keep(ls: UllageServer, path: Path, outlined: Outlined | None) -> None:
+def _keep(ls: UllageServer, path: Path, outlined: OutlinedSession | None) -> None:
     """Keep an outline while its transcript is open, or is the one that the gauge shows."""
     outlines, wanted = ls.documents.outlines, {*ls.documents.open_uris, ls.gauge_path()}
     for unwanted in (path, *outlines.keys() - wanted):

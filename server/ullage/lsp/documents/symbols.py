@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from lsprotocol import types
 
-from ullage.app.documents.outline import Outlined, placed_compactions
+from ullage.app.documents.outline import OutlinedSession, place_compactions
 from ullage.app.documents.outline_text import change_text
 from ullage.core.documents.in_context import Presence, find_presence
 from ullage.core.documents.outline import Row, Section, cut_sections, find_row_at_offset
@@ -17,10 +17,10 @@ _DETAILS: Mapping[Presence, str] = {"replaced": "compacted away", "left": "left"
 
 
 def transcript_symbols(
-    outlined: Outlined, _: types.DocumentSymbolParams
+    outlined: OutlinedSession, _: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol]:
     changes = {
-        placed.row.offset: change_text(placed.compaction) for placed in placed_compactions(outlined)
+        placed.row.offset: change_text(placed.compaction) for placed in place_compactions(outlined)
     }
     symbols: list[types.DocumentSymbol] = []
     n_left = MAX_SYMBOLS
@@ -45,7 +45,7 @@ def _compaction(row: Row, change: str | None) -> types.DocumentSymbol:
     )
 
 
-def _turn(outlined: Outlined, section: Section, max_calls: int) -> types.DocumentSymbol:
+def _turn(outlined: OutlinedSession, section: Section, max_calls: int) -> types.DocumentSymbol:
     """Make the symbol of a turn; what is not in the context any more shows no calls."""
     where = find_presence(section.head, outlined.standing)
     is_shown = where not in _DETAILS
@@ -83,7 +83,9 @@ MAX_FOLDS = 5_000
 """VS Code shows no more (`editor.foldingMaximumRegions`); the newest turns count."""
 
 
-def transcript_folds(outlined: Outlined, _: types.FoldingRangeParams) -> list[types.FoldingRange]:
+def transcript_folds(
+    outlined: OutlinedSession, _: types.FoldingRangeParams
+) -> list[types.FoldingRange]:
     refs = outlined.loaded.context.compactions
     rows = (find_row_at_offset(outlined.outline, ref.offset) for ref in refs)
     regions = _regions(sorted((row for row in rows if row is not None), key=lambda row: row.line))

@@ -7,8 +7,8 @@ from typing import Final
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
-from ullage.app.gauge.history import Past, read_past, window_history
-from ullage.app.gauge.inspect import Filling, fill
+from ullage.app.gauge.history import PastContexts, read_past, window_history
+from ullage.app.gauge.inspect import WindowShares, fill
 from ullage.app.gauge.status_text import (
     ago,
     status_text,
@@ -53,14 +53,14 @@ async def publish_gauges(ls: UllageServer) -> None:
 
 async def _publish(ls: UllageServer) -> None:
     """Publish the gauge with the shares that are known; new ones follow within a second or so."""
-    loaded = _shown(ls)
+    loaded = _find_shown(ls)
     if loaded is None:
         ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
         return
     params = await asyncio.to_thread(
         _params, loaded, ls.sessions.filled, ls.places, is_restricted=ls.editor.is_restricted
     )
-    if _shown(ls) is not loaded:
+    if _find_shown(ls) is not loaded:
         # What is sent last is the newest: this one is published after whoever changed it.
         return
     ls.protocol.notify(GAUGE_NOTIFICATION, params)
@@ -70,13 +70,13 @@ async def _publish(ls: UllageServer) -> None:
 
 async def _fill(ls: UllageServer) -> None:
     """Work out what fills the window, until that is known of the session as it is."""
-    while (loaded := _shown(ls)) is not None and _is_new(ls, loaded):
+    while (loaded := _find_shown(ls)) is not None and _is_new(ls, loaded):
         ls.sessions.filled = (loaded, await asyncio.to_thread(fill, loaded))
         ls.show_gauge()
         await asyncio.sleep(PAUSE_S)
 
 
-def _shown(ls: UllageServer) -> Loaded | None:
+def _find_shown(ls: UllageServer) -> Loaded | None:
     path = ls.sessions.shown
     followed = None if path is None else ls.sessions.followed.get(path)
     return None if followed is None else followed.loaded
@@ -88,7 +88,7 @@ def _is_new(ls: UllageServer, loaded: Loaded) -> bool:
 
 def _params(
     loaded: Loaded,
-    filled: tuple[Loaded, Filling] | None,
+    filled: tuple[Loaded, WindowShares] | None,
     places: Places,
     *,
     is_restricted: bool,
@@ -106,7 +106,7 @@ def _params(
 
 def gauge_params(
     loaded: Loaded,
-    filling: Filling | None = None,
+    filling: WindowShares | None = None,
     *,
     is_automatic: bool = False,
     is_restricted: bool = False,
@@ -139,7 +139,7 @@ def _label(status: Status) -> str:
 
 def gauge_tooltip(
     loaded: Loaded,
-    filling: Filling | None,
+    filling: WindowShares | None,
     *,
     is_automatic: bool,
     is_restricted: bool = False,
@@ -190,7 +190,7 @@ def _shares(shares: tuple[Share, ...]) -> str:
     return "\n".join(("| In the window | Tokens | Share |", "|:--|--:|--:|", *lines))
 
 
-def _forecast(filling: Filling | None) -> str:
+def _forecast(filling: WindowShares | None) -> str:
     forecast = None if filling is None else filling.forecast
     if forecast is None:
         return ""
@@ -223,7 +223,9 @@ async def run_history(
     return await asyncio.to_thread(_history, loaded, past, lines)
 
 
-def _history(loaded: Loaded, past: Past, lines: Mapping[str, int]) -> protocol.HistoryResult:
+def _history(
+    loaded: Loaded, past: PastContexts, lines: Mapping[str, int]
+) -> protocol.HistoryResult:
     history, window = window_history(loaded, past), loaded.status.gauge.window.n_tokens
     return protocol.HistoryResult(
         session=session_ref(loaded),

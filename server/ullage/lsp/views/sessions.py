@@ -6,11 +6,11 @@ from datetime import datetime
 from pathlib import Path
 
 from ullage.app.checkpoint.find import Damaged, Found, list_checkpoints
-from ullage.app.documents.memory_files import MemoryFile, memory_files
+from ullage.app.documents.memory_files import MemoryFile, list_memory_files
 from ullage.app.gauge.status_text import ago, session_title
-from ullage.app.sessions.find import Brief
+from ullage.app.sessions.find import SessionBrief
 from ullage.app.sessions.load import Loaded
-from ullage.app.workspace import Family, brief, measure_all
+from ullage.app.workspace import SessionFamily, make_brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
 from ullage.core.text.prose import gist
 from ullage.lsp import protocol
@@ -31,26 +31,26 @@ async def run_sessions(
     del argument
     if ls.sessions.seen is None:
         await discover(ls)
-    followed = {path: brief(session.loaded) for path, session in ls.sessions.followed.items()}
+    followed = {path: make_brief(session.loaded) for path, session in ls.sessions.followed.items()}
     briefs, config = {**ls.sessions.briefs, **followed}, ls.config
     families = await asyncio.to_thread(
         measure_all, ls.sessions.seen or (), briefs, config, ls.places, ls.worker.count_tokens
     )
     if config is ls.config:
-        ls.sessions.briefs = {measured.path: measured for measured in _briefs(families)}
+        ls.sessions.briefs = {measured.path: measured for measured in _list_briefs(families)}
     shown, can_note = ls.gauge_path(), ls.may_write
     return protocol.SessionsResult(
         sessions=[_row(family, shown, can_note=can_note) for family in families]
     )
 
 
-def _briefs(families: tuple[Family, ...]) -> Iterator[Brief]:
+def _list_briefs(families: tuple[SessionFamily, ...]) -> Iterator[SessionBrief]:
     for family in families:
         yield family.brief
-        yield from _briefs(family.subagents)
+        yield from _list_briefs(family.subagents)
 
 
-def _row(family: Family, shown: Path | None, *, can_note: bool) -> protocol.SessionRow:
+def _row(family: SessionFamily, shown: Path | None, *, can_note: bool) -> protocol.SessionRow:
     session, gauge = family.brief, family.brief.gauge
     title = session_title(session.agent, session.session_id)
     used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
@@ -83,7 +83,7 @@ def _row(family: Family, shown: Path | None, *, can_note: bool) -> protocol.Sess
 
 async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> protocol.MemoryResult:
     is_single = len(ls.workspace_folders()) <= 1
-    files = await asyncio.to_thread(memory_files, ls.surroundings())
+    files = await asyncio.to_thread(list_memory_files, ls.surroundings())
     has_session = bool(argument.session or ls.gauge_path())
     return protocol.MemoryResult(
         rows=[_memory_row(file, is_single=is_single) for file in files],
@@ -115,7 +115,7 @@ def _checkpoints(loaded: Loaded, places: Places) -> CheckpointsResult:
     listing = list_checkpoints(loaded.session, places)
     ids = [entry.checkpoint_id for entry in listing.found]
     rows = [_checkpoint_row(entry, ids) for entry in listing.found]
-    rows += [_damaged(damaged) for damaged in listing.damaged]
+    rows += [_damaged_row(damaged) for damaged in listing.damaged]
     rows.sort(key=lambda row: int(row.checkpoint.removeprefix("cp_")), reverse=True)
     return CheckpointsResult(session=session_ref(loaded), rows=rows)
 
@@ -124,7 +124,7 @@ def _checkpoint_row(entry: Found, ids: list[str]) -> CheckpointRow:
     """Make the row of one of the checkpoints that can be read; the latest is the first of `ids`."""
     meta, working = entry.checkpoint.meta, entry.checkpoint.working
     name, topic, is_latest = entry.checkpoint_id, working.topic, entry.checkpoint_id == ids[0]
-    written, used = _written(meta.created_at), f"{meta.token_usage.utilization:.0%}"
+    written, used = _age_text(meta.created_at), f"{meta.token_usage.utilization:.0%}"
     about = f" · {escape_markdown(topic)}" if topic else ""
     parts = [
         f"**{escape_markdown(name)}**{about}",
@@ -149,7 +149,7 @@ def _checkpoint_row(entry: Found, ids: list[str]) -> CheckpointRow:
     )
 
 
-def _damaged(damaged: Damaged) -> CheckpointRow:
+def _damaged_row(damaged: Damaged) -> CheckpointRow:
     return CheckpointRow(
         checkpoint=damaged.checkpoint_id,
         path=str(damaged.path),
@@ -160,7 +160,7 @@ def _damaged(damaged: Damaged) -> CheckpointRow:
     )
 
 
-def _written(created_at: str) -> str:
+def _age_text(created_at: str) -> str:
     """Tell how long ago a checkpoint was written; a user may have written another time."""
     try:
         return ago(round(datetime.fromisoformat(created_at).timestamp() * 1000))

@@ -48,10 +48,10 @@ def window_result(loaded: Loaded, lines: Mapping[str, int]) -> protocol.WindowRe
     inspection = inspect(loaded, 0)
     window = loaded.status.gauge.window.n_tokens
     facts = _EntryFacts(
-        window=window, lines=lines, prunable=_prunable(loaded), pinnable=_pinnable(loaded)
+        window=window, lines=lines, prunable=_list_prunable(loaded), pinnable=_list_pinnable(loaded)
     )
     rows = [
-        _category(share, _largest_of(inspection, share.category), facts)
+        _category(share, _list_largest(inspection, share.category), facts)
         for share in inspection.breakdown.shares
     ]
     rows += [_advice(number, advice) for number, advice in enumerate(inspection.advice)]
@@ -63,7 +63,7 @@ def window_result(loaded: Loaded, lines: Mapping[str, int]) -> protocol.WindowRe
     )
 
 
-def _prunable(loaded: Loaded) -> dict[str, str]:
+def _list_prunable(loaded: Loaded) -> dict[str, str]:
     """Give what `ullage.prune` takes for each entry that can be pruned in part."""
     if loaded.policy.is_read_only:
         return {}
@@ -72,7 +72,7 @@ def _prunable(loaded: Loaded) -> dict[str, str]:
     return {item.replacement.entry_id: item.item_id for item in reversed(plan.items)}
 
 
-def _pinnable(loaded: Loaded) -> frozenset[str]:
+def _list_pinnable(loaded: Loaded) -> frozenset[str]:
     if loaded.policy.is_read_only:
         return frozenset()
     return frozenset(
@@ -82,7 +82,7 @@ def _pinnable(loaded: Loaded) -> frozenset[str]:
     )
 
 
-def _largest_of(inspection: Inspection, category: str) -> list[tuple[str, EntryTokens]]:
+def _list_largest(inspection: Inspection, category: str) -> list[tuple[str, EntryTokens]]:
     """List the largest entries of a category, each with a key that no other has."""
     seen: Counter[str] = Counter()
     keyed: list[tuple[str, EntryTokens]] = []
