@@ -8,13 +8,7 @@ import msgspec
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
-from ullage.app.sessions.find import (
-    SeenSession,
-    SessionBrief,
-    find_running_ids,
-    list_subagents,
-    see_session,
-)
+from ullage.app.sessions import find
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
@@ -28,7 +22,7 @@ MAX_SUBAGENTS = 10
 class SessionFamily(msgspec.Struct, frozen=True, kw_only=True):
     """A session and its subagents."""
 
-    brief: SessionBrief
+    brief: find.SessionBrief
     is_live: bool
     is_automatic: bool
     """Whether it is compacted by itself."""
@@ -36,14 +30,14 @@ class SessionFamily(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_all(
-    seen: Iterable[SeenSession],
-    briefs: Mapping[Path, SessionBrief],
+    seen: Iterable[find.SeenSession],
+    briefs: Mapping[Path, find.SessionBrief],
     config: Config,
     places: Places,
     count_text: CountText,
 ) -> tuple[SessionFamily, ...]:
     """Measure sessions and their subagents; what is in `briefs` and unchanged is not read again."""
-    running = find_running_ids(places)
+    running = find.find_running_ids(places)
 
     def family(session: Session, *, is_live: bool) -> SessionFamily | None:
         measured = briefs.get(session.path)
@@ -64,8 +58,8 @@ def measure_all(
         )
 
     def children(session: Session) -> Iterator[SessionFamily]:
-        for child in islice(list_subagents(session, places), MAX_SUBAGENTS):
-            member = family(child, is_live=see_session(child, running).is_live)
+        for child in islice(find.list_subagents(session, places), MAX_SUBAGENTS):
+            member = family(child, is_live=find.see_session(child, running).is_live)
             if member is not None:
                 yield member
 
@@ -73,9 +67,9 @@ def measure_all(
     return tuple(measured for measured in families if measured is not None)
 
 
-def make_brief(loaded: Loaded) -> SessionBrief:
+def make_brief(loaded: Loaded) -> find.SessionBrief:
     header, status = loaded.session.header, loaded.status
-    return SessionBrief(
+    return find.SessionBrief(
         agent=header.known_agent,
         session_id=header.session_id,
         path=loaded.path,
