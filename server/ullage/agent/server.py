@@ -191,7 +191,7 @@ def _read(
 def _write(
     stdout: BinaryIO, answers: "queue.SimpleQueue[bytes | None]", put: Callable[[None], None]
 ) -> None:
-    """Write answers in a thread of its own: a client that does not read holds up nobody."""
+    """Write answers in a thread of its own: a client that does not read holds up no other."""
     try:
         while (line := answers.get()) is not None:
             stdout.write(line)

@@ -61,7 +61,7 @@ def uninstall(agent: str, dry_run: bool, yes: bool, as_json: bool) -> None:
 def _carry_out(
     plan: "InstallPlan", places: Places, *, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
-    """Show a plan, ask, make it, tell of it."""
+    """Show a plan, ask, make it, report it."""
     from ullage.app.install.plan import make
     from ullage.app.install.text import done_text, plan_lines, question, report_plan
 

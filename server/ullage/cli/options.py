@@ -70,7 +70,7 @@ def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
 
 
 def current_config(window: int | None, places: Places) -> Config:
-    """Load the configuration of the working folder; tell of what does not count in it."""
+    """Load the configuration of the working folder; report what does not count in it."""
     flags = {} if window is None else {"--window": ("contextWindow", window)}
     config = load_config(places, workspace=places.cwd, flags=flags)
     n_ignored = sum(not finding.is_used for finding in config.findings)

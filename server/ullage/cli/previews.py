@@ -1,4 +1,4 @@
-"""Changes on the command line: shown first, asked about, then made and told of."""
+"""Changes on the command line: shown, confirmed, made and reported."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ TRIES = 3
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """A planned change as it is shown, and what is told when it was made."""
+    """A planned change as it is shown, and what is reported once it is made."""
 
     name: str
     """What is done, to begin a sentence with."""
@@ -80,7 +80,7 @@ def run_with_replans(run: Callable[[], None]) -> None:
 def carry_out(
     preview: Preview, make: Callable[[], Made], *, is_dry_run: bool, asks: bool, as_json: bool
 ) -> Literal["shown", "declined"] | Made:
-    """Show a planned change, ask, make it, tell of it."""
+    """Show a planned change, ask, make it, report it."""
     if is_dry_run or not as_json:
         answer(preview.text, preview.report, as_json)
     if is_dry_run:

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 async def refresh_session(ls: UllageServer, change: SessionChange) -> None:
-    """Have asked for again what shows a session that was read anew."""
+    """Have the client request again what shows a session that was reread."""
     if change.after is None:
         return
     if ls.client_workspace.text_document_content is not None:

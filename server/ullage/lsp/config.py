@@ -16,7 +16,7 @@ from ullage.store.config.files import config_stamps
 from ullage.store.files.places import Places
 
 SECTION = "ullage"
-"""Where an editor that has settings of many servers keeps ours."""
+"""Where an editor keeps Ullage's settings among those of other servers."""
 TRUST_OPTION = "isTrusted"
 """Of the initialization options: whether the user trusts the workspace."""
 OUTCOMES_OPTION = "showsOutcomes"
@@ -59,14 +59,14 @@ async def did_change_configuration(
 
 
 async def look_at_config(ls: UllageServer) -> None:
-    """Load the configuration anew where one of its files changed."""
+    """Reload the configuration if one of its files changed."""
     stamps = await asyncio.to_thread(config_stamps, ls.places, ls.workspace_folders())
     if stamps != ls.config_stamps:
         await reload_config(ls)
 
 
 async def reload_config(ls: UllageServer) -> None:
-    """Load what is configured, and look anew at what is open where that is something else."""
+    """Load the configuration; if it changed, check the open documents again."""
     before = ls.config
     await _load(ls)
     if ls.config is not before:
@@ -75,7 +75,7 @@ async def reload_config(ls: UllageServer) -> None:
 
 
 async def _load(ls: UllageServer) -> None:
-    """Load what is configured; sessions are measured anew where that is something else."""
+    """Load the configuration; if it changed, measure the sessions again."""
     # One at a time: what was said last is what counts.
     async with ls.config_lock:
         # Looked at before they are read: what is written in between is read at the next look.

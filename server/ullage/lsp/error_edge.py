@@ -40,7 +40,7 @@ def answer_errors(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T
 def log_faults(
     work: Callable[P, Coroutine[None, None, None]],
 ) -> Callable[P, Coroutine[None, None, None]]:
-    """Log what goes wrong in work of the server's own, which nobody waits for."""
+    """Log what goes wrong in background work of the server."""
 
     @functools.wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> None:

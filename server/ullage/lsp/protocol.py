@@ -65,14 +65,14 @@ class GaugeParams:
 
 @frozen(kw_only=True)
 class ChangedParams:
-    """What a client that shows it should ask for anew."""
+    """What a client that shows it should request again."""
 
     what: list[Literal["sessions", "checkpoints", "memory"]]
 
 
 @frozen(kw_only=True)
 class SessionArgument:
-    """The session that is meant; None is the one that the gauge shows."""
+    """The session; None is the one that the gauge shows."""
 
     session: str | None = None
 

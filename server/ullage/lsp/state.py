@@ -41,7 +41,7 @@ ListName: TypeAlias = Literal["sessions", "checkpoints", "memory"]
 
 @dataclass
 class Editor:
-    """What the client told of itself and of its user."""
+    """What the client said about itself and its user."""
 
     options: dict[str, object] = field(default_factory=dict)
     """Settings that hold from the start to the end."""
@@ -62,7 +62,7 @@ class Documents:
     open_uris: dict[Path, str] = field(default_factory=dict)
     """Transcripts, by the URI that the editor uses for them."""
     small_uris: dict[Path, str] = field(default_factory=dict)
-    """The other documents of ours."""
+    """The other documents that Ullage handles."""
     texts: dict[Path, str] = field(default_factory=dict)
     """Small documents as they are typed, where the client sends that; never a transcript."""
     versions: dict[Path, int] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Sessions:
     is_gauge_old: asyncio.Event = field(default_factory=asyncio.Event)
     """Set where the gauge is to be published again."""
     changed_lists: set[ListName] = field(default_factory=set)
-    """What the client is to be told of soon."""
+    """What the client will soon be told about."""
     checkpoint_tokens: dict[Path, int] = field(default_factory=dict)
     """How full those were that a checkpoint was written of by itself."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class Sessions:
 
 @dataclass(frozen=True)
 class SessionChange:
-    """A transcript that was read anew, or that cannot be read any more."""
+    """A transcript that was read again, or can no longer be read."""
 
     path: Path
     before: FollowedSession | None

@@ -80,7 +80,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
     def _prepare(self, request: httpx2.Request) -> None:
-        """Put the key into a request to its origin alone, and take out what is nobody's matter."""
+        """Put the key into requests to its origin alone, and drop what it need not see."""
         origin = origin_of(str(request.url))
         if check_origin(origin) != self._origin:
             raise EndpointRefused(f"a request would have left {self._origin}: not sent")

@@ -80,7 +80,7 @@ class FindingReport(msgspec.Struct, frozen=True, kw_only=True):
     replacement: str | None
     """What to put there instead, where it is known."""
     is_used: bool
-    """Whether the value counts all the same."""
+    """Whether the value counts anyway."""
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):

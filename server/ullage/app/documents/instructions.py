@@ -160,7 +160,7 @@ def _cut_findings(
 def find_duplicate_text(
     path: Path, text: str, around: Surroundings, positions: Positions
 ) -> Iterator[DocumentFinding]:
-    """Find what an agent has been told already when it comes to a statement."""
+    """Find statements that an agent has already read."""
     own = read_statements(text)
     others = list(load_before(path, text, around).items())
     duplicates = find_duplicates(own, [read_statements(other_text) for _, other_text in others])
@@ -178,7 +178,7 @@ def find_duplicate_text(
 
 
 def _join_runs(duplicates: Sequence[Duplicate], text: str) -> Iterator[tuple[Duplicate, ...]]:
-    """Put together what is told once: duplicates that follow each other, of one other file."""
+    """Join duplicates that follow each other in one other file: they are reported once."""
     run: list[Duplicate] = []
     for duplicate in duplicates:
         last = run[-1] if run else None

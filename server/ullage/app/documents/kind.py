@@ -49,7 +49,7 @@ _CHECKPOINT_NAME = re.compile(r"cp_[0-9]{3,}\.yaml")
 
 
 def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> DocumentKind | None:
-    """Tell what a file is; None for one that is not ours to look at.
+    """Classify a file by its path; None for one that Ullage does not handle.
 
     What agents load by its name from any folder is so in any. All else is what it is only where
     it counts: in an agent's folder, or at the top of a workspace.

@@ -23,7 +23,7 @@ N_LARGEST = 25
 """Entries that a breakdown lists; a document has more room than a terminal (chosen)."""
 
 LoadSession: TypeAlias = Callable[[str | None], Loaded]
-"""Gives the session that is named, or the one that is meant where none is.
+"""Gives the session that is named, or the default one.
 
 Raises:
     InputError: there is none, or none that can be read.

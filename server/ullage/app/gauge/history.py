@@ -69,7 +69,7 @@ class EndedContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PastContexts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session's compactions ended: it stays as it is, however the session goes on."""
+    """What a session's compactions ended: it no longer changes."""
 
     session_id: str
     ended: Mapping[CompactionRef, EndedContext]

@@ -97,7 +97,7 @@ def plan_install(name: str, places: Places) -> InstallPlan:
 
 
 def plan_uninstall(name: str, places: Places) -> InstallPlan:
-    """Plan to take back all that is ours in an agent, and nothing else.
+    """Plan to remove everything of Ullage from an agent, and nothing else.
 
     Raises:
         Unreadable: a file of the agent is not what it should be.
@@ -288,7 +288,7 @@ def take_back(agent: agents.LocalTarget, file: AgentFile, before: Before | None)
 
 
 def is_installed(agent: agents.LocalTarget, file: AgentFile) -> bool:
-    """Whether there is anything of ours in the settings, by this interpreter or another."""
+    """Whether the settings hold anything of Ullage, by this interpreter or another."""
     return take_back(agent, file, None) != text_of(agent, file)
 
 

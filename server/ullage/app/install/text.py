@@ -142,7 +142,7 @@ def report_install_states(standings: tuple[InstallState, ...]) -> InstallStatesR
 
 
 def _list_shown(plan: InstallPlan) -> tuple[FileChange, ...]:
-    """List what changes in the agent's folders; the receipt is our own affair."""
+    """List what changes in the agent's folders; the receipt is left out."""
     if not plan.is_needed:
         return ()
     return (*plan.programs, *(() if plan.settings is None else (plan.settings,)))

@@ -366,7 +366,7 @@ async def _pick(loaded: Loaded, config: Config, model: ModelUse, written: str, d
 
 
 def _mask_items(loaded: Loaded) -> tuple[ContextItem, ...]:
-    """Give the messages without secrets; earlier summaries tell of epochs with their own flush."""
+    """Give the messages without secrets; earlier summaries cover epochs with their own flush."""
     items = (item for item in loaded.context.items if item.category != "summary")
     return mask_items(items, loaded.known_secrets)
 

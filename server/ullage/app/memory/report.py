@@ -69,7 +69,7 @@ def flush_text(plan: FlushPlan) -> str:
 
 
 def flush_lines(plan: FlushPlan | None) -> list[str]:
-    """Give the lines of a preview that tell of a flush; none where nothing is written or wrong."""
+    """Give a preview's lines about a flush; none where nothing is written or wrong."""
     if plan is None:
         return []
     lines = [f"Note: {note}" for note in plan.notes]

@@ -86,9 +86,9 @@ class PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
 async def prepare_request(
     session: RuntimeSession, progress: SessionProgress, messages: RequestMessages
 ) -> PreparedRequest:
-    """Decide what is done before a request, and do what is ours to do.
+    """Decide what is done before a request, and do Ullage's part.
 
-    What the disk or a model does not allow is noted: the request goes out all the same.
+    What the disk or a model does not allow is noted: the request goes out anyway.
     """
     request = await asyncio.to_thread(_Request, session, progress, messages)
     await asyncio.to_thread(request.restore_state)
@@ -187,7 +187,7 @@ class _Request:
         self._notes += flushed.notes
 
     def ask(self) -> None:
-        """Ask the runtime for what is not ours to do."""
+        """Ask the runtime for its part."""
         action = self._plan.action
         if isinstance(action, Compact | Ask | Warn):
             self._steps.append(action)

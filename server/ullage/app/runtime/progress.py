@@ -1,6 +1,6 @@
 """What the calls so far left behind in a session whose runtime holds its messages.
 
-One value, made anew by each call: every part has its transitions below it.
+One value, replaced by each call: every part has its transitions below it.
 """
 
 import msgspec

@@ -33,7 +33,7 @@ MIN_ID_CHARS = 4
 KNOWN_HEADERS = 8192
 """Headers that are remembered: they are looked at again and again, and never change (chosen)."""
 MAX_SESSIONS = 20
-"""Of a folder, the newest: what is older nobody watches (chosen)."""
+"""Of a folder, the newest: older ones are rarely watched (chosen)."""
 MAX_LIVE = 10
 N_NEWEST = 3
 """Followed though none of them lives, as the user may go on with one of them (chosen)."""

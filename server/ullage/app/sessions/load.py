@@ -48,7 +48,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(session: Session, places: Places) -> Reading:
-    """Read a session's context, by the help of what is known of the file from before."""
+    """Read a session's context, using the index kept from the last time."""
     lines = session.lines
     index = read_index(lines, places) if isinstance(lines, FileLines) else EMPTY_INDEX
     reading = session.agent.read_context(lines, session.header, index)
@@ -63,7 +63,7 @@ def load(
     places: Places,
     count_text: CountText = count_tokens,
 ) -> Loaded:
-    """Read a session's context and measure it; texts without a kept count are counted anew."""
+    """Read a session's context and measure it; texts without a kept count are counted again."""
     reading = read(session, places)
     count = counts_for(reading.context.model, places, count_text)
     return measure_reading(session, reading, config, count, SessionSecrets(session.header, places))

@@ -75,7 +75,7 @@ def done_text(plan: Plan | Pruning, made: Made) -> str:
 
 
 def tell_way_on(resume_command: str, *, is_elsewhere: bool) -> str:
-    """Tell the command that goes on with a session whose file is another one now."""
+    """Give the command that continues a session in its new file."""
     return f" Go on with: {resume_command}" if is_elsewhere else ""
 
 

@@ -55,7 +55,7 @@ async def plan_with_progress(
 
 
 def report_made(plan: Plan, made: Made) -> Outcome:
-    """Give what is told of a compaction that was made, from a preview or without one."""
+    """Report a compaction that was made, from a preview or without one."""
     return Outcome(
         outcome="done",
         message=made_text(plan, made),

@@ -1,4 +1,4 @@
-"""The preview of a compaction: made, shown, applied, made anew, discarded."""
+"""The preview of a compaction: made, shown, applied, regenerated, discarded."""
 
 import asyncio
 from pathlib import Path
@@ -45,7 +45,7 @@ async def run_preview(
 async def run_regenerate(
     ls: UllageServer, argument: protocol.RegenerateArgument
 ) -> protocol.PreviewResult:
-    """Make a preview anew, in the same files; the focus stays if none is named."""
+    """Regenerate a preview, in the same files; the focus stays if none is named."""
     before = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     note = before.note
     focus = note.focus if argument.focus is None else argument.focus

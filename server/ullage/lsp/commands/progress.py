@@ -24,7 +24,7 @@ from ullage.summary.request import Progress, Stage
 
 T = TypeVar("T")
 Report: TypeAlias = Callable[[Progress], None]
-"""Tells the client how far a model is; silent where nobody shows it."""
+"""Tells the client how far a model is; silent if the client does not show it."""
 
 STAGES: Final[dict[Stage, str]] = {
     "part": "Summarizing",
@@ -100,7 +100,7 @@ def _is_request_cancelled() -> bool:
 
 
 async def _shown_token(ls: UllageServer) -> str | int | None:
-    """Give the client's token, else one of ours that it agreed to show."""
+    """Give the client's token, else a new one that it agreed to show."""
     given = client_token.get()
     if given is not None:
         return given

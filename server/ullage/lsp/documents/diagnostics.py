@@ -22,7 +22,7 @@ from ullage.lsp.convert import SOURCE, diagnostic_of, line_range, path_of
 from ullage.lsp.state import SessionChange, UllageServer
 
 TYPING_DELAY_S = 0.3
-"""How long nobody must have typed before a document is checked (chosen)."""
+"""How long typing must pause before a document is checked (chosen)."""
 DEPENDENTS: tuple[DocumentKind, ...] = ("instructions", "memory", "checkpoint")
 """What other files have a say in: duplicates, budgets that are shared, chains."""
 UTILIZATION_CODE = "context-utilization"

@@ -105,7 +105,7 @@ def _value(value: PlainValue) -> str:
 
 
 def checkpoint_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None:
-    """Tell of the checkpoint whose id is pointed at: when, why, how full, and about what."""
+    """Describe the checkpoint under the pointer: when, why, how full, and about what."""
     positions = Positions(file.text)
     line_start = positions.line_start(params.position.line)
     offset = _offset(positions, params) - line_start

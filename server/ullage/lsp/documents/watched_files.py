@@ -24,7 +24,7 @@ _LISTS: dict[DocumentKind, ListName] = {
 
 
 def ask_for_changes(ls: UllageServer) -> None:
-    """Ask the client to tell of changes of small files, if it lets itself be asked."""
+    """Ask the client to report changes of small files, if it supports that."""
     watching = ls.client_workspace.did_change_watched_files
     if watching is None or not watching.dynamic_registration:
         return

@@ -171,7 +171,7 @@ def gauge_tooltip(
 
 
 def _as_of(loaded: Loaded) -> str:
-    """Say when what the gauge shows was written, by the clock: a hover is not written anew."""
+    """Say when what the gauge shows was written, by the clock: a hover is not updated."""
     items = loaded.context.items
     if loaded.status.gauge.used_source == "reported":
         items = tuple(item for item in items if tells_usage(item))
