@@ -13,7 +13,7 @@ from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.config.settings import Config, Policy
 from ullage.core.transcript.tokens import estimate
 from ullage.store.files.demo import make_idle
@@ -36,7 +36,7 @@ def planned_or_not(
     config: Config = SMALL,
     request: Request | None = None,
     model: ModelUse | None = None,
-) -> Plan | Unneeded:
+) -> Plan | NoCompaction:
     return asyncio.run(
         plan_compaction(
             loaded(path, places, config),

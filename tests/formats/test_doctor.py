@@ -16,10 +16,10 @@ from ullage.formats.agent_info import AgentInfo
 from ullage.formats.examine import Examination, examine
 from ullage.formats.json_line import compact_json, decode_object
 from ullage.formats.registry import guess, recognize, records_of
-from ullage.formats.repair import Identity, Repaired, repair
+from ullage.formats.repair import CopyIdentity, RepairResult, repair
 
 NEW_ID = "019c2f00-0000-7000-8000-00000000dddd"
-IDENTITY = Identity(session_id=NEW_ID, cwd="/work/shop", timestamp="2026-02-03T12:00:00.000Z")
+IDENTITY = CopyIdentity(session_id=NEW_ID, cwd="/work/shop", timestamp="2026-02-03T12:00:00.000Z")
 
 
 def whose(data: bytes) -> tuple[AgentInfo, Header, bool]:
@@ -36,7 +36,7 @@ def look(data: bytes) -> Examination:
     return examine(MemoryLines(data), header if is_recognized else None, known, records_of(header))
 
 
-def mend(data: bytes) -> Repaired:
+def mend(data: bytes) -> RepairResult:
     known, header, _ = whose(data)
     records = records_of(header)
     assert records is not None

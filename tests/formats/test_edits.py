@@ -36,7 +36,7 @@ from ullage.core.change.edit import (
     UndoEdit,
 )
 from ullage.core.gauge.gauge import Window, measure
-from ullage.core.transcript.context import Compaction, Context, ContextItem, legal_cuts
+from ullage.core.transcript.context import Compaction, Context, ContextItem, list_cuts
 from ullage.core.transcript.entries import (
     Image,
     JsonObject,
@@ -137,7 +137,7 @@ def timestamp(number: int) -> str:
 
 def _compacted(family: Family, data: bytes, random: Random, number: int) -> Done | None:
     context = context_of(data)
-    cuts = [cut for cut in legal_cuts(context.items) if cut > 0]
+    cuts = [cut for cut in list_cuts(context.items) if cut > 0]
     if not cuts:
         return None
     cut = random.choice(cuts)

@@ -20,7 +20,7 @@ from ullage.core.transcript.entries import (
     ToolCall,
     ToolResult,
 )
-from ullage.formats.in_memory import Known, context_of_messages
+from ullage.formats.in_memory import SessionFacts, context_of_messages
 from ullage.formats.registry import message_shape
 
 
@@ -28,7 +28,7 @@ def held(
     agent: MessageFormat, messages: list[Json], entry_ids: list[str] | None = None, **known: object
 ) -> Context:
     header = Header(agent=None, session_id="s", version=0, cwd=None)
-    said = Known(header=header, n_compactions=0, **known)
+    said = SessionFacts(header=header, n_compactions=0, **known)
     return context_of_messages(message_shape(agent), messages, said, entry_ids)
 
 

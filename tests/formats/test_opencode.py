@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession, tool_part
 from profiles import examples
 from reading import essence
-from ullage.core.change.compaction import open_calls
+from ullage.core.change.compaction import list_open_calls
 from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import (
@@ -133,7 +133,7 @@ def test_a_call_and_its_result_are_messages_of_their_own(session: OpencodeSessio
     assert [item.category for item in context.items] == [
         *("assistant", "tool results", "tool results")
     ]
-    assert open_calls(context.items) == ()
+    assert list_open_calls(context.items) == ()
     results = [item.message.blocks[0] for item in context.items[1:]]
     assert [one.content for one in results if isinstance(one, ToolResult)] == [
         (Text(text="shop.py\n"),),

@@ -26,7 +26,7 @@ from session_edit_files import (
 )
 from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement, UndoEdit
 from ullage.core.gauge.gauge import Window, measure
-from ullage.core.transcript.context import Context, ContextItem, legal_cuts
+from ullage.core.transcript.context import Context, ContextItem, list_cuts
 from ullage.core.transcript.entries import Image, JsonObject, MemoryLines, ToolResult
 from ullage.errors import Refused
 from ullage.formats.agent_info import Editor
@@ -121,7 +121,7 @@ def check(family: Family, random: Random) -> Counter[str]:
 def compacted(
     family: Family, data: bytes, context: Context, random: Random, number: int
 ) -> bytes | None:
-    cuts = [cut for cut in legal_cuts(context.items) if cut > 0]
+    cuts = [cut for cut in list_cuts(context.items) if cut > 0]
     if not cuts:
         return None
     at = random.choice(cuts)

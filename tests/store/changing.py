@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from ullage.core.change.edit import Append, LineChange, NewSession, Rewrite
-from ullage.core.change.receipt import Occasion, ReceiptKind
+from ullage.core.change.receipt import ChangeReason, ReceiptKind
 
 
 def record(entry_id: str, parent_id: str | None, text: str = "") -> bytes:
@@ -45,8 +45,8 @@ def old_session(folder: Path, data: bytes = OLD, name: str = "s.jsonl") -> Path:
     return path
 
 
-def occasion(kind: ReceiptKind = "compaction", *, undoes: str | None = None) -> Occasion:
-    return Occasion(
+def occasion(kind: ReceiptKind = "compaction", *, undoes: str | None = None) -> ChangeReason:
+    return ChangeReason(
         kind=kind,
         layer="summarize",
         at="2026-01-02T03:04:05.000Z",

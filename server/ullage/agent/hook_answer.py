@@ -112,10 +112,10 @@ def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
 
     if not take_mark(hook.key, hook.places):
         return b""
-    from ullage.core.checkpoint.text import state_text
+    from ullage.core.checkpoint.text import write_state
     from ullage.store.checkpoint.working_state import read_working_state
 
-    return context_output("PostToolUse", state_text(read_working_state(hook.key, hook.places)))
+    return context_output("PostToolUse", write_state(read_working_state(hook.key, hook.places)))
 
 
 def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
@@ -161,9 +161,9 @@ def _before_compaction(hook: _Hook) -> bytes:
     checkpoint = _make_checkpoint(hook, live)
     if not hook.origin.agent.takes_steering:
         return b""
-    from ullage.core.checkpoint.text import steering_text
+    from ullage.core.checkpoint.text import write_steering
 
-    return steering_text(checkpoint, max_chars=STEERING_CHARS).encode("utf-8", "replace")
+    return write_steering(checkpoint, max_chars=STEERING_CHARS).encode("utf-8", "replace")
 
 
 def _on_resume(hook: _Hook, *, is_compacted: bool) -> bytes:

@@ -30,7 +30,7 @@ from ullage.app.runtime.request import (
 )
 from ullage.app.runtime.session import RuntimeSession, read_messages
 from ullage.app.sessions.secrets import secrets_for
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import CONTEXT_OVERFLOW, Ask, Compact, Warn
 from ullage.core.checkpoint.captured import Event, ToolEvent, events_of
 from ullage.core.transcript.entries import JsonObject
@@ -112,7 +112,7 @@ async def compact(sessions: Sessions, params: protocol.Compact) -> protocol.Comp
         done, session.progress = await write_summary(
             session.runtime, session.progress, messages, request
         )
-    if isinstance(done, Unneeded):
+    if isinstance(done, NoCompaction):
         raise Failure("nothing_to_compact", done.reason)
     return _compacted_of(done, params.entry_ids)
 

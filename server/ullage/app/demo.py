@@ -14,7 +14,7 @@ from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_line
 from ullage.store.files.demo import make_idle, scratch_session
@@ -46,7 +46,7 @@ def _steps(path: Path, places: Places) -> Iterator[DemoStep]:
         f"  what the agent would be told: {line}\n\n{written.path.read_text('utf-8').rstrip()}",
     )
     plan = asyncio.run(plan_compaction(loaded, Request(), config, places, ModelUse()))
-    if isinstance(plan, Unneeded):
+    if isinstance(plan, NoCompaction):
         raise AssertionError(plan.reason)
     yield DemoStep(command="ullage compact --dry-run", output=preview_text(plan))
     made = compact(plan, config, places)

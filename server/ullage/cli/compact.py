@@ -17,7 +17,7 @@ from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
     from ullage.app.summary.write import ModelUse
-    from ullage.core.change.compaction import Unneeded
+    from ullage.core.change.compaction import NoCompaction
     from ullage.summary.request import Progress
 
 
@@ -117,19 +117,19 @@ def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: 
 
     from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
     from ullage.cli.previews import carry_out, preview_of
-    from ullage.core.change.compaction import Unneeded
+    from ullage.core.change.compaction import NoCompaction
 
     model = _model_use(loaded, config, places)
     request = Request(layer=choices.layer, focus=choices.focus)
     plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
-    if choices.is_edited and not isinstance(plan, Unneeded):
+    if choices.is_edited and not isinstance(plan, NoCompaction):
         text = _edit(plan.summary.text)
         if not text.strip():
             click.echo("Compaction cancelled: the summary is empty.", err=True)
             return
         request = msgspec.structs.replace(request, summary=text)
         plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
-    if isinstance(plan, Unneeded):
+    if isinstance(plan, NoCompaction):
         _answer_nothing(plan, choices)
         return
     plan = asyncio.run(with_flush(plan, config, places, model))
@@ -155,7 +155,7 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
 
     from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle
     from ullage.cli.previews import carry_out, preview_of
-    from ullage.core.change.compaction import Unneeded
+    from ullage.core.change.compaction import NoCompaction
     from ullage.core.change.decision import Ask
 
     model = _model_use(loaded, config, places)
@@ -164,7 +164,7 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
     if plan is None:
         if not choices.is_dry_run:
             remember_idle(due, loaded, places)
-        _answer_nothing(Unneeded(reason=due.action.reason), choices)
+        _answer_nothing(NoCompaction(reason=due.action.reason), choices)
         return
     outcome = carry_out(
         preview_of(plan),
@@ -177,7 +177,7 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
         decline(loaded, due.layer or "full", places)
 
 
-def _answer_nothing(unneeded: "Unneeded", choices: CompactOptions) -> None:
+def _answer_nothing(unneeded: "NoCompaction", choices: CompactOptions) -> None:
     from ullage.app.change.compact_report import report_unneeded
 
     answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)

@@ -21,8 +21,8 @@ from ullage.core.transcript.entries import (
     Transcript,
 )
 from ullage.core.transcript.lineage import CompactionRef, Index
-from ullage.formats.doctor import Records
-from ullage.formats.in_memory import InMemory
+from ullage.formats.doctor import RecordRules
+from ullage.formats.in_memory import MessageShape
 from ullage.formats.reading import Reading
 
 Env: TypeAlias = Mapping[str, str]
@@ -158,8 +158,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     editor: Editor | None = None
     """None where we change no files of it."""
-    doctor: Records | None = None
-    in_memory: InMemory | None = None
+    doctor: RecordRules | None = None
+    in_memory: MessageShape | None = None
     """How its messages look in memory, where it has a shape of its own."""
     loader: InstructionLoader | None = None
 

@@ -35,7 +35,7 @@ def _never(*_: object) -> bool:
     return False
 
 
-class Records(msgspec.Struct, frozen=True, kw_only=True):
+class RecordRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a doctor must know of an agent's records."""
 
     sessions: str
@@ -82,7 +82,7 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a record goes on with the answer of the one before it."""
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class LinePiece(msgspec.Struct, frozen=True, kw_only=True):
     """A line, or a part of a line that is a record of its own."""
 
     line: int
@@ -95,7 +95,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     codes: tuple[str, ...] = ()
 
 
-def read_pieces(lines: Lines, records: Records | None) -> Iterator[Piece]:
+def read_pieces(lines: Lines, records: RecordRules | None) -> Iterator[LinePiece]:
     """Read a whole transcript; every line gives at least one piece."""
     for number, line in enumerate(lines.forward(), 1):
         yield from _pieces_of(line, number, records)
@@ -109,7 +109,7 @@ def has_valid_text(raw: bytes) -> bool:
     return True
 
 
-def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Piece]:
+def _pieces_of(line: Line, number: int, records: RecordRules | None) -> Iterator[LinePiece]:
     raw = line.raw
     codes: list[str] = []
     if number == 1 and raw.startswith(_BOM):
@@ -121,8 +121,8 @@ def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Pie
     if not has_valid_text(raw):
         codes.append("invalid-utf8")
 
-    def piece(kept: bytes, native: JsonObject | None, *more: str) -> Piece:
-        return Piece(
+    def piece(kept: bytes, native: JsonObject | None, *more: str) -> LinePiece:
+        return LinePiece(
             line=number, offset=line.offset, raw=kept, native=native, codes=(*codes, *more)
         )
 
@@ -145,7 +145,7 @@ def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Pie
             yield (
                 piece(kept, native, code)
                 if at == 0
-                else Piece(line=number, offset=line.offset, raw=kept, native=native)
+                else LinePiece(line=number, offset=line.offset, raw=kept, native=native)
             )
     elif line.is_torn:
         yield piece(b"", None, "unfinished-line")
@@ -156,7 +156,7 @@ def _pieces_of(line: Line, number: int, records: Records | None) -> Iterator[Pie
         yield piece(b"", None, "not-an-object" if is_json else "unparseable-line")
 
 
-def _records_in(raw: bytes, records: Records | None) -> tuple[list[tuple[str, JsonObject]], bool]:
+def _records_in(raw: bytes, rules: RecordRules | None) -> tuple[list[tuple[str, JsonObject]], bool]:
     """Find whole records in a line that is none, and whether nothing else is in it."""
     text = raw.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder()
@@ -172,7 +172,7 @@ def _records_in(raw: bytes, records: Records | None) -> tuple[list[tuple[str, Js
             native = json_line.as_object(value)
         except (ValueError, RecursionError):
             native, stop = None, start
-        if native is not None and (records is None or records.is_record(native)):
+        if native is not None and (rules is None or rules.is_record(native)):
             whole.append((text[start:stop], native))
             end = stop
             continue

@@ -5,15 +5,15 @@ from collections.abc import Iterable
 import msgspec
 
 from ullage.core.transcript.context import Context, ContextItem
-from ullage.core.transcript.doctor import Finding, finding, pair_faults
+from ullage.core.transcript.doctor import TranscriptFinding, finding, pair_faults
 from ullage.core.transcript.entries import Header, Lines
-from ullage.core.transcript.lineage import EMPTY_INDEX, Node, lineage_faults, path_of
+from ullage.core.transcript.lineage import EMPTY_INDEX, Node, find_lineage_faults, path_of
 from ullage.formats.agent_info import AgentInfo
-from ullage.formats.doctor import Piece, Records, read_pieces
+from ullage.formats.doctor import LinePiece, RecordRules, read_pieces
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    findings: tuple[Finding, ...]
+    findings: tuple[TranscriptFinding, ...]
     """In the order of the lines."""
     n_lines: int
     n_records: int
@@ -29,7 +29,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 def examine(
-    lines: Lines, header: Header | None, info: AgentInfo, records: Records | None
+    lines: Lines, header: Header | None, info: AgentInfo, records: RecordRules | None
 ) -> Examination:
     """Read a transcript whole; without its records' rules, lines and pairs alone are judged."""
     notes = _Notes(records)
@@ -51,8 +51,8 @@ def _always(_: ContextItem) -> bool:
 class _Notes:
     """What is found on the way; of the records only their places are held."""
 
-    def __init__(self, records: Records | None) -> None:
-        self.findings: list[Finding] = []
+    def __init__(self, records: RecordRules | None) -> None:
+        self.findings: list[TranscriptFinding] = []
         self.n_lines = 0
         self.n_records = 0
         self._records = records
@@ -60,7 +60,7 @@ class _Notes:
         self._places: list[_Place] = []
         self._place_of: dict[str, _Place] = {}
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: LinePiece) -> None:
         records = self._records
         place = _Place(piece.line, piece.offset)
         self.n_lines = piece.line
@@ -85,7 +85,7 @@ class _Notes:
             self._place_of[f"{place.offset:08x}"] = place
 
     def add_lineage(self) -> None:
-        for fault in lineage_faults(self._nodes):
+        for fault in find_lineage_faults(self._nodes):
             entry_id = self._nodes[fault.at].entry_id
             self._note((fault.code,), self._places[fault.at], entry_id=entry_id)
 

@@ -17,7 +17,7 @@ from ullage.formats.reading import calls_in
 _ID_BYTES = 8
 
 
-class InMemory(msgspec.Struct, frozen=True, kw_only=True):
+class MessageShape(msgspec.Struct, frozen=True, kw_only=True):
     """How messages look in memory."""
 
     runtimes: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class InMemory(msgspec.Struct, frozen=True, kw_only=True):
     """Puts placeholders into a message; the rest stays as it is."""
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of messages in memory beside what stands in them."""
 
     header: Header
@@ -52,9 +52,9 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def context_of_messages(
-    shape: InMemory,
+    shape: MessageShape,
     messages: Sequence[JsonObject],
-    facts: Known,
+    facts: SessionFacts,
     entry_ids: Sequence[str] | None = None,
 ) -> Context:
     """Read messages as the context that they are: one item for each message.
@@ -65,8 +65,8 @@ def context_of_messages(
     items = _items(shape, messages, entry_ids)
     at = max((n for n, item in enumerate(items) if _is_boundary(shape, item)), default=None)
     summary = None if at is None else items[at]
-    items = tuple(_placed(n, item, at, summary, facts.kept_ids) for n, item in enumerate(items))
-    items = _reported(items, facts)
+    items = tuple(_place(n, item, at, summary, facts.kept_ids) for n, item in enumerate(items))
+    items = _add_reported(items, facts)
     named = (item.message.model for item in reversed(items))
     boundary = None if summary is None else _boundary(shape, summary, facts.n_tokens_after)
     return Context(
@@ -95,7 +95,7 @@ def content_ids(bodies: Iterable[bytes]) -> tuple[str, ...]:
 
 
 def _items(
-    shape: InMemory, messages: Sequence[JsonObject], entry_ids: Sequence[str] | None
+    shape: MessageShape, messages: Sequence[JsonObject], entry_ids: Sequence[str] | None
 ) -> tuple[ContextItem, ...]:
     bodies = [canonical_json(native) for native in messages]
     ids = content_ids(bodies) if entry_ids is None else entry_ids
@@ -119,11 +119,11 @@ def _items(
     return tuple(items)
 
 
-def _is_boundary(shape: InMemory, item: ContextItem) -> bool:
+def _is_boundary(shape: MessageShape, item: ContextItem) -> bool:
     return item.category == "summary" and shape.summary_of(item.native) is not None
 
 
-def _placed(
+def _place(
     n: int,
     item: ContextItem,
     summary_at: int | None,
@@ -142,7 +142,7 @@ def _placed(
     return msgspec.structs.replace(item, is_after_boundary=False)
 
 
-def _reported(items: tuple[ContextItem, ...], facts: Known) -> tuple[ContextItem, ...]:
+def _add_reported(items: tuple[ContextItem, ...], facts: SessionFacts) -> tuple[ContextItem, ...]:
     """Let the last message of what was reported tell how full the window is with it.
 
     What follows is counted. A figure of an answer from before a compaction says nothing.
@@ -159,7 +159,7 @@ def _reported(items: tuple[ContextItem, ...], facts: Known) -> tuple[ContextItem
     return (*items[:last], reported, *items[last + 1 :])
 
 
-def _boundary(shape: InMemory, summary: ContextItem, n_tokens_after: int | None) -> Compaction:
+def _boundary(shape: MessageShape, summary: ContextItem, n_tokens_after: int | None) -> Compaction:
     return Compaction(
         entry_id=summary.entry_id,
         at_ms=summary.at_ms,

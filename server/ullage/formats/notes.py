@@ -1,6 +1,6 @@
 """What Ullage itself notes in an agent's files, in keys and records that the agent passes over."""
 
-from ullage.core.change.edit import PruneEdit, n_pruned
+from ullage.core.change.edit import PruneEdit, count_pruned
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import JsonObject
 from ullage.errors import Refused
@@ -21,7 +21,7 @@ def prune_figures(context: Context, edit: PruneEdit) -> JsonObject:
     return {
         "tokensBefore": edit.n_tokens_before,
         "tokensAfter": edit.n_tokens_after,
-        "pruned": n_pruned(context.items, edit.replacements),
+        "pruned": count_pruned(context.items, edit.replacements),
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category, is_injected
-from ullage.formats.in_memory import InMemory, prune_content
+from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of
 
 _DATA_KEYS = {"image_url": "url", "input_audio": "data", "file": "file_data"}
@@ -60,7 +60,7 @@ def prune_message(
     return prune_content(native, replacements, call_id=call_id, is_image=_is_media)
 
 
-OPENAI_CHAT = InMemory(
+OPENAI_CHAT = MessageShape(
     message_of=message_of,
     summary_of=summary_of,
     make_summary=make_summary,

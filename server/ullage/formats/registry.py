@@ -9,8 +9,8 @@ from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.agents.gemini.agent import GEMINI
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.opencode.agent import OPENCODE
-from ullage.formats.doctor import Records
-from ullage.formats.in_memory import InMemory
+from ullage.formats.doctor import RecordRules
+from ullage.formats.in_memory import MessageShape
 from ullage.formats.json_line import decode_object
 from ullage.formats.openai_chat import OPENAI_CHAT
 
@@ -30,7 +30,7 @@ def agent_of_runtime(name: str) -> AgentInfo | None:
     return next((info for info, shape in shapes if shape and name in shape.runtimes), None)
 
 
-def message_shape(message_format: MessageFormat) -> InMemory:
+def message_shape(message_format: MessageFormat) -> MessageShape:
     """Give the shape of messages in memory: an agent's own, or that of most servers of models."""
     shape = None if message_format == "openai-chat" else agent_info(message_format).in_memory
     return shape or OPENAI_CHAT
@@ -45,7 +45,7 @@ def recognize(lines: Lines) -> tuple[AgentInfo, Header] | None:
     return None
 
 
-def records_of(header: Header) -> Records | None:
+def records_of(header: Header) -> RecordRules | None:
     """Give what a doctor must know of a session's records, None where only lines are judged."""
     records = agent_info(header.known_agent).doctor
     return records if records is not None and records.covers(header) else None

@@ -13,16 +13,16 @@ import msgspec
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.doctor import PairFault, pair_faults
 from ullage.core.transcript.entries import Header, JsonObject, Lines, MemoryLines
-from ullage.core.transcript.lineage import EMPTY_INDEX, Node, reconnected
+from ullage.core.transcript.lineage import EMPTY_INDEX, Node, reconnect_nodes
 from ullage.formats.agent_info import AgentInfo
-from ullage.formats.doctor import Piece, Records, line_of, read_pieces, with_field
+from ullage.formats.doctor import LinePiece, RecordRules, line_of, read_pieces, with_field
 from ullage.formats.json_line import text_of
 
 MAX_ROUNDS = 8
 """One round mends all pairs; a record that goes with a pair may leave another open (chosen)."""
 
 
-class Identity(msgspec.Struct, frozen=True, kw_only=True):
+class CopyIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """Who the copy is."""
 
     session_id: str
@@ -31,7 +31,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str
 
 
-class Repaired(msgspec.Struct, frozen=True, kw_only=True):
+class RepairResult(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
     n_kept: int
     """Records as they were, but for the session's id."""
@@ -44,8 +44,8 @@ class Repaired(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def repair(
-    lines: Lines, header: Header, info: AgentInfo, records: Records, identity: Identity
-) -> Repaired:
+    lines: Lines, header: Header, info: AgentInfo, records: RecordRules, identity: CopyIdentity
+) -> RepairResult:
     """Make the copy; whether it is whole now is for the reader of it to tell."""
     copy = _Copy(lines, records, identity)
     copy.drop_useless()
@@ -64,7 +64,7 @@ def repair(
 class _Record:
     """A line of the copy, as it becomes."""
 
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: LinePiece) -> None:
         self.line = piece.line
         self.raw = piece.raw
         self.native: JsonObject = piece.native or {}
@@ -77,7 +77,7 @@ class _Record:
 
 
 class _Copy:
-    def __init__(self, lines: Lines, records: Records, identity: Identity) -> None:
+    def __init__(self, lines: Lines, records: RecordRules, identity: CopyIdentity) -> None:
         self._rules = records
         self._identity = identity
         self._records = [_Record(piece) for piece in read_pieces(lines, records)]
@@ -86,11 +86,11 @@ class _Copy:
     def data(self) -> bytes:
         return b"".join(record.raw for record in self._live())
 
-    def repaired(self) -> Repaired:
+    def repaired(self) -> RepairResult:
         live = [record for record in self._live() if not record.is_blank]
         n_added = sum(record.is_added for record in live)
         n_changed = sum(record.is_changed and not record.is_added for record in live)
-        return Repaired(
+        return RepairResult(
             data=self.data(),
             n_kept=len(live) - n_added - n_changed,
             n_changed=n_changed,
@@ -152,7 +152,7 @@ class _Copy:
 
     def reconnect(self) -> None:
         linked = self._nodes()
-        nodes = reconnected([node for _, node in linked])
+        nodes = reconnect_nodes([node for _, node in linked])
         for (record, before), after in zip(linked, nodes, strict=True):
             self._set_parent(record, before, after.parent_id)
 
@@ -263,7 +263,7 @@ def _replace(record: _Record, native: JsonObject) -> None:
 
 
 def _made(native: JsonObject) -> _Record:
-    piece = Piece(line=0, offset=0, raw=line_of(native), native=native)
+    piece = LinePiece(line=0, offset=0, raw=line_of(native), native=native)
     record = _Record(piece)
     record.is_added = True
     return record

@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from ullage.core.config.settings import FlushSettings
-from ullage.core.memory.log_text import Point
+from ullage.core.memory.log_text import LogPoint
 from ullage.core.memory.prompt import (
     CheckedPoints,
     check_points,
@@ -43,7 +43,7 @@ class MemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
 class ModelMemory(msgspec.Struct, frozen=True, kw_only=True):
     """What a model found worth remembering, checked against what it was shown."""
 
-    points: tuple[Point, ...]
+    points: tuple[LogPoint, ...]
     """Empty where it said that there is nothing."""
     spent: TokenSpending
     warnings: tuple[str, ...]
@@ -109,7 +109,7 @@ class _MemoryRequests:
             n_left = sum(len(part.items) for part in parts[:-MAX_CALLS])
             warnings.append(f"the model was not shown the oldest {n_left:,} messages")
             parts = parts[-MAX_CALLS:]
-        points: list[Point] = []
+        points: list[LogPoint] = []
         n_forged = 0
         for at, part in enumerate(parts):
             if report is not None:

@@ -9,7 +9,7 @@ from planning import loaded
 from ullage.app.change.compact import Plan, Request, plan_compaction
 from ullage.app.change.preview import CompactionPreview, find_preview, make_preview
 from ullage.app.summary.write import ModelUse
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.config.settings import Config, Policy
 from ullage.core.gauge.gauge import Layer
 from ullage.core.summary.preview import read_proposal
@@ -39,9 +39,9 @@ def test_its_files_are_all_of_one_of_them(tmp_path: Path, places: Places) -> Non
     make_idle(path)
     barrier = threading.Barrier(2)
     for _ in range(10):
-        made: list[CompactionPreview | Unneeded] = []
+        made: list[CompactionPreview | NoCompaction] = []
 
-        def make(layer: Layer, made: list[CompactionPreview | Unneeded] = made) -> None:
+        def make(layer: Layer, made: list[CompactionPreview | NoCompaction] = made) -> None:
             known = loaded(path, places, CONFIG)
             barrier.wait()
             work = make_preview(known, layer, layer, CONFIG, places, ModelUse(), {}, is_anew=True)

@@ -25,19 +25,19 @@ from ullage.core.change.breaker import (
 )
 from ullage.core.change.compaction import Selection, select
 from ullage.core.change.decision import (
+    Cascade,
     Compact,
     Idle,
     Occasion,
     Overflowed,
     Prune,
     Retry,
-    Situation,
     Step,
     Warn,
     decide,
 )
-from ullage.core.change.prune import plan_prune, pruned
-from ullage.core.change.tool_outputs import tool_output_tokens
+from ullage.core.change.prune import apply_prunes, plan_prune
+from ullage.core.change.tool_outputs import count_tool_output_tokens
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import LAYERS, Gauge, Layer, Window
 from ullage.core.transcript.context import ContextItem
@@ -106,17 +106,17 @@ class Session:
         """Follow the decisions to their end, as the use case does."""
         started, tried = self.used, []
         for _ in range(MAX_DECISIONS):
-            situation = Situation(
+            cascade = Cascade(
                 occasion=occasion,
                 used_tokens=self.used,
                 window_tokens=self.window,
-                tool_tokens=tool_output_tokens(self.items, count),
+                tool_tokens=count_tool_output_tokens(self.items, count),
                 n_compactions=self.n_compactions,
                 breaker=self.breaker,
                 started_tokens=started if tried else None,
                 tried=tuple(tried),
             )
-            match decide(situation, self.policy, self.now_ms):
+            match decide(cascade, self.policy, self.now_ms):
                 case Idle():
                     break
                 case Warn():
@@ -160,7 +160,7 @@ class Session:
 
     def prune(self) -> int:
         plan = plan_prune(self.items, self.policy, count)
-        return self.replace_items(pruned(self.items, plan.replacements))
+        return self.replace_items(apply_prunes(self.items, plan.replacements))
 
     def compact(self, layer: Layer) -> int:
         gauge = Gauge(

@@ -8,12 +8,12 @@ from reading import read_context
 from ullage.core.change.compaction import (
     MAX_SUMMARY_TOKENS,
     MIN_SUMMARY_TOKENS,
+    NoCompaction,
     Selection,
-    Unneeded,
     refuse_summary,
     select,
 )
-from ullage.core.change.prune import plan_rescue, pruned
+from ullage.core.change.prune import apply_prunes, plan_rescue
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Window, measure
 from ullage.core.transcript.context import Context, ContextItem
@@ -22,7 +22,9 @@ from ullage.core.transcript.tokens import count_items
 WINDOW = Window(n_tokens=200_000, source="default", detail="")
 
 
-def selected(context: Context, layer="summarize", window: Window = WINDOW) -> Selection | Unneeded:
+def selected(
+    context: Context, layer="summarize", window: Window = WINDOW
+) -> Selection | NoCompaction:
     return select(context, measure(context, window, len), layer, Policy(), len)
 
 
@@ -61,14 +63,14 @@ def test_a_layer_keeps_its_share(layer, protect: int) -> None:
 @pytest.mark.parametrize("n_messages", [0, 1, 25])
 def test_what_fits_the_share_is_left_alone(n_messages: int) -> None:
     found = selected(context_of([user("x" * 1000)] * n_messages))
-    assert isinstance(found, Unneeded)
+    assert isinstance(found, NoCompaction)
     assert "is smaller than the 25,000 tokens that stay" in found.reason
 
 
 def test_an_open_call_is_waited_for() -> None:
     items = [user("x" * 30_000), assistant("b", [("c1", "bash", {})])]
     found = selected(context_of(items))
-    assert isinstance(found, Unneeded)
+    assert isinstance(found, NoCompaction)
     assert "bash" in found.reason
 
 
@@ -154,10 +156,10 @@ def test_a_last_step_of_five_windows_is_brought_into_one_by_cut_and_rescue() -> 
     assert found.cut.first_kept == 2
     plan = plan_rescue(found.kept, Policy(), len, room_tokens=150_000)
     assert len(plan.replacements) == len(results)
-    assert count_items(pruned(found.kept, plan.replacements), len) < 1_000
+    assert count_items(apply_prunes(found.kept, plan.replacements), len) < 1_000
 
 
 def test_a_single_message_that_fills_the_window_is_named_as_the_obstacle() -> None:
     found = selected(context_of([user("x" * FIVE_WINDOWS)]), "full")
-    assert isinstance(found, Unneeded)
+    assert isinstance(found, NoCompaction)
     assert "the last message alone takes most of the 1,000,000 tokens" in found.reason

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.change.compaction import find_cut, open_calls
-from ullage.core.transcript.context import ContextItem, legal_cuts
+from ullage.core.change.compaction import find_cut, list_open_calls
+from ullage.core.transcript.context import ContextItem, list_cuts
 from ullage.core.transcript.entries import Thinking, ToolCall, ToolResult
 
 
@@ -52,7 +52,7 @@ def result_ids(items: list[ContextItem]) -> set[str]:
 def test_no_cut_separates_a_call_from_its_result(items: list[ContextItem], data) -> None:
     sizes = data.draw(st.lists(st.integers(0, 50), min_size=len(items), max_size=len(items)))
     cut = find_cut(items, sizes, data.draw(st.integers(0, 300)))
-    for at in {*legal_cuts(items), *([cut.first_kept] if cut else [])}:
+    for at in {*list_cuts(items), *([cut.first_kept] if cut else [])}:
         assert call_ids(items[:at]) == result_ids(items[:at])
         assert call_ids(items[at:]) == result_ids(items[at:])
 
@@ -78,8 +78,8 @@ def test_what_is_kept_fits_the_protected_share_unless_its_last_part_alone_is_lar
         return
     assert cut.n_tokens_kept == sum(sizes[cut.first_kept :])
     assert cut.n_tokens_replaced == sum(sizes[: cut.first_kept])
-    assert cut.n_tokens_kept <= protect or cut.first_kept == legal_cuts(items)[-1]
-    better = [at for at in legal_cuts(items) if at < cut.first_kept and sum(sizes[at:]) <= protect]
+    assert cut.n_tokens_kept <= protect or cut.first_kept == list_cuts(items)[-1]
+    better = [at for at in list_cuts(items) if at < cut.first_kept and sum(sizes[at:]) <= protect]
     assert not better
 
 
@@ -134,8 +134,8 @@ def test_open_calls_are_those_without_a_result() -> None:
         assistant("", [("c1", "bash", {}), ("c2", "read", {})]),
         tool_result("r", "c1"),
     ]
-    assert [call.name for call in open_calls(items)] == ["read"]
-    assert open_calls([*items, tool_result("r", "c2")]) == ()
+    assert [call.name for call in list_open_calls(items)] == ["read"]
+    assert list_open_calls([*items, tool_result("r", "c2")]) == ()
 
 
 def test_a_call_that_was_never_answered_blocks_no_later_cut() -> None:
@@ -146,17 +146,17 @@ def test_a_call_that_was_never_answered_blocks_no_later_cut() -> None:
         assistant("done"),
         user("next"),
     ]
-    assert 2 in legal_cuts(items)
-    assert 4 in legal_cuts(items)
+    assert 2 in list_cuts(items)
+    assert 4 in list_cuts(items)
 
 
 def test_ids_that_an_agent_uses_again_part_no_pair_and_block_no_cut() -> None:
     first = [assistant("b", [("call_0", "bash", {})]), tool_result("r", "call_0")]
     items = [user("a"), *first, user("c"), *first, user("d")]
-    assert legal_cuts(items) == (0, 1, 3, 4, 6)
+    assert list_cuts(items) == (0, 1, 3, 4, 6)
     killed = [*items, assistant("e", [("call_0", "bash", {})])]
-    assert legal_cuts([*killed, user("f"), assistant("g")]) == (0, 1, 3, 4, 6, 7, 8, 9)
-    assert [call.name for call in open_calls(killed)] == ["bash"]
+    assert list_cuts([*killed, user("f"), assistant("g")]) == (0, 1, 3, 4, 6, 7, 8, 9)
+    assert [call.name for call in list_open_calls(killed)] == ["bash"]
 
 
 def test_no_cut_separates_the_blocks_of_one_answer() -> None:
@@ -166,9 +166,9 @@ def test_no_cut_separates_the_blocks_of_one_answer() -> None:
         return msgspec.structs.replace(item, message=message)
 
     items = [user("a"), block("b", "msg_1"), block("c", "msg_1"), block("d", "msg_2")]
-    assert legal_cuts(items) == (0, 1, 3)
+    assert list_cuts(items) == (0, 1, 3)
     items = [user("a"), block("b", None), block("c", None)]
-    assert legal_cuts(items) == (0, 1, 2)
+    assert list_cuts(items) == (0, 1, 2)
 
 
 def test_no_cut_separates_a_thought_from_what_it_led_to() -> None:
@@ -176,5 +176,5 @@ def test_no_cut_separates_a_thought_from_what_it_led_to() -> None:
     blocks = (Thinking(text="hm"),)
     message = msgspec.structs.replace(thought.message, blocks=blocks)
     thought = msgspec.structs.replace(thought, message=message)
-    assert legal_cuts([user("a"), thought, assistant("b"), user("c")]) == (0, 1, 3)
-    assert legal_cuts([user("a"), thought, user("c")]) == (0, 1, 2)
+    assert list_cuts([user("a"), thought, assistant("b"), user("c")]) == (0, 1, 3)
+    assert list_cuts([user("a"), thought, user("c")]) == (0, 1, 2)

@@ -9,16 +9,16 @@ from ullage.core.change.breaker import Breaker, put_off, record_failure, record_
 from ullage.core.change.decision import (
     Action,
     Ask,
+    Cascade,
     Compact,
     Idle,
     Overflowed,
     Prune,
     Retry,
-    Situation,
     Step,
     Warn,
     decide,
-    due_layer,
+    find_due_layer,
 )
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import LAYERS, prune_rounds, ratio_at, reserve_at
@@ -30,9 +30,9 @@ NO_RESERVE = Policy(notifies_before_auto=False, reserve_tokens=0, soft_tokens=0)
 PRUNED = Step(what="prune", n_freed=20_000)
 
 
-def at(used: int | None, tool: int = 0, **fields) -> Situation:
+def at(used: int | None, tool: int = 0, **fields) -> Cascade:
     return msgspec.structs.replace(
-        Situation(
+        Cascade(
             occasion="threshold",
             used_tokens=used,
             window_tokens=200_000,
@@ -43,7 +43,7 @@ def at(used: int | None, tool: int = 0, **fields) -> Situation:
     )
 
 
-def overflow(used: int | None = 210_000, tool: int = 0, **fields) -> Situation:
+def overflow(used: int | None = 210_000, tool: int = 0, **fields) -> Cascade:
     return at(used, tool, occasion="overflow", **fields)
 
 
@@ -53,8 +53,8 @@ def name(action: Action) -> str:
     return f"{tag} {action.layer}" if isinstance(action, Compact | Ask) else tag
 
 
-def decided(situation: Situation, policy: Policy = QUIET, now_ms: int = NOW) -> str:
-    action = decide(situation, policy, now_ms)
+def decided(cascade: Cascade, policy: Policy = QUIET, now_ms: int = NOW) -> str:
+    action = decide(cascade, policy, now_ms)
     assert action.reason
     assert "\n" not in action.reason
     return name(action)
@@ -173,17 +173,17 @@ def test_without_pruning_the_summary_comes_at_once(tool: int) -> None:
 def test_a_cascade_goes_on_until_nothing_is_due(
     started: int, used: int, tried: list[Step], expected: str
 ) -> None:
-    situation = at(used, 90_000, started_tokens=started, tried=tuple(tried))
+    cascade = at(used, 90_000, started_tokens=started, tried=tuple(tried))
     if all(step.what != "prune" for step in tried):
-        situation = msgspec.structs.replace(situation, tool_tokens=0)
-    assert decided(situation) == expected
+        cascade = msgspec.structs.replace(cascade, tool_tokens=0)
+    assert decided(cascade) == expected
 
 
 def test_in_a_small_window_pruning_below_80_percent_ends_it_above_the_reserve() -> None:
-    situation = at(78_000, 60_000, window_tokens=100_000, started_tokens=85_000)
-    assert decided(msgspec.structs.replace(situation, tried=(PRUNED,))) == "idle"
+    cascade = at(78_000, 60_000, window_tokens=100_000, started_tokens=85_000)
+    assert decided(msgspec.structs.replace(cascade, tried=(PRUNED,))) == "idle"
     futile = (Step(what="prune"),)
-    assert decided(msgspec.structs.replace(situation, tried=futile)) == "compact summarize"
+    assert decided(msgspec.structs.replace(cascade, tried=futile)) == "compact summarize"
 
 
 # Switches and limits
@@ -224,11 +224,11 @@ def test_automatic_compactions_end_at_their_maximum_but_pruning_goes_on(
 
 def test_the_maximum_is_told_once() -> None:
     breaker = record_warning(Breaker(), n_compactions=5)
-    situation = at(176_000, n_compactions=5, breaker=breaker)
-    action = decide(situation, QUIET, NOW)
+    cascade = at(176_000, n_compactions=5, breaker=breaker)
+    action = decide(cascade, QUIET, NOW)
     assert isinstance(action, Idle)
     assert "stops at 5" in action.reason
-    assert decided(msgspec.structs.replace(situation, n_compactions=6)) == "warn"
+    assert decided(msgspec.structs.replace(cascade, n_compactions=6)) == "warn"
 
 
 @pytest.mark.parametrize(
@@ -252,10 +252,10 @@ def test_the_user_is_asked_before_each_stronger_layer(
 
 def test_a_prune_in_memory_is_neither_asked_for_nor_held_up() -> None:
     breaker = put_off(Breaker(), "full", used_tokens=165_000, window_tokens=None, n_compactions=0)
-    situation = at(165_000, 60_000, is_prune_in_memory=True, breaker=breaker)
-    assert decided(situation, Policy()) == "prune"
-    assert decided(msgspec.structs.replace(situation, is_prune_in_memory=False)) == "idle"
-    assert decided(msgspec.structs.replace(situation, is_auto_on=False)) == "idle"
+    cascade = at(165_000, 60_000, is_prune_in_memory=True, breaker=breaker)
+    assert decided(cascade, Policy()) == "prune"
+    assert decided(msgspec.structs.replace(cascade, is_prune_in_memory=False)) == "idle"
+    assert decided(msgspec.structs.replace(cascade, is_auto_on=False)) == "idle"
 
 
 def test_where_pruning_has_to_wait_a_due_compaction_does_not() -> None:
@@ -289,9 +289,9 @@ def test_three_failures_are_told() -> None:
 def test_advice_comes_with_the_third_compaction_and_then_names_the_death_spiral(
     n_compactions: int, expected: str | None
 ) -> None:
-    situation = at(176_000, n_compactions=n_compactions)
+    cascade = at(176_000, n_compactions=n_compactions)
     for policy in (QUIET, Policy()):
-        action = decide(situation, policy, NOW)
+        action = decide(cascade, policy, NOW)
         assert isinstance(action, Compact | Ask)
         assert (action.advice is None) is (expected is None)
         assert expected is None or expected in (action.advice or "")
@@ -347,8 +347,8 @@ def test_nothing_ever_writes_in_read_only_mode() -> None:
     for occasion in ("manual", "threshold", "overflow"):
         for used in (None, 0, 165_000, 180_000, 300_000):
             for tool in (0, 60_000):
-                situation = at(used, tool, occasion=occasion)
-                assert "compact" not in decided(situation, READ_ONLY)
+                cascade = at(used, tool, occasion=occasion)
+                assert "compact" not in decided(cascade, READ_ONLY)
 
 
 # Manual
@@ -357,10 +357,10 @@ def test_nothing_ever_writes_in_read_only_mode() -> None:
 @pytest.mark.parametrize("layer", ["prune", "summarize", "full"])
 def test_what_the_user_asks_for_waits_for_nothing(layer) -> None:
     breaker = put_off(Breaker(), "full", used_tokens=10, window_tokens=None, n_compactions=0)
-    situation = at(10, occasion="manual", asked_layer=layer, n_compactions=9, breaker=breaker)
+    cascade = at(10, occasion="manual", asked_layer=layer, n_compactions=9, breaker=breaker)
     policy = Policy(is_auto_enabled=False, is_prune_enabled=False)
-    assert decided(situation, policy) == ("prune" if layer == "prune" else f"compact {layer}")
-    done = msgspec.structs.replace(situation, tried=(Step(what=layer, n_freed=1),))
+    assert decided(cascade, policy) == ("prune" if layer == "prune" else f"compact {layer}")
+    done = msgspec.structs.replace(cascade, tried=(Step(what=layer, n_freed=1),))
     assert decided(done, policy) == "idle"
 
 
@@ -397,18 +397,18 @@ RETRIED = Step(what="retry")
 def test_an_overflow_is_compacted_and_retried_once(
     used: int | None, tool: int, tried: list[Step], expected: str
 ) -> None:
-    situation = overflow(used, tool, started_tokens=210_000 if tried else None, tried=tuple(tried))
+    cascade = overflow(used, tool, started_tokens=210_000 if tried else None, tried=tuple(tried))
     for policy in (QUIET, Policy()):  # nobody is asked
-        assert decided(situation, policy) == expected
+        assert decided(cascade, policy) == expected
 
 
 def test_pruning_alone_is_not_trusted_where_the_gauge_had_not_seen_the_overflow() -> None:
-    situation = overflow(120_000, 60_000, started_tokens=150_000, tried=(PRUNED,))
-    assert decided(situation) == "compact full"
+    cascade = overflow(120_000, 60_000, started_tokens=150_000, tried=(PRUNED,))
+    assert decided(cascade) == "compact full"
 
 
 @pytest.mark.parametrize(
-    ("situation", "policy", "expected"),
+    ("cascade", "policy", "expected"),
     [
         (overflow(), msgspec.structs.replace(QUIET, is_auto_enabled=False), "automatic compaction"),
         (overflow(is_auto_on=False), QUIET, "automatic compaction is off"),
@@ -419,9 +419,9 @@ def test_pruning_alone_is_not_trusted_where_the_gauge_had_not_seen_the_overflow(
     ids=["off", "off for the session", "maximum", "read-only", "still too large"],
 )
 def test_an_overflow_that_must_not_be_compacted_says_why(
-    situation: Situation, policy: Policy, expected: str
+    cascade: Cascade, policy: Policy, expected: str
 ) -> None:
-    action = decide(situation, policy, NOW)
+    action = decide(cascade, policy, NOW)
     assert isinstance(action, Overflowed)
     assert expected in action.reason
 
@@ -429,9 +429,9 @@ def test_an_overflow_that_must_not_be_compacted_says_why(
 def test_in_read_only_mode_an_overflow_is_pruned_in_memory_and_retried_once() -> None:
     assert decided(overflow(tool=60_000), READ_ONLY) == "prune"
     tried = (PRUNED,)
-    situation = overflow(190_000, 60_000, started_tokens=210_000, tried=tried)
-    assert isinstance(decide(situation, READ_ONLY, NOW), Retry)
-    again = msgspec.structs.replace(situation, tried=(PRUNED, RETRIED))
+    cascade = overflow(190_000, 60_000, started_tokens=210_000, tried=tried)
+    assert isinstance(decide(cascade, READ_ONLY, NOW), Retry)
+    again = msgspec.structs.replace(cascade, tried=(PRUNED, RETRIED))
     assert isinstance(decide(again, READ_ONLY, NOW), Overflowed)
 
 
@@ -453,7 +453,7 @@ def test_a_window_without_reserve_is_ruled_by_percentages_alone() -> None:
     assert isinstance(decide(at(7_600, window_tokens=8_000), READ_ONLY, NOW), Warn)
 
 
-# What holds for every situation
+# What holds for every cascade
 
 steps = st.builds(
     Step,
@@ -469,8 +469,8 @@ breakers = st.builds(
     held_until_tokens=st.integers(0, 250_000),
     is_warned=st.booleans(),
 )
-situations = st.builds(
-    Situation,
+cascades = st.builds(
+    Cascade,
     occasion=st.sampled_from(["manual", "threshold", "overflow"]),
     used_tokens=st.none() | st.integers(0, 300_000),
     window_tokens=st.sampled_from([1, 20_000, 100_000, 200_000, 1_000_000]),
@@ -492,34 +492,34 @@ some_policies = st.builds(
 )
 
 
-@given(situations, some_policies)
+@given(cascades, some_policies)
 def test_every_situation_has_a_decision_that_fits_its_occasion(
-    situation: Situation, policy: Policy
+    cascade: Cascade, policy: Policy
 ) -> None:
-    action = decide(situation, policy, NOW)
+    action = decide(cascade, policy, NOW)
     fitting = {
         "manual": Idle | Prune | Compact,
         "threshold": Idle | Prune | Compact | Ask | Warn,
         "overflow": Prune | Compact | Retry | Overflowed,
     }
-    assert isinstance(action, fitting[situation.occasion])
+    assert isinstance(action, fitting[cascade.occasion])
     assert not (policy.is_read_only and isinstance(action, Compact | Ask))
-    is_on = policy.is_auto_enabled if situation.is_auto_on is None else situation.is_auto_on
-    if situation.occasion == "manual":
+    is_on = policy.is_auto_enabled if cascade.is_auto_on is None else cascade.is_auto_on
+    if cascade.occasion == "manual":
         return
     assert is_on or not isinstance(action, Prune | Compact | Ask)
     if isinstance(action, Compact | Ask) and action.layer != "prune":
-        done = {step.what for step in situation.tried}
+        done = {step.what for step in cascade.tried}
         assert done.isdisjoint(LAYERS[LAYERS.index(action.layer) :])
-        assert situation.n_compactions < policy.max_auto_compactions
+        assert cascade.n_compactions < policy.max_auto_compactions
     if isinstance(action, Prune):
-        assert all(step.what != "prune" for step in situation.tried)
+        assert all(step.what != "prune" for step in cascade.tried)
 
 
 @given(st.integers(0, 300_000), st.integers(0, 50_000), st.integers(0, 100_000))
 def test_a_fuller_window_is_never_due_for_less(used: int, n_more: int, tool: int) -> None:
     def compaction(used_tokens: int) -> int:
-        layer = due_layer(at(used_tokens, tool, tried=(Step(what="prune"),)), QUIET)
+        layer = find_due_layer(at(used_tokens, tool, tried=(Step(what="prune"),)), QUIET)
         return -1 if layer is None else LAYERS.index(layer)
 
     assert compaction(used) <= compaction(used + n_more)

@@ -11,7 +11,7 @@ from ullage.core.change.edit import (
     LinesBefore,
     NewSession,
     Rewrite,
-    changed_lines,
+    apply_to_lines,
 )
 from ullage.core.transcript.entries import Line, MemoryLines
 
@@ -59,7 +59,7 @@ def test_rewritten_lines_read_like_the_new_file(base: bytes, data: st.DataObject
         appended=data.draw(st.sampled_from([b"", b"receipt\n"])),
     )
     rewritten = b"".join(new_of.get(line.offset, line.raw) for line in old) + change.appended
-    lines, whole = changed_lines(MemoryLines(base), change), MemoryLines(rewritten)
+    lines, whole = apply_to_lines(MemoryLines(base), change), MemoryLines(rewritten)
     assert lines.size_bytes == len(rewritten)
     assert list(lines.forward()) == list(whole.forward())
     assert list(lines.backward()) == list(whole.backward())
@@ -69,8 +69,8 @@ def test_rewritten_lines_read_like_the_new_file(base: bytes, data: st.DataObject
 
 def test_each_change_reads_like_the_file_that_it_leads_to() -> None:
     base = MemoryLines(b"a\nb\n")
-    appended = changed_lines(base, Append(data=b"c\n"))
-    new = changed_lines(base, NewSession(session_id="s", name="s.jsonl", data=b"d\n"))
+    appended = apply_to_lines(base, Append(data=b"c\n"))
+    new = apply_to_lines(base, NewSession(session_id="s", name="s.jsonl", data=b"d\n"))
     assert [line.raw for line in appended.forward()] == [b"a\n", b"b\n", b"c\n"]
     assert [line.raw for line in new.forward()] == [b"d\n"]
 

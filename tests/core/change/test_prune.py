@@ -11,12 +11,12 @@ from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT
 from ullage.core.change.prune import (
     ALL_REASONS,
     PrunePlan,
+    apply_prunes,
     plan_prune,
     plan_rescue,
     plan_rounds,
-    pruned,
 )
-from ullage.core.change.tool_outputs import prunable_range, tool_output_tokens
+from ullage.core.change.tool_outputs import count_tool_output_tokens, find_prunable_range
 from ullage.core.config.settings import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Image, Text, ToolCall, ToolResult, result_text
@@ -113,7 +113,7 @@ def test_output_within_the_two_turns_takes_nothing_of_the_protected_share() -> N
 
 def test_the_placeholder_is_the_seed_s() -> None:
     items = numbered(old_turn(90_000) + recent_turns())
-    after = pruned(items, plan_prune(items, POLICY, count).replacements)
+    after = apply_prunes(items, plan_prune(items, POLICY, count).replacements)
     results = [b for item in after for b in item.message.blocks if isinstance(b, ToolResult)]
     assert [result_text(result) for result in results] == ["[output pruned for context]"]
 
@@ -248,7 +248,7 @@ def test_images_of_recent_results_and_of_messages_become_placeholders() -> None:
         ("1 image", IMAGE_TOKENS),
         ("2 images", 2 * IMAGE_TOKENS),
     ]
-    after = pruned(items, plan.replacements)
+    after = apply_prunes(items, plan.replacements)
     assert after[0].message.blocks[-1] == Text(text=PRUNED_IMAGE)
     result = after[2].message.blocks[0]
     assert isinstance(result, ToolResult)
@@ -318,7 +318,7 @@ def test_a_rescue_takes_the_fewest_outputs_that_make_room() -> None:
     )
     plan = plan_rescue(items, POLICY, count, room_tokens=1_500)
     assert pruned_calls(plan) == ["c2"]
-    assert count_items(pruned(items, plan.replacements), count) <= 1_500
+    assert count_items(apply_prunes(items, plan.replacements), count) <= 1_500
     assert pruned_calls(plan_rescue(items, POLICY, count, room_tokens=3_000)) == []
     assert pruned_calls(plan_rescue(items, POLICY, count, room_tokens=0)) == ["c1", "c2", "c3"]
 
@@ -377,13 +377,13 @@ def test_a_prune_changes_contents_alone_and_frees_what_it_says(
     items: tuple[ContextItem, ...], policy: Policy, reasons
 ) -> None:
     plan = plan_prune(items, policy, count, reasons=reasons)
-    after = pruned(items, plan.replacements)
+    after = apply_prunes(items, plan.replacements)
     assert shape(after) == shape(items)
     assert count_items(items, count) - count_items(after, count) == plan.n_freed
     assert plan.n_freed == sum(item.n_freed for item in plan.items if item.is_chosen)
     assert all(item.n_freed > 0 for item in plan.items)
     assert (plan.refusal is None) is bool(plan.replacements)
-    assert tool_output_tokens(after, count) <= tool_output_tokens(items, count)
+    assert count_tool_output_tokens(after, count) <= count_tool_output_tokens(items, count)
 
 
 @given(sessions(), policies, reasons_drawn)
@@ -391,8 +391,8 @@ def test_what_is_protected_is_never_touched(
     items: tuple[ContextItem, ...], policy: Policy, reasons
 ) -> None:
     plan = plan_prune(items, policy, count, reasons=reasons)
-    after = pruned(items, plan.replacements)
-    within = prunable_range(items, 2)
+    after = apply_prunes(items, plan.replacements)
+    within = find_prunable_range(items, 2)
     names: dict[str, str] = {}
     for at, item in enumerate(items):
         if at not in within:
@@ -415,10 +415,10 @@ def test_by_rule_the_recent_share_stays(items: tuple[ContextItem, ...], policy: 
     newest_gone = max((at for at, i in enumerate(items) if i.entry_id in dict(gone)), default=None)
     if newest_gone is not None:
         first = min(at for at, i in enumerate(items) if i.entry_id in dict(gone))
-        within = prunable_range(items, 2)
+        within = find_prunable_range(items, 2)
         assert within.start <= first
         share = items[newest_gone : within.stop]
-        assert tool_output_tokens(share, count) > policy.prune_protect_tokens
+        assert count_tool_output_tokens(share, count) > policy.prune_protect_tokens
         n_removed = sum(item.n_tokens for item in plan.items if item.is_chosen)
         assert n_removed >= policy.prune_minimum_tokens
 
@@ -428,7 +428,7 @@ def test_a_second_plan_finds_nothing_of_the_first(
     items: tuple[ContextItem, ...], policy: Policy, reasons
 ) -> None:
     plan = plan_prune(items, policy, count, reasons=reasons)
-    again = plan_prune(pruned(items, plan.replacements), policy, count, reasons=reasons)
+    again = plan_prune(apply_prunes(items, plan.replacements), policy, count, reasons=reasons)
     done = {item.item_id for item in plan.items if item.is_chosen}
     assert done.isdisjoint(
         item.item_id for item in again.items if item.replacement.what == "output"
@@ -444,7 +444,7 @@ def test_the_more_is_chosen_the_more_is_freed(items: tuple[ContextItem, ...], da
     some = plan_prune(items, EAGER, count, chosen=chosen)
     assert some.n_freed <= plan_prune(items, EAGER, count, chosen=ids).n_freed
     assert len(some.replacements) == len(chosen)
-    n_after = count_items(pruned(items, some.replacements), count)
+    n_after = count_items(apply_prunes(items, some.replacements), count)
     assert n_after == count_items(items, count) - some.n_freed
 
 

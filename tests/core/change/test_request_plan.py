@@ -4,9 +4,9 @@ from msgspec.structs import replace
 
 from factories import assistant, numbered, tool_result, user
 from sized import count
-from ullage.core.change.decision import Idle, Situation
+from ullage.core.change.decision import Cascade, Idle
 from ullage.core.change.edit import PRUNED_OUTPUT
-from ullage.core.change.prune import pruned
+from ullage.core.change.prune import apply_prunes
 from ullage.core.change.request_plan import (
     MemoryPrune,
     find_prunes_to_repeat,
@@ -47,7 +47,7 @@ def reported(items: tuple[ContextItem, ...], at: int, n_total: int) -> tuple[Con
 def test_what_is_there_in_full_again_is_pruned_again() -> None:
     items = talk()
     assert find_prunes_to_repeat(items, [prune(), prune("e9"), prune("e3", "c9")]) == (prune(),)
-    assert find_prunes_to_repeat(pruned(items, [prune()]), [prune()]) == ()
+    assert find_prunes_to_repeat(apply_prunes(items, [prune()]), [prune()]) == ()
 
 
 def test_only_what_no_answer_has_reported_is_taken_from_the_figure() -> None:
@@ -66,7 +66,7 @@ def test_only_what_no_answer_has_reported_is_taken_from_the_figure() -> None:
 
 def test_a_plan_adds_to_what_was_pruned_before() -> None:
     items = talk(8)
-    situation = Situation(
+    cascade = Cascade(
         occasion="threshold",
         used_tokens=165_000,
         window_tokens=200_000,
@@ -75,11 +75,11 @@ def test_a_plan_adds_to_what_was_pruned_before() -> None:
         is_prune_in_memory=True,
     )
     earlier = (prune(is_unreported=False),)
-    plan = plan_request(pruned(items, earlier), earlier, situation, Policy(), count, 0)
+    plan = plan_request(apply_prunes(items, earlier), earlier, cascade, Policy(), count, 0)
     assert plan.prunes[:1] == earlier
     assert all(item.is_unreported for item in plan.prunes[1:])
     assert plan.used_tokens == 165_000 - sum(item.n_freed for item in plan.prunes[1:])
     assert isinstance(plan.action, Idle)
-    outputs = [item for item in pruned(items, plan.prunes) if item.message.role == "tool"]
+    outputs = [item for item in apply_prunes(items, plan.prunes) if item.message.role == "tool"]
     texts = [str(item.message.blocks) for item in outputs]
     assert sum(PRUNED_OUTPUT in text for text in texts) == len(plan.prunes) > 1

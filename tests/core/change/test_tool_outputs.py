@@ -5,7 +5,7 @@ import json
 import pytest
 
 from factories import assistant, numbered, tool_result
-from ullage.core.change.tool_outputs import Output, duplicates, superseded_reads, tool_outputs
+from ullage.core.change.tool_outputs import Output, find_repeats, find_stale_reads, list_outputs
 from ullage.core.config.settings import Policy
 from ullage.core.facts.tool_calls import read_file_read
 from ullage.core.transcript.context import ContextItem
@@ -23,7 +23,7 @@ def outputs_of(runs: list[Run]) -> tuple[Output, ...]:
     for n, (tool, arguments, output) in enumerate(runs):
         items.append(assistant("", [(f"c{n}", tool, arguments)]))
         items.append(tool_result(output, f"c{n}", tool, is_error=output.startswith("!")))
-    return tool_outputs(numbered(items), Policy(), len)
+    return list_outputs(numbered(items), Policy(), len)
 
 
 def read(path: str, text: str = TEXT, **part: object) -> Run:
@@ -68,7 +68,7 @@ def read(path: str, text: str = TEXT, **part: object) -> Run:
     ],
 )
 def test_reads_that_do_not_tell_the_present_content(runs: list[Run], expected: set[int]) -> None:
-    assert superseded_reads(outputs_of(runs)) == expected
+    assert find_stale_reads(outputs_of(runs)) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_reads_that_do_not_tell_the_present_content(runs: list[Run], expected: s
 def test_duplicates_are_the_same_call_with_the_same_output(
     runs: list[Run], expected: set[int]
 ) -> None:
-    assert duplicates(outputs_of(runs)) == expected
+    assert find_repeats(outputs_of(runs)) == expected
 
 
 def test_a_result_without_its_call_is_neither() -> None:
     items = numbered([tool_result("a", "gone"), tool_result("a", "gone")])
-    outputs = tool_outputs(items, Policy(), len)
-    assert duplicates(outputs) == superseded_reads(outputs) == set()
+    outputs = list_outputs(items, Policy(), len)
+    assert find_repeats(outputs) == find_stale_reads(outputs) == set()
 
 
 @pytest.mark.parametrize(

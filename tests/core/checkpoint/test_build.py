@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from factories import assistant, meta, numbered, summary, tool_result, user
 from factories import context_of as context_numbered
-from ullage.core.checkpoint.build import Past, build
+from ullage.core.checkpoint.build import PriorState, build
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.working_state import (
     CapturedDecision,
@@ -14,7 +14,7 @@ from ullage.core.checkpoint.working_state import (
     CapturedResources,
     CapturedThread,
     Decisions,
-    Used,
+    LastUse,
     WorkingState,
 )
 from ullage.core.transcript.context import RESTORE_OPENING, Context, ContextItem
@@ -38,7 +38,7 @@ def built(
     return build(
         context,
         meta("cp_002"),
-        past=Past(previous=previous, state=state or WorkingState()),
+        past=PriorState(previous=previous, state=state or WorkingState()),
     )
 
 
@@ -143,9 +143,9 @@ def test_what_was_captured_and_is_out_of_sight_is_taken_over() -> None:
             errors=(CapturedError(text="bash make: no rule", at_ms=BEGIN_MS, call="c1"),),
         ),
         resources=CapturedResources(
-            read=(Used(name="a.md", at_ms=1),),
-            modified=(Used(name="b.md", at_ms=1),),
-            tools=(Used(name="web", at_ms=1),),
+            read=(LastUse(name="a.md", at_ms=1),),
+            modified=(LastUse(name="b.md", at_ms=1),),
+            tools=(LastUse(name="web", at_ms=1),),
         ),
     )
     found = built(context_of(summary("Planned."), at_ms=LATER_MS), None, state)

@@ -13,7 +13,7 @@ from ullage.app.checkpoint.find import Difference, Found
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import diff
 from ullage.core.checkpoint.fields import FIELDS, Field, InSteering, InText, LeftOut, read_field
-from ullage.core.checkpoint.text import render_for_agent, steering_text
+from ullage.core.checkpoint.text import render_for_agent, write_steering
 from ullage.store.checkpoint.yaml_file import dump, load
 
 N_ITEMS = 6
@@ -67,7 +67,7 @@ def filled(of: inspect.Type, whose: str, path: str) -> object:
 
 OLD, NEWER = (msgspec.convert(filled(SCHEMA, whose, ""), Checkpoint) for whose in ("old", "newer"))
 TEXT = render_for_agent(NEWER, budget_tokens=100_000, count=len)
-STEERING = steering_text(NEWER, max_chars=100_000)
+STEERING = write_steering(NEWER, max_chars=100_000)
 each_field = pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.path)
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ullage.core.config.checks import inconsistencies
+from ullage.core.config.checks import find_inconsistencies
 from ullage.core.config.key import Finding, Source, shorten
 from ullage.core.config.read import (
     MAX_FINDINGS,
@@ -266,15 +266,15 @@ def test_the_stronger_place_counts_and_lists_add_up() -> None:
 )
 def test_settings_that_make_no_sense_together_are_told_and_used(value, words: str) -> None:
     settings, _ = read(value)
-    found = inconsistencies(merge_settings([settings]))
+    found = find_inconsistencies(merge_settings([settings]))
     assert any(words in finding.message for finding in found), found
     assert {(finding.code, finding.is_used) for finding in found} == {("config-order", True)}
 
 
 def test_the_defaults_are_consistent_and_so_are_usual_settings() -> None:
-    assert inconsistencies(()) == []
+    assert find_inconsistencies(()) == []
     settings, _ = read({"compaction": {"maxAutoCompactions": 0, "reserveTokens": 30_000}})
-    assert inconsistencies(merge_settings([settings])) == []
+    assert find_inconsistencies(merge_settings([settings])) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, user
-from ullage.core.documents.in_context import running_totals
+from ullage.core.documents.in_context import add_up_tokens
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     count_editor_lines,
@@ -107,9 +107,9 @@ def reported(n_total: int) -> ContextItem:
 
 def test_totals_are_exact_where_usage_was_reported() -> None:
     items = [user("x" * 40), reported(500), user("x" * 40), reported(700), user("x" * 40)]
-    assert running_totals(items, gauge(710)) == (490, 500, 510, 700, 710)
+    assert add_up_tokens(items, gauge(710)) == (490, 500, 510, 700, 710)
 
 
 def test_without_any_usage_the_last_total_is_what_the_gauge_says() -> None:
-    assert running_totals([user("x" * 40)] * 3, gauge(100)) == (80, 90, 100)
-    assert running_totals([user("x" * 40)] * 2, gauge(None)) == (10, 20)
+    assert add_up_tokens([user("x" * 40)] * 3, gauge(100)) == (80, 90, 100)
+    assert add_up_tokens([user("x" * 40)] * 2, gauge(None)) == (10, 20)

@@ -2,7 +2,7 @@
 
 from pi_files import PiFile
 from reading import read_context
-from ullage.core.gauge.forecast import turn_growth
+from ullage.core.gauge.forecast import list_turn_growth
 
 
 def test_a_prune_leaves_the_growth_of_the_turns_before_it() -> None:
@@ -15,5 +15,5 @@ def test_a_prune_leaves_the_growth_of_the_turns_before_it() -> None:
         pi.user("go on")
         pi.assistant("done", usage=usage)
     context = read_context(pi.data)
-    growth = turn_growth(context.items, is_pruned=context.pruned is not None)
+    growth = list_turn_growth(context.items, is_pruned=context.pruned is not None)
     assert growth == (10_000, 12_000, 14_000, 7_000)

@@ -6,11 +6,11 @@ import pytest
 from factories import assistant, numbered, user
 from ullage.core.gauge.loss import (
     Loss,
+    add_up_losses,
     audit_details,
     loss_text,
     measured_text,
-    noted_loss,
-    summed_loss,
+    read_noted_loss,
 )
 from ullage.core.summary.audit import audit
 from ullage.core.summary.insert_missing import insert_missing, measure_loss
@@ -33,7 +33,7 @@ def test_the_figures_of_an_audit_survive_the_transcript() -> None:
     measured = measure_loss(found, done, n_tokens_replaced=900, n_summary_tokens=90)
     line = msgspec.json.encode({"by": "ullage", **audit_details(measured)})
     details = msgspec.json.decode(line, type=dict[str, object])
-    assert noted_loss(details) == measured
+    assert read_noted_loss(details) == measured
     assert measured.by_kind["constraint"].n_inserted == 1
     assert measured.by_kind["decision"].n_kept == 1
 
@@ -50,7 +50,7 @@ def test_the_figures_of_an_audit_survive_the_transcript() -> None:
     ],
 )
 def test_details_of_other_writers_are_no_measure(details: dict[str, object]) -> None:
-    assert noted_loss(details) is None
+    assert read_noted_loss(details) is None
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_the_loss_is_told_in_one_line(measured: Loss, text: str) -> None:
 
 
 def test_the_loss_of_a_session_is_that_of_the_compactions_that_noted_theirs() -> None:
-    total = summed_loss([loss(10, 8, 1), None, loss(30, 30, n_summary_tokens=300)])
+    total = add_up_losses([loss(10, 8, 1), None, loss(30, 30, n_summary_tokens=300)])
     assert total is not None
     assert (total.n_found, total.n_lost) == (40, 1)
     assert total.loss_ratio == 1 / 40
     assert total.compression_ratio == 5.0
-    assert summed_loss([None]) is None
+    assert add_up_losses([None]) is None
 
 
 def test_nothing_found_is_nothing_lost() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import LAYERS, band_of
-from ullage.core.gauge.nudge import FALL_RATIO, Nudges, ask, nudge, returned, snooze
+from ullage.core.gauge.nudge import FALL_RATIO, Nudges, ask, nudge, record_return, snooze
 
 POLICY = Policy()
 STARTS = {"warning": POLICY.checkpoint_ratio, "critical": POLICY.full_ratio}
@@ -75,8 +75,8 @@ def test_a_layer_is_asked_about_once_and_a_stronger_one_after_it() -> None:
 
 
 def test_a_band_that_was_come_back_to_is_not_told_of_and_a_higher_one_is() -> None:
-    nudges = returned(Nudges(), "summarize", "warning", 0)
+    nudges = record_return(Nudges(), "summarize", "warning", 0)
     assert told((0.82, 0.96), nudges) == [None, "critical"]
     assert not ask(nudges, "summarize", "warning", 0)[1]
     assert ask(nudges, "full", "critical", 0)[1]
-    assert returned(Nudges(), "prune", "notice", 0) == Nudges()
+    assert record_return(Nudges(), "prune", "notice", 0) == Nudges()

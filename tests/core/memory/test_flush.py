@@ -19,7 +19,7 @@ from ullage.core.memory.flush import (
 )
 from ullage.core.memory.log_text import (
     SECTIONS,
-    Point,
+    LogPoint,
     drop_written,
     format_block,
     list_digests,
@@ -181,8 +181,8 @@ def test_a_point_is_one_line_of_data(text: str) -> None:
 TEXTS = st.text(max_size=60).map(lambda text: make_point("Notes", text).text).filter(bool)
 
 
-@given(st.lists(st.builds(Point, section=st.sampled_from(SECTIONS), text=TEXTS), max_size=8))
-def test_what_a_block_holds_is_known_when_it_is_read_again(points: list[Point]) -> None:
+@given(st.lists(st.builds(LogPoint, section=st.sampled_from(SECTIONS), text=TEXTS), max_size=8))
+def test_what_a_block_holds_is_known_when_it_is_read_again(points: list[LogPoint]) -> None:
     text = format_block(points, time="10:00", title="t", marker=write_flush_marker("k", at(0)))
     assert "<!--" not in text[: text.rindex("<!--")]
     known = frozenset(list_digests(text))

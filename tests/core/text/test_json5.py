@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from profiles import examples
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.positions import Positions
-from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Node, ParseError, ScalarNode
 
 
 def plain(node: Node) -> object:
@@ -80,7 +80,7 @@ def test_values_are_read(text: str, value: object) -> None:
     ids=lambda value: str(value)[:20],
 )
 def test_what_is_no_json5_is_refused_with_its_place(text: str, words: str, offset: int) -> None:
-    with pytest.raises(NotRead, match=words.replace("]", r"\]")) as refused:
+    with pytest.raises(ParseError, match=words.replace("]", r"\]")) as refused:
         parse_json5(text)
     assert refused.value.offset == offset
 
@@ -125,7 +125,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     offset = 0
     try:
         parse_json5(text)
-    except NotRead as refused:
+    except ParseError as refused:
         offset = refused.offset
     assert 0 <= offset <= len(text)
 
@@ -137,5 +137,5 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 )
 def test_no_text_is_quadratic(evil: str) -> None:
     # A quadratic pattern would take minutes here, and the suite's patience.
-    with pytest.raises(NotRead):
+    with pytest.raises(ParseError):
         parse_json5(evil)

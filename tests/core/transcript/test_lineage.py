@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.transcript.lineage import Node, lineage_faults, path_of, reconnected
+from ullage.core.transcript.lineage import Node, find_lineage_faults, path_of, reconnect_nodes
 
 
 @st.composite
@@ -23,14 +23,14 @@ def trees(draw: st.DrawFn) -> tuple[Node, ...]:
 
 @given(trees())
 def test_nothing_is_missing_or_circular_after_a_repair(nodes: tuple[Node, ...]) -> None:
-    mended = reconnected(nodes)
-    assert lineage_faults(mended) == ()
+    mended = reconnect_nodes(nodes)
+    assert find_lineage_faults(mended) == ()
     assert [node.entry_id for node in mended] == [node.entry_id for node in nodes]
     at_of = {node.entry_id: at for at, node in enumerate(nodes)}
     for at, (before, after) in enumerate(zip(nodes, mended, strict=True)):
         stands_above = before.parent_id is None or at_of.get(before.parent_id, at) < at
         assert after == before or not stands_above
-    assert reconnected(mended) == mended
+    assert reconnect_nodes(mended) == mended
 
 
 def test_a_file_that_needs_a_round_for_each_record_still_comes_to_an_end() -> None:
@@ -40,7 +40,7 @@ def test_a_file_that_needs_a_round_for_each_record_still_comes_to_an_end() -> No
     for at in range(1, n, 2):
         nodes.append(Node(entry_id=f"e{at}", parent_id=f"e{at + 1}"))
         nodes.append(Node(entry_id=f"e{at + 1}", parent_id=f"e{min(at + 2, n)}"))
-    assert lineage_faults(reconnected(nodes)) == ()
+    assert find_lineage_faults(reconnect_nodes(nodes)) == ()
 
 
 def test_a_path_ends_where_its_beginning_is_lost() -> None:
@@ -51,4 +51,4 @@ def test_a_path_ends_where_its_beginning_is_lost() -> None:
         Node(entry_id="beside", parent_id="a", is_main=False),
     ]
     assert path_of(nodes) == {1, 2}
-    assert [fault.code for fault in lineage_faults(nodes)] == ["missing-parent"]
+    assert [fault.code for fault in find_lineage_faults(nodes)] == ["missing-parent"]

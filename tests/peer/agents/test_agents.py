@@ -32,7 +32,7 @@ from ullage.core.change.edit import (
     UndoEdit,
 )
 from ullage.core.gauge.gauge import Window, measure
-from ullage.core.transcript.context import Context, legal_cuts
+from ullage.core.transcript.context import Context, list_cuts
 from ullage.core.transcript.entries import MemoryLines, ToolResult
 from ullage.formats.agent_info import Editor
 from ullage.formats.registry import agent_info, recognize
@@ -63,7 +63,7 @@ def test_a_compacted_session_goes_on_with_the_summary_and_what_was_kept(lab: Lab
     path = lab.transcript()
     context = context_of(path)
     second = next(
-        at for at in legal_cuts(context.items) if "Second." in str(context.items[at].native)
+        at for at in list_cuts(context.items) if "Second." in str(context.items[at].native)
     )
     edit = CompactionEdit(
         entry_id="cc000000",

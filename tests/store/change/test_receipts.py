@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from store.changing import KEY, occasion
 from ullage.core.change.edit import LineChange
-from ullage.core.change.receipt import Before, Occasion, Receipt
+from ullage.core.change.receipt import ChangeReason, FileBefore, Receipt
 from ullage.store.change.receipts import (
     KEPT_RECEIPTS,
     add_receipt,
@@ -25,14 +25,14 @@ from ullage.store.files.places import Places, earlier_folder_name, folder_name, 
 OLD_S = 40 * 24 * 3600
 
 
-def receipt(occasion: Occasion, *, originals: tuple[LineChange, ...] = ()) -> Receipt:
+def receipt(occasion: ChangeReason, *, originals: tuple[LineChange, ...] = ()) -> Receipt:
     return Receipt(
         receipt_id="",
         state="planned",
         occasion=occasion,
         change="rewrite",
         path="/sessions/s.jsonl",
-        before=Before(device=1, inode=2, size_bytes=3, mtime_ns=4, head_sha256="5"),
+        before=FileBefore(device=1, inode=2, size_bytes=3, mtime_ns=4, head_sha256="5"),
         appended_sha256="",
         originals=originals,
         backup=None,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from profiles import examples
 from ullage.core.text.positions import Positions
-from ullage.core.text.tree import ListNode, MappingNode, Member, Node, NotRead, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Member, Node, ParseError, ScalarNode
 from ullage.store.files import yaml_tree
 from ullage.store.files.yaml_tree import parse_yaml
 
@@ -125,7 +125,7 @@ def test_places_are_those_of_an_editor(newline: str) -> None:
 def test_what_is_no_plain_yaml_is_refused_with_its_place(
     text: str, words: str, offset: int | None
 ) -> None:
-    with pytest.raises(NotRead, match=words) as refused:
+    with pytest.raises(ParseError, match=words) as refused:
         parse_yaml(text)
     assert refused.value.offset == offset or offset is None
 
@@ -157,7 +157,7 @@ def test_any_text_is_read_or_refused_and_places_are_inside_it(text: str) -> None
     offsets = [0]
     try:
         node = parse_yaml(text)
-    except NotRead as refused:
+    except ParseError as refused:
         offsets = [refused.offset]
     else:
         assert all(start <= end for start, end in all_places(node))

@@ -22,9 +22,9 @@ from ullage.core.change.breaker import (
     record_run,
     record_warning,
 )
-from ullage.core.change.compaction import Unneeded
-from ullage.core.change.decision import Action, Ask, Compact, Prune, Situation, Step, Warn, decide
-from ullage.core.change.tool_outputs import tool_output_tokens
+from ullage.core.change.compaction import NoCompaction
+from ullage.core.change.decision import Action, Ask, Cascade, Compact, Prune, Step, Warn, decide
+from ullage.core.change.tool_outputs import count_tool_output_tokens
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import SessionLive, StateBusy, StorageError
@@ -304,33 +304,33 @@ async def plan_due(
     changeable(loaded.session)
     now_ms = time.time_ns() // 1_000_000
     gauge = loaded.status.gauge
-    situation = Situation(
+    cascade = Cascade(
         occasion="threshold",
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
-        tool_tokens=tool_output_tokens(loaded.context.items, loaded.count),
+        tool_tokens=count_tool_output_tokens(loaded.context.items, loaded.count),
         n_compactions=len(loaded.context.compactions),
         breaker=state.breaker,
         started_tokens=gauge.used_tokens,
         is_auto_on=state.is_on,
     )
-    first = action = decide(situation, loaded.policy, now_ms)
+    first = action = decide(cascade, loaded.policy, now_ms)
     plan: Plan | Pruning | None = None
     strongest: Layer | None = None
     while (layer := _layer_of(action)) is not None:
         strongest = layer
         found = await _plan_layer(layer, loaded, config, places, model)
         n_freed = 0
-        if not isinstance(found, Unneeded):
+        if not isinstance(found, NoCompaction):
             plan = None if loaded.policy.is_read_only else found
-            n_freed = max(0, (situation.used_tokens or 0) - found.n_tokens_after)
-        situation = msgspec.structs.replace(
-            situation,
-            used_tokens=(situation.used_tokens or 0) - n_freed,
-            tried=(*situation.tried, Step(what=layer, n_freed=n_freed)),
+            n_freed = max(0, (cascade.used_tokens or 0) - found.n_tokens_after)
+        cascade = msgspec.structs.replace(
+            cascade,
+            used_tokens=(cascade.used_tokens or 0) - n_freed,
+            tried=(*cascade.tried, Step(what=layer, n_freed=n_freed)),
             confirmed_layer="full",
         )
-        action = decide(situation, loaded.policy, now_ms)
+        action = decide(cascade, loaded.policy, now_ms)
     if loaded.policy.is_read_only:
         # What is pruned in memory alone is no change; what is left to say comes after it.
         return Due(action=action, layer=None, plan=None)
@@ -349,9 +349,9 @@ def _layer_of(action: Action) -> Layer | None:
 
 async def _plan_layer(
     layer: Layer, loaded: Loaded, config: Config, places: Places, model: ModelUse
-) -> Plan | Pruning | Unneeded:
+) -> Plan | Pruning | NoCompaction:
     if layer == "prune":
         pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest())
-        return Unneeded(reason=pruning.reason) if isinstance(pruning, Unpruned) else pruning
+        return NoCompaction(reason=pruning.reason) if isinstance(pruning, Unpruned) else pruning
     request = Request(layer=layer, trigger="auto")
     return await plan_compaction(loaded, request, config, places, model)

@@ -10,8 +10,14 @@ from ullage.app.memory.flush import FlushPlan, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carry_pins
 from ullage.app.summary.write import ModelUse, SummaryOptions, WrittenSummary, write_summary
-from ullage.core.change.compaction import Selection, Unneeded, refuse_summary, select, select_before
-from ullage.core.change.decision import Action, Compact, Situation, Warn, decide
+from ullage.core.change.compaction import (
+    NoCompaction,
+    Selection,
+    refuse_summary,
+    select,
+    select_before,
+)
+from ullage.core.change.decision import Action, Cascade, Compact, Warn, decide
 from ullage.core.change.edit import CompactionEdit, FileChange
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
@@ -68,7 +74,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 async def plan_compaction(
     loaded: Loaded, request: Request, config: Config, places: Places, model: ModelUse
-) -> Plan | Unneeded:
+) -> Plan | NoCompaction:
     """Work out a compaction without writing anything.
 
     Raises:
@@ -76,7 +82,7 @@ async def plan_compaction(
     """
     make.changeable(loaded.session)
     planned = await plan_summary(loaded, request, config, places, model)
-    if isinstance(planned, Unneeded):
+    if isinstance(planned, NoCompaction):
         return planned
     return await asyncio.to_thread(_worked_out, loaded, planned)
 
@@ -88,7 +94,7 @@ async def plan_summary(
     places: Places,
     model: ModelUse,
     first_kept: int | None = None,
-) -> Summarized | Unneeded:
+) -> Summarized | NoCompaction:
     """Have the summary of a compaction written, whoever applies it.
 
     `first_kept` is the first message that stays, where its runtime chose the cut.
@@ -96,9 +102,9 @@ async def plan_summary(
     request = _masked(request, loaded.known_secrets)
     action = _decided(loaded, request)
     if isinstance(action, Warn):
-        return Unneeded(reason=action.reason)
+        return NoCompaction(reason=action.reason)
     selection = await asyncio.to_thread(_select, loaded, request, first_kept)
-    if isinstance(selection, Unneeded):
+    if isinstance(selection, NoCompaction):
         return selection
     wishes = SummaryOptions(
         focus=request.focus,
@@ -108,7 +114,7 @@ async def plan_summary(
     summary = request.written or await write_summary(selection, loaded, model, wishes)
     reason = refuse_summary(selection, summary.n_tokens, summary.text)
     if reason is not None:
-        return Unneeded(reason=reason)
+        return NoCompaction(reason=reason)
     advice = action.advice if isinstance(action, Compact) else None
     return Summarized(request=request, selection=selection, summary=summary, advice=advice)
 
@@ -155,7 +161,7 @@ def _masked(request: Request, known: tuple[str, ...]) -> Request:
 def _decided(loaded: Loaded, request: Request) -> Action:
     """Take what was asked for to the one place where it is decided what is done."""
     gauge = loaded.status.gauge
-    situation = Situation(
+    cascade = Cascade(
         occasion="manual",
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
@@ -163,10 +169,10 @@ def _decided(loaded: Loaded, request: Request) -> Action:
         n_compactions=len(loaded.context.compactions),
         asked_layer=request.layer,
     )
-    return decide(situation, loaded.policy, now_ms=0)
+    return decide(cascade, loaded.policy, now_ms=0)
 
 
-def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selection | Unneeded:
+def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selection | NoCompaction:
     gauge = loaded.status.gauge
     if first_kept is not None:
         return select_before(loaded.context, gauge, request.layer, first_kept, loaded.count)

@@ -15,7 +15,7 @@ from ullage.app.memory.report import (
     report_flushed,
 )
 from ullage.app.summary.write import WrittenSummary
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import Layer, tokens_text
 from ullage.core.text.prose import gist
 from ullage.core.transcript.entries import JsonObject
@@ -76,7 +76,7 @@ class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
     """What goes into the workspace's daily log before; null where that is not wanted."""
 
 
-def report_unneeded(unneeded: Unneeded) -> CompactReport:
+def report_unneeded(unneeded: NoCompaction) -> CompactReport:
     return CompactReport(outcome="nothing", reason=unneeded.reason)
 
 

@@ -20,8 +20,8 @@ from ullage.app.memory.flush import FlushPlan, FlushResult, try_flush
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, open_session
 from ullage.app.sessions.session import Session
-from ullage.core.change.edit import Append, FileChange, NewSession, changed_lines
-from ullage.core.change.receipt import Occasion, ReceiptKind
+from ullage.core.change.edit import Append, FileChange, NewSession, apply_to_lines
+from ullage.core.change.receipt import ChangeReason, ReceiptKind
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
 from ullage.core.transcript.context import Context, ContextItem
@@ -155,7 +155,7 @@ def plan_change(
 def context_after(loaded: Loaded, file_change: FileChange) -> Context:
     """Read the context from a file as it will be once it is changed."""
     session = loaded.session
-    lines = changed_lines(session.lines, file_change)
+    lines = apply_to_lines(session.lines, file_change)
     if isinstance(file_change, Append):
         return session.agent.read_context(lines, session.header, loaded.reading.index).context
     header = session.agent.read_header(lines) or session.header
@@ -262,14 +262,14 @@ def _describe_occasion(
     layer: Layer | None,
     replaced: Sequence[ContextItem],
     undoes: str | None,
-) -> Occasion:
+) -> ChangeReason:
     """Say why the transcript is changed; the receipt is kept with the session that goes on."""
     session, change = plan.loaded.session, plan.file_change
     key = session.state_key
     if isinstance(change, NewSession):
         key = f"{session.header.agent}:{change.session_id}"
     data = "\n".join(compact_json(item.native) for item in replaced).encode()
-    return Occasion(
+    return ChangeReason(
         kind=kind,
         layer=layer,
         at=now_text(),

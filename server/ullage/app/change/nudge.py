@@ -5,9 +5,9 @@ from collections.abc import Callable
 import msgspec
 
 from ullage.app.sessions.load import Loaded
-from ullage.core.change.decision import compaction_due, read_only_warning_at
+from ullage.core.change.decision import find_due_compaction, read_only_warning_at
 from ullage.core.gauge.gauge import Layer
-from ullage.core.gauge.nudge import NudgedBand, Nudges, ask, may_ask, nudge, returned, snooze
+from ullage.core.gauge.nudge import NudgedBand, Nudges, ask, may_ask, nudge, record_return, snooze
 from ullage.store.files.places import Places
 from ullage.store.state.auto_state import AutoState, change_auto_state, read_auto_state
 
@@ -84,7 +84,7 @@ def remember_return(loaded: Loaded, places: Places) -> None:
     """
     layer, band = strongest_layer(loaded), loaded.status.band
     n_compactions = len(loaded.context.compactions)
-    _change(loaded, lambda nudges: returned(nudges, layer, band, n_compactions), places)
+    _change(loaded, lambda nudges: record_return(nudges, layer, band, n_compactions), places)
 
 
 def is_read_only_full(loaded: Loaded) -> bool:
@@ -98,7 +98,7 @@ def strongest_layer(loaded: Loaded) -> Layer:
     """Give the strongest layer that can be due at this size of the context."""
     gauge = loaded.status.gauge
     used, window = gauge.used_tokens or 0, gauge.window.n_tokens
-    return compaction_due(used, window, loaded.policy) or "prune"
+    return find_due_compaction(used, window, loaded.policy) or "prune"
 
 
 def _claim(

@@ -20,7 +20,7 @@ from ullage.app.memory.report import flush_gist, flush_listing
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse, WrittenSummary
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer, tokens_text
 from ullage.core.secrets.redaction import mask_items
@@ -96,7 +96,7 @@ async def make_preview(
     texts: Mapping[Path, str],
     *,
     is_anew: bool = False,
-) -> CompactionPreview | Unneeded:
+) -> CompactionPreview | NoCompaction:
     """Plan a compaction and write its two texts in place of an earlier preview of the session.
 
     Without a layer it is the one that every other command takes, or the full one where that would
@@ -115,11 +115,11 @@ async def make_preview(
             return found
     request = Request(layer=layer or DEFAULT_LAYER, focus=focus)
     plan = await plan_compaction(loaded, request, config, places, model)
-    if isinstance(plan, Unneeded) and layer is None:
+    if isinstance(plan, NoCompaction) and layer is None:
         fuller = msgspec.structs.replace(request, layer="full")
         found = await plan_compaction(loaded, fuller, config, places, model)
-        plan = plan if isinstance(found, Unneeded) else found
-    if isinstance(plan, Unneeded):
+        plan = plan if isinstance(found, NoCompaction) else found
+    if isinstance(plan, NoCompaction):
         return plan
     memory = await _memory(loaded, config, places, model)
     return await asyncio.to_thread(_write, plan, request, memory, places, texts)
@@ -167,7 +167,7 @@ async def plan_proposed(
     places: Places,
     model: ModelUse,
     count_text: CountText,
-) -> Plan | Unneeded:
+) -> Plan | NoCompaction:
     """Plan the compaction anew with what stands above the marker; `text` is what is not saved.
 
     Raises:
@@ -180,7 +180,7 @@ async def plan_proposed(
     request, note = _request(preview.note, read_proposal(text)), preview.note
     loaded = await asyncio.to_thread(_load_again, preview, config, places, count_text)
     plan = await plan_compaction(loaded, request, config, places, model)
-    if isinstance(plan, Unneeded):
+    if isinstance(plan, NoCompaction):
         return plan
     if (len(plan.selection.replaced), len(plan.selection.kept)) != (note.n_replaced, note.n_kept):
         raise ChangedMeanwhile(

@@ -12,7 +12,7 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.sessions.find import MIN_ID_CHARS
 from ullage.app.sessions.load import Loaded
-from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
+from ullage.core.change.compaction import count_hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import FileChange, PruneEdit, Replacement
 from ullage.core.change.prune import (
     ALL_REASONS,
@@ -122,7 +122,7 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
     if reason is not None:
         return Unpruned(loaded=loaded, plan=plan, reason=reason)
     n_counted = count_items(items, loaded.count)
-    n_before = hidden_tokens(loaded.status.gauge, n_counted) + n_counted
+    n_before = count_hidden_tokens(loaded.status.gauge, n_counted) + n_counted
     try:
         change = _change(loaded, plan, n_before, n_before - n_counted)
         refusal = None
@@ -189,7 +189,7 @@ def _planned(loaded: Loaded, request: PruneRequest) -> PrunePlan:
     items, policy, count = loaded.context.items, loaded.policy, loaded.count
     if request.is_rescue:
         gauge = loaded.status.gauge
-        n_hidden = hidden_tokens(gauge, count_items(items, count))
+        n_hidden = count_hidden_tokens(gauge, count_items(items, count))
         room = gauge.window.n_tokens - policy.reserve_tokens - n_hidden
         return plan_rescue(items, policy, count, room_tokens=room)
     plan = plan_prune(items, policy, count)

@@ -14,7 +14,7 @@ from ullage.app.change.make import now_text
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
-from ullage.core.change.compaction import hidden_tokens, refuse_open_calls
+from ullage.core.change.compaction import count_hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.config.settings import Config
@@ -121,7 +121,7 @@ def _planned(
     if waiting is not None:
         raise Refused(f"{waiting.reason}, or restore into a new session (`--into new`)")
     n_counted = count_items(context.items, loaded.count)
-    n_hidden = hidden_tokens(loaded.status.gauge, n_counted)
+    n_hidden = count_hidden_tokens(loaded.status.gauge, n_counted)
     return make.plan_change(
         loaded,
         lambda _: target.editor.restore(target.lines, context, edit),

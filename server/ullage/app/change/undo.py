@@ -12,7 +12,7 @@ from ullage.app.memory.report import find_flushed_log
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
-from ullage.core.change.compaction import hidden_tokens
+from ullage.core.change.compaction import count_hidden_tokens
 from ullage.core.change.edit import FileChange, NewSession, UndoEdit
 from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
@@ -216,7 +216,7 @@ def _undone_compaction(
 def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) -> Reversal:
     gauge = loaded.status.gauge
     n_counted = count_items(loaded.context.items, loaded.count)
-    n_hidden = hidden_tokens(gauge, n_counted)
+    n_hidden = count_hidden_tokens(gauge, n_counted)
     change = make.plan_change(
         loaded,
         lambda _: file_change,

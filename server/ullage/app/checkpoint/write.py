@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.sessions.load import Loaded
-from ullage.core.change.compaction import open_calls
-from ullage.core.checkpoint.build import Past, build
+from ullage.core.change.compaction import list_open_calls
+from ullage.core.checkpoint.build import PriorState, build
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean, measure_use
 from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_near
 from ullage.core.checkpoint.working_state import WorkingState
@@ -192,9 +192,9 @@ def _build(
     checkpoint = build(
         context,
         meta,
-        past=Past(previous=previous, state=state),
+        past=PriorState(previous=previous, state=state),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
-        is_split_turn=is_split_turn or bool(open_calls(context.items)),
+        is_split_turn=is_split_turn or bool(list_open_calls(context.items)),
         collect_facts=partial(kept_facts(key).collect, known_secrets=loaded.known_secrets),
     )
     return clean(checkpoint, loaded.known_secrets)

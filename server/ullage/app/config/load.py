@@ -109,8 +109,8 @@ def is_trusted_folder(workspace: Path, places: Places) -> bool:
 
 
 def _merge(*layers: tuple[list[Setting], list[Finding]]) -> Config:
-    from ullage.core.config.checks import inconsistencies
+    from ullage.core.config.checks import find_inconsistencies
 
     settings = merge_settings(settings for settings, _ in layers)
     findings = [finding for _, findings in layers for finding in findings]
-    return config_of(settings, (*findings, *inconsistencies(settings)))
+    return config_of(settings, (*findings, *find_inconsistencies(settings)))

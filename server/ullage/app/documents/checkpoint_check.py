@@ -10,7 +10,7 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Extent, Positions
-from ullage.core.text.tree import ListNode, MappingNode, Member, Node, NotRead, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Member, Node, ParseError, ScalarNode
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.store.checkpoint.files import read_checkpoint
 from ullage.store.checkpoint.yaml_file import load
@@ -91,7 +91,7 @@ def key_extent(keys: tuple[str, ...], text: str, positions: Positions) -> Extent
     first = positions.extent(0, len(positions.line_text(0)))
     try:
         node: Node = parse_yaml(text)
-    except NotRead:
+    except ParseError:
         return first
     extent = first
     for key in keys:

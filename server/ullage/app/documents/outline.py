@@ -14,7 +14,7 @@ from ullage.core.documents.in_context import ContextMatch, find_presence, match_
 from ullage.core.documents.outline import (
     EMPTY_OUTLINE,
     Outline,
-    Row,
+    OutlineRow,
     extend_outline,
     find_row_at_offset,
     list_rows_between,
@@ -60,7 +60,7 @@ class EntryTokens(msgspec.Struct, frozen=True):
 class PlacedCompaction(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction on the path, and its line."""
 
-    row: Row
+    row: OutlineRow
     compaction: Compaction
     n_before: int
     """Compactions before it."""
@@ -109,7 +109,7 @@ def outline_of(loaded: Loaded, before: OutlinedSession | None) -> OutlinedSessio
     )
 
 
-def items_of(outlined: OutlinedSession, row: Row) -> tuple[ContextItem, ...]:
+def items_of(outlined: OutlinedSession, row: OutlineRow) -> tuple[ContextItem, ...]:
     """Give the messages of a line: as the context has them, else as the line says.
 
     Raises:
@@ -122,7 +122,7 @@ def items_of(outlined: OutlinedSession, row: Row) -> tuple[ContextItem, ...]:
     return (sketch.item,) if isinstance(sketch, Sketch) and sketch.item else ()
 
 
-def find_answered_calls(outlined: OutlinedSession, row: Row) -> tuple[str, ...]:
+def find_answered_calls(outlined: OutlinedSession, row: OutlineRow) -> tuple[str, ...]:
     """Name the calls that the results of a line answer, masked; they stand not far before it."""
     results = [
         block
@@ -141,7 +141,7 @@ def find_answered_calls(outlined: OutlinedSession, row: Row) -> tuple[str, ...]:
     return tuple(title for title in names if title)
 
 
-def _call_ids(outlined: OutlinedSession, row: Row) -> Iterator[str]:
+def _call_ids(outlined: OutlinedSession, row: OutlineRow) -> Iterator[str]:
     for item in items_of(outlined, row):
         for block in item.message.blocks:
             if isinstance(block, ToolCall):
@@ -235,7 +235,7 @@ def _files(outlined: OutlinedSession) -> Iterator[LinkTarget]:
                 yield _target(row, raw, at, path, "Open the file")
 
 
-def _list_touched(outlined: OutlinedSession, row: Row) -> tuple[str, ...]:
+def _list_touched(outlined: OutlinedSession, row: OutlineRow) -> tuple[str, ...]:
     touches = (
         touch.path
         for item in items_of(outlined, row)
@@ -283,7 +283,7 @@ def _checkpoints(outlined: OutlinedSession, places: Places) -> Iterator[LinkTarg
             yield _target(compaction.row, raw, range(*mark.span()), checkpoint.path, tooltip)
 
 
-def _target(row: Row, raw: bytes, at: range, path: Path, tooltip: str) -> LinkTarget:
+def _target(row: OutlineRow, raw: bytes, at: range, path: Path, tooltip: str) -> LinkTarget:
     column = _n_units(raw[: at.start])
     return LinkTarget(
         line=row.line,

@@ -5,7 +5,7 @@ from typing import Final
 
 from ullage.app.documents.outline import OutlinedSession, count_tokens, find_known_tokens, items_of
 from ullage.core.documents.in_context import Presence, find_presence
-from ullage.core.documents.outline import Row, RowKind
+from ullage.core.documents.outline import OutlineRow, RowKind
 from ullage.core.gauge.gauge import share_text, short_tokens
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
@@ -39,7 +39,7 @@ _HINTS: Mapping[Presence, str] = {
 }
 
 
-def tokens_text(outlined: OutlinedSession, row: Row) -> str:
+def tokens_text(outlined: OutlinedSession, row: OutlineRow) -> str:
     """Say what an entry costs, counted where it is not too long; empty for what costs nothing."""
     items = items_of(outlined, row)
     if not items:
@@ -60,7 +60,7 @@ def tokens_text(outlined: OutlinedSession, row: Row) -> str:
     return f"{mark}{n_tokens:,} {noun}, {share:.1%} of the window"
 
 
-def total_text(outlined: OutlinedSession, row: Row) -> str:
+def total_text(outlined: OutlinedSession, row: OutlineRow) -> str:
     """Say how full the context was up to an entry; empty for what is not in it."""
     live = outlined.standing.live.get(row.entry_id) if row.entry_id else None
     if live is None:
@@ -70,7 +70,7 @@ def total_text(outlined: OutlinedSession, row: Row) -> str:
     return f"Up to here {live.n_total:,} of the window's {window:,} tokens ({share})"
 
 
-def hint_text(outlined: OutlinedSession, row: Row) -> str:
+def hint_text(outlined: OutlinedSession, row: OutlineRow) -> str:
     """Write an entry's cost, and how full the window was with it, in few characters.
 
     `1,204 tok · 42% full`; empty for what costs nothing.
@@ -87,7 +87,7 @@ def hint_text(outlined: OutlinedSession, row: Row) -> str:
     return " · ".join(parts if hint is None else [*parts, hint])
 
 
-def hint_tooltip(outlined: OutlinedSession, row: Row) -> str:
+def hint_tooltip(outlined: OutlinedSession, row: OutlineRow) -> str:
     """Say in whole sentences what a hint says in few characters."""
     counted = find_known_tokens(outlined, items_of(outlined, row))
     about = "about " if counted.is_estimated else ""
@@ -97,7 +97,7 @@ def hint_tooltip(outlined: OutlinedSession, row: Row) -> str:
     return " ".join([*parts, f"{total}."] if total else parts)
 
 
-def presence_text(outlined: OutlinedSession, row: Row) -> str:
+def presence_text(outlined: OutlinedSession, row: OutlineRow) -> str:
     boundary = outlined.standing.boundary
     match find_presence(row, outlined.standing):
         case "live":

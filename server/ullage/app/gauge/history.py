@@ -10,15 +10,15 @@ from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
 from ullage.core.gauge.history import (
-    Mark,
-    Point,
-    Stretch,
+    HistoryMark,
+    UsagePoint,
+    UsageSpan,
     WindowHistory,
     compaction_mark,
-    stretch,
-    thinned,
+    read_usage_span,
+    thin_out,
 )
-from ullage.core.gauge.loss import noted_loss, summed_loss
+from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction, Context
@@ -65,7 +65,7 @@ class EndedContext(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction, and what was reported in the context that it ended."""
 
     compaction: Compaction
-    before: Stretch
+    before: UsageSpan
 
 
 class PastContexts(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
     read_one = session.agent.read_compaction
     readings = (read_one(session.lines, ref) for ref in context.compactions)
     compactions = [compaction for compaction in readings if compaction is not None]
-    losses = [noted_loss(compaction.details) for compaction in compactions]
+    losses = [read_noted_loss(compaction.details) for compaction in compactions]
     n_compactions = len(context.compactions)
     secrets = secrets_for(session.header, places)
     return HistoryReport(
@@ -90,7 +90,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
         path=str(session.path),
         compactions=[_report(compaction, secrets) for compaction in compactions],
         degradation=evaluate(n_compactions),
-        measured=report_loss(summed_loss(losses)),
+        measured=report_loss(add_up_losses(losses)),
         n_measured=sum(loss is not None for loss in losses),
         is_death_spiral=is_death_spiral(n_compactions),
     )
@@ -139,7 +139,7 @@ def _report(compaction: Compaction, secrets: tuple[str, ...]) -> CompactionRepor
         tokens_after=after,
         ratio=round(before / after, 2) if before and after else None,
         n_messages=compaction.n_messages,
-        measured=report_loss(noted_loss(compaction.details)),
+        measured=report_loss(read_noted_loss(compaction.details)),
         summary=mask(compaction.summary, secrets),
     )
 
@@ -173,27 +173,27 @@ def read_past(loaded: Loaded, before: PastContexts | None) -> PastContexts:
 
 def window_history(loaded: Loaded, past: PastContexts) -> WindowHistory:
     """Put the past and the present context into one line."""
-    points: list[Point] = []
-    marks: list[Mark] = []
+    points: list[UsagePoint] = []
+    marks: list[HistoryMark] = []
     seen: set[str] = set()
     for end in past.ended.values():
         _add_stretch(end.before, points, marks)
         marks.append(compaction_mark(end.compaction, len(points)))
         seen |= _entry_ids(end.before)
-    _add_stretch(stretch(loaded.context, seen), points, marks)
+    _add_stretch(read_usage_span(loaded.context, seen), points, marks)
     points += _present_point(loaded, points)
-    return thinned(WindowHistory(points=tuple(points), marks=tuple(marks)))
+    return thin_out(WindowHistory(points=tuple(points), marks=tuple(marks)))
 
 
-def _add_stretch(stretch: Stretch, points: list[Point], marks: list[Mark]) -> None:
-    if stretch.prune is not None:
-        n_point = len(points) + stretch.prune.n_point
-        marks.append(msgspec.structs.replace(stretch.prune, n_point=n_point))
-    points += stretch.points
+def _add_stretch(span: UsageSpan, points: list[UsagePoint], marks: list[HistoryMark]) -> None:
+    if span.prune is not None:
+        n_point = len(points) + span.prune.n_point
+        marks.append(msgspec.structs.replace(span.prune, n_point=n_point))
+    points += span.points
 
 
-def _entry_ids(stretch: Stretch) -> set[str]:
-    return {point.entry_id for point in stretch.points if point.entry_id is not None}
+def _entry_ids(span: UsageSpan) -> set[str]:
+    return {point.entry_id for point in span.points if point.entry_id is not None}
 
 
 def _read_ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> EndedContext | None:
@@ -202,7 +202,7 @@ def _read_ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> E
     if compaction is None:
         return None
     before = _context_before(session, compaction, ref, loaded.reading.index)
-    return EndedContext(compaction=compaction, before=stretch(before, seen))
+    return EndedContext(compaction=compaction, before=read_usage_span(before, seen))
 
 
 def _context_before(
@@ -243,7 +243,7 @@ def _end_of(session: Session, entry_id: str, end: int) -> int | None:
     return None
 
 
-def _present_point(loaded: Loaded, points: list[Point]) -> list[Point]:
+def _present_point(loaded: Loaded, points: list[UsagePoint]) -> list[UsagePoint]:
     """Give the present gauge, where it says something that no answer reported."""
     gauge = loaded.status.gauge
     used, is_reported = gauge.used_tokens, gauge.used_source == "reported"
@@ -252,4 +252,4 @@ def _present_point(loaded: Loaded, points: list[Point]) -> list[Point]:
     context = loaded.context
     last = context.items[-1:] if context.pruned is None else (*context.items[-1:], context.pruned)
     at_ms = max((message.at_ms for message in last if message.at_ms is not None), default=None)
-    return [Point(at_ms=at_ms, n_tokens=used, is_estimated=not is_reported, entry_id=None)]
+    return [UsagePoint(at_ms=at_ms, n_tokens=used, is_estimated=not is_reported, entry_id=None)]

@@ -20,7 +20,7 @@ from ullage.core.install.hook_settings import write_hook_command
 from ullage.core.install.json_edit import Before, NotEditable, is_blank
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.positions import Positions
-from ullage.core.text.tree import NotRead
+from ullage.core.text.tree import ParseError
 from ullage.errors import AgentNotFound, Unreadable
 from ullage.store.files.places import Places
 from ullage.store.install import agent_files
@@ -313,7 +313,7 @@ def text_of(agent: agents.LocalTarget, file: AgentFile) -> str:
         return text
     try:
         parse_json5(text)
-    except NotRead as error:
+    except ParseError as error:
         line = Positions(text).position(error.offset).line
         raise _unusable(file, f"line {line + 1}: {error.problem}: {error.fix}") from None
     if not agent.target.reads_json5:

@@ -12,7 +12,7 @@ import msgspec
 from ullage.app.install.plan import InstallPlan, InstallState, State
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.json5 import parse_json5
-from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Node, ParseError, ScalarNode
 from ullage.store.files.places import Places
 from ullage.store.install.agent_files import FileChange
 
@@ -188,7 +188,7 @@ def _find_secrets(text: str) -> tuple[str, ...]:
     """List the values in settings that are secret by their keys, as in `env`."""
     try:
         root = parse_json5(text)
-    except NotRead:
+    except ParseError:
         return ()
     return list_known_secrets(dict(_named_texts(root)))
 

@@ -60,7 +60,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Local."""
     log_name: str
     """The log's path as a user of the current folder knows it."""
-    points: tuple[log_text.Point, ...] = ()
+    points: tuple[log_text.LogPoint, ...] = ()
     author: str = EXTRACTIVE
     """`extractive`, or the model as `provider/name`."""
     spent: TokenSpending | None = None
@@ -94,7 +94,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
             return "nothing"
         return "extract" if self.author == EXTRACTIVE else "model"
 
-    def text_of(self, points: tuple[log_text.Point, ...]) -> str:
+    def text_of(self, points: tuple[log_text.LogPoint, ...]) -> str:
         if not points:
             return ""
         title = ON_REQUEST if self.epoch is None else PRE_FLUSH
@@ -102,7 +102,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
             points, time=f"{self.now:%H:%M}", title=title, marker=self.marker
         )
 
-    def unwritten(self, log: str, digests: Iterable[str]) -> tuple[log_text.Point, ...]:
+    def unwritten(self, log: str, digests: Iterable[str]) -> tuple[log_text.LogPoint, ...]:
         """Leave out what stands in a log or is known as written; all where this flush does."""
         if self.epoch is not None and self.marker in log:
             return ()
@@ -111,7 +111,7 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Picks(msgspec.Struct, frozen=True, kw_only=True):
-    points: tuple[log_text.Point, ...]
+    points: tuple[log_text.LogPoint, ...]
     author: str
     spent: TokenSpending | None = None
     notes: tuple[str, ...] = ()
@@ -372,8 +372,8 @@ def _mask_items(loaded: Loaded) -> tuple[ContextItem, ...]:
 
 
 def _mask_points(
-    points: tuple[log_text.Point, ...], secrets: tuple[str, ...]
-) -> tuple[log_text.Point, ...]:
+    points: tuple[log_text.LogPoint, ...], secrets: tuple[str, ...]
+) -> tuple[log_text.LogPoint, ...]:
     """Mask again what was put together: neither a model nor a cut brings a secret back."""
     return tuple(
         log_text.make_point(point.section, mask(point.text, secrets), is_aside=point.is_aside)

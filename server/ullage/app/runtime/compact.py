@@ -17,7 +17,7 @@ from ullage.app.runtime.session import RuntimeSession, remember_run, save_progre
 from ullage.app.sessions.load import Loaded, replace_items
 from ullage.app.summary.write import WrittenSummary, model_use
 from ullage.core.change.breaker import record_run
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import UllageError
@@ -53,7 +53,7 @@ class SummaryToApply(msgspec.Struct, frozen=True, kw_only=True):
 class _PlannedSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A summary, what it brings, and what was done before it."""
 
-    summary: Summarized | Unneeded
+    summary: Summarized | NoCompaction
     n_before: int
     n_after: int
     checkpoint_id: str | None
@@ -65,7 +65,7 @@ async def write_summary(
     progress: SessionProgress,
     messages: RequestMessages,
     request: SummaryRequest,
-) -> tuple[SummaryToApply | Unneeded, SessionProgress]:
+) -> tuple[SummaryToApply | NoCompaction, SessionProgress]:
     """Write a checkpoint and the summary; a model that fails is replaced by our own rules.
 
     Raises:
@@ -78,7 +78,7 @@ async def write_summary(
     first_kept = None if request.first_kept is None else request.first_kept + n_added
     planned = await _plan(session, measured, request, first_kept)
     summarized = planned.summary
-    if isinstance(summarized, Unneeded):
+    if isinstance(summarized, NoCompaction):
         await asyncio.to_thread(save_progress, session, progress, measured.progress)
         return summarized, measured.progress
     summary, conversation = summarized.summary, measured.conversation
@@ -190,22 +190,24 @@ def _add_last_request(measured: MeasuredRequest) -> Loaded:
     return replace_items(loaded, (*loaded.context.items, *last.items[shared[-1] + 1 :]))
 
 
-def _count_used(measured: MeasuredRequest, summary: Summarized | Unneeded) -> int:
+def _count_used(measured: MeasuredRequest, summary: Summarized | NoCompaction) -> int:
     """Give the size of the context as it was sent last, by the surest of what is known."""
     gauge, last_tokens = measured.loaded.status.gauge, measured.progress.seen.used_tokens
     if gauge.used_source != "reported" and last_tokens:
         return last_tokens
     if gauge.used_tokens is not None:
         return gauge.used_tokens
-    return 0 if isinstance(summary, Unneeded) else summary.selection.n_tokens_before
+    return 0 if isinstance(summary, NoCompaction) else summary.selection.n_tokens_before
 
 
-def _count_left(measured: MeasuredRequest, summary: Summarized | Unneeded, n_before: int) -> int:
+def _count_left(
+    measured: MeasuredRequest, summary: Summarized | NoCompaction, n_before: int
+) -> int:
     """Give what is left: all by the metric of `n_before`, of the messages as they are sent.
 
     Placeholders end with the epoch: what is kept is sent in full again.
     """
-    if isinstance(summary, Unneeded):
+    if isinstance(summary, NoCompaction):
         return n_before
     replaced_ids = {item.entry_id for item in summary.selection.replaced}
     n_replaced = count_items(

@@ -28,9 +28,9 @@ from ullage.app.memory.flush import (
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import (
     RequestMessages,
+    cascade_of,
     measure_request,
     put_placeholders,
-    situation_of,
 )
 from ullage.app.runtime.session import RuntimeSession, notes_of, remember_run, save_progress
 from ullage.app.summary.write import model_use
@@ -112,7 +112,7 @@ class _Request:
         self._plan = plan_request(
             self._measured.sent.items,
             self._measured.progress.prunes.items,
-            situation_of(session, self._measured, "threshold"),
+            cascade_of(session, self._measured, "threshold"),
             self._loaded.policy,
             self._loaded.count,
             time.time_ns() // 1_000_000,

@@ -21,16 +21,16 @@ from ullage.app.runtime.session import RuntimeSession, remember_run
 from ullage.app.sessions.load import Loaded, measure_reading, replace_items
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.core.change import breaker, decision
-from ullage.core.change.compaction import Selection, hidden_tokens, select
-from ullage.core.change.decision import Occasion, Situation, Step, decide
-from ullage.core.change.prune import PrunePlan, plan_prune, plan_rescue, pruned
+from ullage.core.change.compaction import Selection, count_hidden_tokens, select
+from ullage.core.change.decision import Cascade, Occasion, Step, decide
+from ullage.core.change.prune import PrunePlan, apply_prunes, plan_prune, plan_rescue
 from ullage.core.change.request_plan import MemoryPrune, subtract_unreported, take_prunes
-from ullage.core.change.tool_outputs import tool_output_tokens
+from ullage.core.change.tool_outputs import count_tool_output_tokens
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items
-from ullage.formats.in_memory import Known, context_of_messages
+from ullage.formats.in_memory import SessionFacts, context_of_messages
 from ullage.formats.reading import Reading
 from ullage.store.state.auto_state import read_auto_state
 
@@ -119,7 +119,7 @@ class _RefusedRequest:
 
     @property
     def tool_tokens(self) -> int:
-        return tool_output_tokens(self._items, self.loaded.count)
+        return count_tool_output_tokens(self._items, self.loaded.count)
 
     def prune(self) -> int:
         return self._apply(plan_prune(self._items, self.loaded.policy, self.loaded.count))
@@ -154,12 +154,12 @@ class _RefusedRequest:
     def _rescue(self) -> int:
         """Prune the largest outputs, recent ones too, until the messages fit the window."""
         gauge, policy, count = self.loaded.status.gauge, self.loaded.policy, self.loaded.count
-        n_hidden = hidden_tokens(gauge, count_items(self.measured.sent.items, count))
+        n_hidden = count_hidden_tokens(gauge, count_items(self.measured.sent.items, count))
         room = gauge.window.n_tokens - policy.reserve_tokens - n_hidden
         return self._apply(plan_rescue(self._items, policy, count, room_tokens=room))
 
     def _apply(self, plan: PrunePlan) -> int:
-        self._items = pruned(self._items, plan.replacements)
+        self._items = apply_prunes(self._items, plan.replacements)
         self._prunes += take_prunes(plan)
         return plan.n_freed
 
@@ -177,26 +177,24 @@ def measure_request(
         context = _read(session, progress, request)
     progress = see_messages(progress, context)
     prunes = progress.prunes.items
-    items = subtract_unreported(pruned(context.items, prunes), prunes)
+    items = subtract_unreported(apply_prunes(context.items, prunes), prunes)
     sent = replace(context, items=items)
     loaded = _measure(session, context, sent)
     return MeasuredRequest(loaded=loaded, sent=sent, progress=progress, notes=notes)
 
 
-def situation_of(
-    session: RuntimeSession, measured: MeasuredRequest, occasion: Occasion
-) -> Situation:
+def cascade_of(session: RuntimeSession, measured: MeasuredRequest, occasion: Occasion) -> Cascade:
     """Give what a decision about the request rests on."""
     gauge, progress = measured.loaded.status.gauge, measured.progress
     state = read_auto_state(session.key, session.places)
     memory = state.breaker
     if progress.notices.is_warned:
         memory = breaker.record_warning(memory, n_compactions=progress.n_compactions)
-    return Situation(
+    return Cascade(
         occasion=occasion,
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
-        tool_tokens=tool_output_tokens(measured.sent.items, measured.loaded.count),
+        tool_tokens=count_tool_output_tokens(measured.sent.items, measured.loaded.count),
         n_compactions=progress.n_compactions,
         breaker=memory,
         started_tokens=gauge.used_tokens,
@@ -224,7 +222,7 @@ def conversation_of(items: Sequence[ContextItem]) -> Conversation:
 
 
 def _read(session: RuntimeSession, progress: SessionProgress, request: RequestMessages) -> Context:
-    given = Known(
+    given = SessionFacts(
         header=session.session.header,
         n_compactions=progress.n_compactions,
         model=session.info.model,
@@ -273,10 +271,10 @@ def advise_on_overflow(
     """Decide what frees room; an overflow is over once the model has answered again."""
     refused = _RefusedRequest(measure_request(session, progress, request))
     policy = refused.loaded.policy
-    situation = situation_of(session, refused.measured, "overflow")
+    cascade = cascade_of(session, refused.measured, "overflow")
     advice: OverflowAdvice | None = None
     while advice is None:
-        action = decide(situation, policy, time.time_ns() // 1_000_000)
+        action = decide(cascade, policy, time.time_ns() // 1_000_000)
         match action:
             case decision.Prune():
                 step = Step(what="prune", n_freed=refused.prune())
@@ -288,8 +286,8 @@ def advise_on_overflow(
                 advice, step = SendAgain(natives=natives, reason=action.reason), Step(what="retry")
             case decision.Overflowed() | decision.Idle() | decision.Warn() | decision.Ask():
                 # The last three end no overflow.
-                return GiveUp(reason=action.reason), refused.progress(situation.tried)
+                return GiveUp(reason=action.reason), refused.progress(cascade.tried)
             case _:
                 assert_never(action)
-        situation = situation.after(step, tool_tokens=refused.tool_tokens)
-    return advice, refused.progress(situation.tried)
+        cascade = cascade.after(step, tool_tokens=refused.tool_tokens)
+    return advice, refused.progress(cascade.tried)

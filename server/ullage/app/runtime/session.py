@@ -16,7 +16,7 @@ from ullage.core.config.settings import Config
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Agent, Header, JsonObject
 from ullage.errors import InputError, UllageError
-from ullage.formats.in_memory import InMemory, Known, context_of_messages
+from ullage.formats.in_memory import MessageShape, SessionFacts, context_of_messages
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import count_tokens
@@ -32,7 +32,7 @@ class RuntimeInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The runtime's own."""
     agent: Agent | None = None
     """None for a runtime that we do not know."""
-    shape: InMemory
+    shape: MessageShape
     cwd: Path
     session_id: str
     session_key: str | None = None
@@ -111,7 +111,7 @@ def notes_of(write: Callable[[], object]) -> tuple[str, ...]:
 
 def read_messages(session: RuntimeSession, messages: list[JsonObject]) -> tuple[ContextItem, ...]:
     """Read single messages, apart from their context."""
-    given = Known(header=session.session.header, n_compactions=0)
+    given = SessionFacts(header=session.session.header, n_compactions=0)
     return context_of_messages(session.info.shape, messages, given).items
 
 

@@ -20,7 +20,7 @@ from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.database import find_databases
 from ullage.store.transcript.folders import (
-    Found,
+    TranscriptFile,
     is_of_workspace,
     newest_first,
     transcripts_below,
@@ -44,19 +44,19 @@ STAY_S = 30.0
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A session that was seen but not opened: a file or a row of a database."""
 
-    place: Found | DatabaseRow
+    place: TranscriptFile | DatabaseRow
     written_ns: int
 
     def open(self) -> Session:
         match self.place:
-            case Found():
+            case TranscriptFile():
                 return open_session(self.place.path)
             case DatabaseRow():
                 return recognize_session(self.place.open())
 
     def header(self) -> Header:
         match self.place:
-            case Found():
+            case TranscriptFile():
                 return _header_of(self.place.path, self.place.inode)
             case DatabaseRow():
                 return self.open().header
@@ -205,7 +205,9 @@ def _session_by_id(text: str, places: Places) -> Session:
     return matches.get(wanted) or next(iter(matches.values()))
 
 
-def _sort_newest_first(files: Iterable[Found], rows: Iterable[DatabaseRow]) -> list[Candidate]:
+def _sort_newest_first(
+    files: Iterable[TranscriptFile], rows: Iterable[DatabaseRow]
+) -> list[Candidate]:
     candidates = [Candidate(place=file, written_ns=file.mtime_ns) for file in newest_first(files)]
     candidates += [
         Candidate(place=row, written_ns=(row.session.updated_ms or 0) * 1_000_000) for row in rows

@@ -10,14 +10,14 @@ from ullage.app.sessions.find import find_session
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.doctor import Finding, finding
+from ullage.core.transcript.doctor import TranscriptFinding, finding
 from ullage.core.transcript.entries import Agent, Header, MemoryLines
 from ullage.errors import NotATranscript, NotRepairable
 from ullage.formats.agent_info import AgentInfo
-from ullage.formats.doctor import Records
+from ullage.formats.doctor import RecordRules
 from ullage.formats.examine import Examination, examine
 from ullage.formats.registry import guess, recognize, records_of, repairable_sessions
-from ullage.formats.repair import Identity, Repaired, repair
+from ullage.formats.repair import CopyIdentity, RepairResult, repair
 from ullage.store.files.atomic import create_named_file
 from ullage.store.files.places import Places
 from ullage.store.state.leftovers import find_leftovers
@@ -40,7 +40,7 @@ class ExaminedFile(msgspec.Struct, frozen=True, kw_only=True):
 class DoctorResult(msgspec.Struct, frozen=True, kw_only=True):
     patient: ExaminedFile
     examination: Examination
-    state: tuple[Finding, ...]
+    state: tuple[TranscriptFinding, ...]
     """What is wrong below our own state folder."""
 
 
@@ -49,7 +49,7 @@ class RepairedCopy(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Path
     session_id: str
-    repaired: Repaired
+    repaired: RepairResult
     examination: Examination
 
 
@@ -107,7 +107,7 @@ def check_up(text: str | None, places: Places) -> DoctorResult:
     )
 
 
-def check_lines(path: Path, max_bytes: int) -> tuple[Finding, ...]:
+def check_lines(path: Path, max_bytes: int) -> tuple[TranscriptFinding, ...]:
     """Examine the lines of a transcript; none of one that is larger, or is a database.
 
     Raises:
@@ -138,7 +138,7 @@ def plan_copy(checkup: DoctorResult, out: Path, places: Places) -> RepairedCopy:
             f"{path.name} has more than {MAX_REPAIRED_BYTES // 2**20} MB: compact it first"
         )
     target = places.cwd / out
-    identity = Identity(
+    identity = CopyIdentity(
         session_id=_new_id(patient.header, records, target),
         cwd=patient.header.cwd or str(places.cwd),
         timestamp=now_text(),
@@ -253,7 +253,7 @@ def _take_recognized(session: Session) -> ExaminedFile:
     )
 
 
-def _new_id(header: Header, records: Records, target: Path) -> str:
+def _new_id(header: Header, records: RecordRules, target: Path) -> str:
     """Give the copy an id of its own, or that of its file's name where the agent goes by it."""
     if not records.is_named_by_file:
         return str(uuid4())
@@ -263,7 +263,7 @@ def _new_id(header: Header, records: Records, target: Path) -> str:
         return header.session_id or str(uuid4())
 
 
-def _report(finding: Finding) -> FindingReport:
+def _report(finding: TranscriptFinding) -> FindingReport:
     return FindingReport(
         code=finding.code,
         severity=finding.severity,

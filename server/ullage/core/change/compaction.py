@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Gauge, Layer, protected_tokens
-from ullage.core.transcript.context import Context, ContextItem, legal_cuts
+from ullage.core.transcript.context import Context, ContextItem, list_cuts
 from ullage.core.transcript.entries import ToolCall, ToolResult
 from ullage.core.transcript.tokens import Count, count_message
 
@@ -18,7 +18,7 @@ MAX_SUMMARY_RATIO = 0.5
 """A summary that is larger than half of what it replaces is not worth its loss (chosen)."""
 
 
-class Unneeded(msgspec.Struct, frozen=True, kw_only=True):
+class NoCompaction(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing is compacted, in words for the user."""
 
     reason: str
@@ -47,7 +47,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 
 def select(
     context: Context, gauge: Gauge, layer: Layer, policy: Policy, count: Count
-) -> Selection | Unneeded:
+) -> Selection | NoCompaction:
     """Select what a layer replaces, if there is anything to gain."""
     items = context.items
     waiting = refuse_open_calls(items)
@@ -57,47 +57,47 @@ def select(
     protect = protected_tokens(layer, gauge.window.n_tokens, policy)
     cut = find_cut(items, n_tokens, protect)
     if cut is None and max(n_tokens, default=0) > protect:
-        return Unneeded(
+        return NoCompaction(
             reason=f"the last message alone takes most of the"
             f" {sum(n_tokens):,} tokens, and nothing before it can go"
         )
     if cut is None:
-        return Unneeded(
+        return NoCompaction(
             reason=f"the context beyond the summary is smaller than the"
             f" {protect:,} tokens that stay as they are"
         )
-    return _selected(items, n_tokens, cut, gauge, layer)
+    return _make_selection(items, n_tokens, cut, gauge, layer)
 
 
 def select_before(
     context: Context, gauge: Gauge, layer: Layer, first_kept: int, count: Count
-) -> Selection | Unneeded:
+) -> Selection | NoCompaction:
     """Select what stands before a message that the agent's runtime chose to keep.
 
     All may go: then `first_kept` is the number of messages.
     """
     items = context.items
-    if parted_call(items, first_kept) is not None:
-        return Unneeded(reason="the cut would part a tool call from its result")
+    if find_parted_call(items, first_kept) is not None:
+        return NoCompaction(reason="the cut would part a tool call from its result")
     if all(item.category == "summary" for item in items[:first_kept]):
-        return Unneeded(reason="nothing would be replaced but the summary before")
+        return NoCompaction(reason="nothing would be replaced but the summary before")
     n_tokens = [count_message(item.message, count) for item in items]
     cut = Cut(
         first_kept=first_kept,
         n_tokens_replaced=sum(n_tokens[:first_kept]),
         n_tokens_kept=sum(n_tokens[first_kept:]),
     )
-    return _selected(items, n_tokens, cut, gauge, layer)
+    return _make_selection(items, n_tokens, cut, gauge, layer)
 
 
-def _selected(
+def _make_selection(
     items: tuple[ContextItem, ...],
     n_tokens: Sequence[int],
     cut: Cut,
     gauge: Gauge,
     layer: Layer,
 ) -> Selection:
-    n_hidden = hidden_tokens(gauge, sum(n_tokens))
+    n_hidden = count_hidden_tokens(gauge, sum(n_tokens))
     budget = min(
         MAX_SUMMARY_TOKENS, max(MIN_SUMMARY_TOKENS, cut.n_tokens_replaced // SUMMARY_SHARE)
     )
@@ -112,18 +112,18 @@ def _selected(
     )
 
 
-def refuse_open_calls(items: Sequence[ContextItem]) -> Unneeded | None:
+def refuse_open_calls(items: Sequence[ContextItem]) -> NoCompaction | None:
     """Say why nothing is done while the agent is in the middle of a step; None where it is not."""
-    waiting = open_calls(items)
+    waiting = list_open_calls(items)
     if not waiting:
         return None
-    return Unneeded(
+    return NoCompaction(
         reason=f"the last tool call ({waiting[-1].name}) has no result yet:"
         " let the agent finish its step first"
     )
 
 
-def hidden_tokens(gauge: Gauge, n_counted: int) -> int:
+def count_hidden_tokens(gauge: Gauge, n_counted: int) -> int:
     """Give what is sent beside the messages that were counted: system prompt and tools."""
     return max(0, (gauge.used_tokens or 0) - n_counted)
 
@@ -149,7 +149,7 @@ def find_cut(
     `n_tokens` are the tokens of each item. Where the last messages alone are larger than the
     share, the last legal cut is taken. None where nothing would be replaced.
     """
-    legal = legal_cuts(items)
+    legal = list_cuts(items)
     if not legal:
         return None
     start = len(items)
@@ -167,7 +167,7 @@ def find_cut(
     )
 
 
-def parted_call(items: Sequence[ContextItem], first_kept: int) -> str | None:
+def find_parted_call(items: Sequence[ContextItem], first_kept: int) -> str | None:
     """Name a call before a cut whose result stands behind it; None where there is none."""
     waiting: set[str] = set()
     for at, item in enumerate(items):
@@ -181,7 +181,7 @@ def parted_call(items: Sequence[ContextItem], first_kept: int) -> str | None:
     return None
 
 
-def open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
+def list_open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
     """List the calls that still wait for their result: none that the user went on after."""
     last_asked = max((at for at, i in enumerate(items) if i.category == "user"), default=0)
     waiting: dict[str, ToolCall] = {}

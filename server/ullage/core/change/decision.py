@@ -29,7 +29,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """By the metric, before minus after; 0 also for a layer that had nothing to do."""
 
 
-class Situation(msgspec.Struct, frozen=True, kw_only=True):
+class Cascade(msgspec.Struct, frozen=True, kw_only=True):
     """All that a decision rests on, beside the policy and the time."""
 
     occasion: Occasion
@@ -37,7 +37,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """By the gauge, measured anew after each step; None where it is unknown."""
     window_tokens: int
     tool_tokens: int
-    """Output of tools in the context (`outputs.tool_output_tokens`)."""
+    """Output of tools in the context (`tool_outputs.count_tool_output_tokens`)."""
     n_compactions: int
     """Of the session, whoever made them."""
     breaker: Breaker = Breaker()
@@ -58,8 +58,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     def tried_kinds(self) -> frozenset[str]:
         return frozenset(step.what for step in self.tried)
 
-    def after(self, step: Step, *, tool_tokens: int) -> "Situation":
-        """Give the situation after a step."""
+    def after(self, step: Step, *, tool_tokens: int) -> "Cascade":
+        """Give the cascade after a step."""
         used = self.used_tokens
         return msgspec.structs.replace(
             self,
@@ -115,12 +115,12 @@ class Overflowed(msgspec.Struct, frozen=True, kw_only=True, tag="overflowed"):
 Action: TypeAlias = Idle | Prune | Compact | Ask | Warn | Retry | Overflowed
 
 
-def decide(situation: Situation, policy: Policy, now_ms: int) -> Action:
+def decide(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
     """Decide the next step of a cascade, or that there is none."""
     current = msgspec.structs.replace(
-        situation, breaker=begin_epoch(situation.breaker, situation.n_compactions)
+        cascade, breaker=begin_epoch(cascade.breaker, cascade.n_compactions)
     )
-    match situation.occasion:
+    match cascade.occasion:
         case "manual":
             return _decide_manual(current, policy)
         case "threshold":
@@ -129,22 +129,22 @@ def decide(situation: Situation, policy: Policy, now_ms: int) -> Action:
             return _decide_overflow(current, policy, now_ms)
 
 
-def due_layer(situation: Situation, policy: Policy) -> Layer | None:
+def find_due_layer(cascade: Cascade, policy: Policy) -> Layer | None:
     """Give the layer that is due by the figures alone, without limits and switches."""
-    used, window = situation.used_tokens, situation.window_tokens
+    used, window = cascade.used_tokens, cascade.window_tokens
     if used is None:
         return None
-    compaction = compaction_due(used, window, policy)
+    compaction = find_due_compaction(used, window, policy)
     is_high = used >= ratio_at(window, policy.prune_ratio)
-    if (is_high or compaction) and _is_prune_due(situation, policy):
+    if (is_high or compaction) and _is_prune_due(cascade, policy):
         return "prune"
-    started = situation.started_tokens if situation.started_tokens is not None else used
-    if any(step.what == "prune" and step.n_freed > 0 for step in situation.tried):
+    started = cascade.started_tokens if cascade.started_tokens is not None else used
+    if any(step.what == "prune" and step.n_freed > 0 for step in cascade.tried):
         if not is_high:
             return None
-        if compaction is None and compaction_due(started, window, policy):
+        if compaction is None and find_due_compaction(started, window, policy):
             compaction = "summarize"
-    if compaction is None or not _is_stronger(compaction, situation):
+    if compaction is None or not _is_stronger(compaction, cascade):
         return None
     return compaction
 
@@ -155,7 +155,7 @@ def read_only_warning_at(window: int, policy: Policy) -> int:
     return min(due_at, policy.warn_at_tokens or due_at)
 
 
-def compaction_due(used: int, window: int, policy: Policy) -> Layer | None:
+def find_due_compaction(used: int, window: int, policy: Policy) -> Layer | None:
     """Give the compaction that is due at a size: no cascade that begins there goes beyond it."""
     if used >= ratio_at(window, policy.full_ratio):
         return "full"
@@ -166,87 +166,85 @@ def compaction_due(used: int, window: int, policy: Policy) -> Layer | None:
     return None
 
 
-def _is_prune_due(situation: Situation, policy: Policy) -> bool:
+def _is_prune_due(cascade: Cascade, policy: Policy) -> bool:
     return (
         policy.is_prune_enabled
-        and situation.tool_tokens > policy.prune_tool_tokens
-        and "prune" not in situation.tried_kinds
+        and cascade.tool_tokens > policy.prune_tool_tokens
+        and "prune" not in cascade.tried_kinds
     )
 
 
-def _is_stronger(layer: Layer, situation: Situation) -> bool:
+def _is_stronger(layer: Layer, cascade: Cascade) -> bool:
     """Whether a compaction was not yet tried, nor a stronger one."""
-    return situation.tried_kinds.isdisjoint(LAYERS[LAYERS.index(layer) :])
+    return cascade.tried_kinds.isdisjoint(LAYERS[LAYERS.index(layer) :])
 
 
-def _decide_manual(situation: Situation, policy: Policy) -> Action:
-    layer = situation.asked_layer
-    if situation.tried:
-        return Idle(reason=_describe_usage(situation))
-    if layer == "prune" and (situation.is_prune_in_memory or not policy.is_read_only):
+def _decide_manual(cascade: Cascade, policy: Policy) -> Action:
+    layer = cascade.asked_layer
+    if cascade.tried:
+        return Idle(reason=_describe_usage(cascade))
+    if layer == "prune" and (cascade.is_prune_in_memory or not policy.is_read_only):
         return Prune(reason="you asked for it")
     if policy.is_read_only:
         return Idle(reason="the workspace is read-only, so that nothing can be compacted")
-    return _compact(layer, "you asked for it", situation, policy)
+    return _compact(layer, "you asked for it", cascade, policy)
 
 
-def _decide_threshold(situation: Situation, policy: Policy, now_ms: int) -> Action:
-    used, usage = situation.used_tokens, _describe_usage(situation)
+def _decide_threshold(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
+    used, usage = cascade.used_tokens, _describe_usage(cascade)
     if used is None:
         return Idle(reason="how full the window is cannot be told")
-    is_auto_on = _is_auto_on(situation, policy)
+    is_auto_on = _is_auto_on(cascade, policy)
     if policy.is_read_only:
-        return _decide_read_only(situation, used, policy, is_auto_on=is_auto_on)
-    layer = due_layer(situation, policy)
+        return _decide_read_only(cascade, used, policy, is_auto_on=is_auto_on)
+    layer = find_due_layer(cascade, policy)
     if layer is None or not is_auto_on:
         return Idle(reason=usage if layer is None else f"{usage}; automatic compaction is off")
-    if layer == "prune" and situation.is_prune_in_memory:
+    if layer == "prune" and cascade.is_prune_in_memory:
         return Prune(reason=usage)
-    refusal = _refuse(situation, layer, used, policy, now_ms)
+    refusal = _refuse(cascade, layer, used, policy, now_ms)
     if refusal is None:
-        return _act_or_ask(situation, layer, policy)
+        return _act_or_ask(cascade, layer, policy)
     if layer == "prune":
-        skipped = (*situation.tried, Step(what="prune"))
-        without_prune = msgspec.structs.replace(situation, tried=skipped)
-        if due_layer(without_prune, policy) is not None:
+        skipped = (*cascade.tried, Step(what="prune"))
+        without_prune = msgspec.structs.replace(cascade, tried=skipped)
+        if find_due_layer(without_prune, policy) is not None:
             # Pruning has to wait, but a compaction is due all the same.
             return _decide_threshold(without_prune, policy, now_ms)
     is_grave = (
         layer == "full"
-        or is_tripped(situation.breaker, now_ms)
-        or _is_limit_reached(situation, layer, policy)
+        or is_tripped(cascade.breaker, now_ms)
+        or _is_limit_reached(cascade, layer, policy)
     )
     reason = f"{usage}: {refusal}"
-    if is_grave and not situation.breaker.is_warned:
+    if is_grave and not cascade.breaker.is_warned:
         return Warn(reason=reason)
     return Idle(reason=reason)
 
 
-def _act_or_ask(situation: Situation, layer: Layer, policy: Policy) -> Action:
-    reason = _describe_usage(situation)
-    confirmed = situation.confirmed_layer
+def _act_or_ask(cascade: Cascade, layer: Layer, policy: Policy) -> Action:
+    reason = _describe_usage(cascade)
+    confirmed = cascade.confirmed_layer
     is_confirmed = confirmed is not None and LAYERS.index(layer) <= LAYERS.index(confirmed)
     if policy.notifies_before_auto and not is_confirmed:
-        return Ask(layer=layer, reason=reason, advice=_advise(situation, policy))
+        return Ask(layer=layer, reason=reason, advice=_advise(cascade, policy))
     if layer == "prune":
         return Prune(reason=reason)
-    return _compact(layer, reason, situation, policy)
+    return _compact(layer, reason, cascade, policy)
 
 
-def _compact(layer: Layer, reason: str, situation: Situation, policy: Policy) -> Compact:
-    return Compact(layer=layer, reason=reason, advice=_advise(situation, policy))
+def _compact(layer: Layer, reason: str, cascade: Cascade, policy: Policy) -> Compact:
+    return Compact(layer=layer, reason=reason, advice=_advise(cascade, policy))
 
 
-def _decide_read_only(
-    situation: Situation, used: int, policy: Policy, *, is_auto_on: bool
-) -> Action:
+def _decide_read_only(cascade: Cascade, used: int, policy: Policy, *, is_auto_on: bool) -> Action:
     """Prune in memory before each request, then warn once where that was not enough."""
-    usage = _describe_usage(situation)
+    usage = _describe_usage(cascade)
     is_prune_on = is_auto_on and policy.is_prune_enabled
-    if is_prune_on and "prune" not in situation.tried_kinds and situation.tool_tokens > 0:
+    if is_prune_on and "prune" not in cascade.tried_kinds and cascade.tool_tokens > 0:
         return Prune(reason=f"{usage}; the workspace is read-only")
-    is_full = used >= read_only_warning_at(situation.window_tokens, policy)
-    if is_full and not situation.breaker.is_warned:
+    is_full = used >= read_only_warning_at(cascade.window_tokens, policy)
+    if is_full and not cascade.breaker.is_warned:
         return Warn(
             reason=f"{usage}, and a read-only workspace cannot be compacted: split the task, or"
             " raise the context window if the model supports it"
@@ -254,7 +252,7 @@ def _decide_read_only(
     return Idle(reason=f"{usage}; the workspace is read-only")
 
 
-def _decide_overflow(situation: Situation, policy: Policy, now_ms: int) -> Action:
+def _decide_overflow(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
     """Free room, retry once, then give up (docs/design/layers.md, "Overflow").
 
     Nobody is asked: the request has failed, and without room the agent cannot go on.
@@ -263,58 +261,58 @@ def _decide_overflow(situation: Situation, policy: Policy, now_ms: int) -> Actio
     only where the gauge had seen the window full and sees it below 80 % now; an overflow that
     comes again after that is compacted, with the same single retry.
     """
-    last = situation.tried[-1] if situation.tried else None
-    if last is not None and _is_worth_retry(last, situation, policy):
-        return Retry(reason=_describe_usage(situation))
-    refusal = _refuse_overflow(situation, policy, now_ms)
+    last = cascade.tried[-1] if cascade.tried else None
+    if last is not None and _is_worth_retry(last, cascade, policy):
+        return Retry(reason=_describe_usage(cascade))
+    refusal = _refuse_overflow(cascade, policy, now_ms)
     if refusal is not None:
         return Overflowed(reason=f"the context overflows, {refusal}")
-    if _is_prune_due(situation, policy):
+    if _is_prune_due(cascade, policy):
         return Prune(reason="the context overflows")
-    return _compact("full", "the context overflows", situation, policy)
+    return _compact("full", "the context overflows", cascade, policy)
 
 
-def _is_worth_retry(last: Step, situation: Situation, policy: Policy) -> bool:
+def _is_worth_retry(last: Step, cascade: Cascade, policy: Policy) -> bool:
     if last.what != "prune":
         return last.what != "retry" and last.n_freed > 0
-    used, started = situation.used_tokens, situation.started_tokens
+    used, started = cascade.used_tokens, cascade.started_tokens
     if used is None or started is None:
         return False
-    window = situation.window_tokens
+    window = cascade.window_tokens
     was_full = started >= ratio_at(window, policy.full_ratio)
     is_enough = was_full and used < ratio_at(window, policy.prune_ratio)
     # In a read-only workspace there is nothing stronger to try.
     return is_enough or (policy.is_read_only and last.n_freed > 0)
 
 
-def _refuse_overflow(situation: Situation, policy: Policy, now_ms: int) -> str | None:
-    if not _is_auto_on(situation, policy):
+def _refuse_overflow(cascade: Cascade, policy: Policy, now_ms: int) -> str | None:
+    if not _is_auto_on(cascade, policy):
         return "and automatic compaction is off: run `ullage compact`"
-    if not situation.tried_kinds.isdisjoint(("summarize", "full")):
+    if not cascade.tried_kinds.isdisjoint(("summarize", "full")):
         return (
             "and neither a prune nor a compaction makes room: the model's window is smaller than"
             " known, or the last messages alone are too large; start a new session from the"
             " checkpoint"
         )
-    if _is_prune_due(situation, policy):
+    if _is_prune_due(cascade, policy):
         return None
     if policy.is_read_only:
         return "and a read-only workspace cannot be compacted"
-    used = situation.used_tokens or 0
-    return _refuse(situation, "full", used, policy, now_ms, is_overflow=True)
+    used = cascade.used_tokens or 0
+    return _refuse(cascade, "full", used, policy, now_ms, is_overflow=True)
 
 
-def _is_auto_on(situation: Situation, policy: Policy) -> bool:
-    return policy.is_auto_enabled if situation.is_auto_on is None else situation.is_auto_on
+def _is_auto_on(cascade: Cascade, policy: Policy) -> bool:
+    return policy.is_auto_enabled if cascade.is_auto_on is None else cascade.is_auto_on
 
 
-def _is_limit_reached(situation: Situation, layer: Layer, policy: Policy) -> bool:
+def _is_limit_reached(cascade: Cascade, layer: Layer, policy: Policy) -> bool:
     """Whether no compaction comes by itself any more; pruning loses nothing."""
-    return layer != "prune" and situation.n_compactions >= policy.max_auto_compactions
+    return layer != "prune" and cascade.n_compactions >= policy.max_auto_compactions
 
 
 def _refuse(
-    situation: Situation,
+    cascade: Cascade,
     layer: Layer,
     used: int,
     policy: Policy,
@@ -322,17 +320,17 @@ def _refuse(
     *,
     is_overflow: bool = False,
 ) -> str | None:
-    if _is_limit_reached(situation, layer, policy):
+    if _is_limit_reached(cascade, layer, policy):
         return (
-            f"the session was compacted {situation.n_compactions} times, and automatic compaction"
+            f"the session was compacted {cascade.n_compactions} times, and automatic compaction"
             f" stops at {policy.max_auto_compactions}: run `ullage compact` yourself, or start a"
             " new session from the checkpoint"
         )
-    return refuse_run(situation.breaker, layer, used, now_ms, is_overflow=is_overflow)
+    return refuse_run(cascade.breaker, layer, used, now_ms, is_overflow=is_overflow)
 
 
-def _advise(situation: Situation, policy: Policy) -> str | None:
-    n_compactions = situation.n_compactions
+def _advise(cascade: Cascade, policy: Policy) -> str | None:
+    n_compactions = cascade.n_compactions
     if is_death_spiral(n_compactions):
         return (
             f"death spiral: {n_compactions} compactions, and each summary is one of summaries;"
@@ -343,8 +341,8 @@ def _advise(situation: Situation, policy: Policy) -> str | None:
     return None
 
 
-def _describe_usage(situation: Situation) -> str:
-    used, window = situation.used_tokens, situation.window_tokens
+def _describe_usage(cascade: Cascade) -> str:
+    used, window = cascade.used_tokens, cascade.window_tokens
     if used is None:
         return f"of {window:,} tokens an unknown share is used"
     return f"{used / window:.0%} of the window is used ({used:,} of {window:,} tokens)"

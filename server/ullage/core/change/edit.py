@@ -185,14 +185,14 @@ class RewrittenLines(msgspec.Struct, frozen=True):
                 yield Line(line.offset + n_grown, raw)
 
 
-def by_entry(replacements: Iterable[Replacement]) -> dict[str, list[Replacement]]:
+def group_by_entry(replacements: Iterable[Replacement]) -> dict[str, list[Replacement]]:
     grouped: dict[str, list[Replacement]] = {}
     for replacement in replacements:
         grouped.setdefault(replacement.entry_id, []).append(replacement)
     return grouped
 
 
-def n_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) -> int:
+def count_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) -> int:
     """Count the outputs and images that placeholders take the place of."""
     n_images: dict[tuple[str, str | None], int] = {}
     for item in items:
@@ -207,7 +207,7 @@ def n_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacement]) 
     )
 
 
-def changed_lines(base: Lines, change: FileChange) -> Lines:
+def apply_to_lines(base: Lines, change: FileChange) -> Lines:
     """Give the lines of the file that a change leads to."""
     match change:
         case Append():

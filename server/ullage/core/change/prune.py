@@ -9,11 +9,11 @@ from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.change.tool_outputs import (
     Output,
     describe,
-    duplicates,
-    prunable_range,
-    superseded_reads,
+    find_prunable_range,
+    find_repeats,
+    find_stale_reads,
+    list_outputs,
     tool_name,
-    tool_outputs,
 )
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import prune_rounds
@@ -91,8 +91,8 @@ def plan_prune(
     where the caller names their `reasons`. `chosen` names single items instead; then
     the minimum does not apply, since the user asked.
     """
-    outputs = tool_outputs(items, policy, count)
-    within = prunable_range(items, PROTECTED_USER_TURNS)
+    outputs = list_outputs(items, policy, count)
+    within = find_prunable_range(items, PROTECTED_USER_TURNS)
     old = _beyond_share(outputs, within, policy.prune_protect_tokens)
     offered = tuple(_offer(items, outputs, within, old, count))
     if chosen is not None:
@@ -125,8 +125,8 @@ def plan_rounds(items: Sequence[ContextItem], policy: Policy, count: Count) -> P
     In memory alone, so that no minimum and no share of recent output apply. Protected tools
     and what stands before a summary are left alone here too.
     """
-    outputs = tool_outputs(items, policy, count)
-    within = prunable_range(items, prune_rounds(policy))
+    outputs = list_outputs(items, policy, count)
+    within = find_prunable_range(items, prune_rounds(policy))
     offered = tuple(
         item
         for output in outputs
@@ -149,7 +149,7 @@ def plan_rescue(
     n_over = count_items(items, count) - room_tokens
     offered = [
         item
-        for output in tool_outputs(items, policy, count)
+        for output in list_outputs(items, policy, count)
         if not output.is_spared
         for item in _output_item(output, "too large", count)
     ]
@@ -162,7 +162,7 @@ def plan_rescue(
     return _plan(tuple(offered), chosen, "no tool output is in the way")
 
 
-def pruned(
+def apply_prunes(
     items: Iterable[ContextItem], replacements: Iterable[Replacement]
 ) -> tuple[ContextItem, ...]:
     """Put placeholders into the messages; the agents' own shapes stay as they are.
@@ -173,11 +173,11 @@ def pruned(
     targets = {(part.entry_id, part.call_id, part.what) for part in replacements}
     entry_ids = {entry_id for entry_id, _, _ in targets}
     return tuple(
-        _pruned_item(item, targets) if item.entry_id in entry_ids else item for item in items
+        _prune_item(item, targets) if item.entry_id in entry_ids else item for item in items
     )
 
 
-def _pruned_item(item: ContextItem, targets: set[tuple[str, str | None, str]]) -> ContextItem:
+def _prune_item(item: ContextItem, targets: set[tuple[str, str | None, str]]) -> ContextItem:
     def replaced(block: Block) -> Block:
         if isinstance(block, ToolResult):
             if (item.entry_id, block.call_id, "output") in targets:
@@ -217,7 +217,7 @@ def _offer(
     old: set[int],
     count: Count,
 ) -> Iterator[PruneItem]:
-    repeated, superseded = duplicates(outputs), superseded_reads(outputs)
+    repeated, superseded = find_repeats(outputs), find_stale_reads(outputs)
     n = 0
     for at in within:
         yield from _message_images(items, at, count)

@@ -11,7 +11,7 @@ ReceiptState: TypeAlias = Literal["planned", "done", "undone"]
 """A change that stays `planned` was never made."""
 
 
-class Occasion(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeReason(msgspec.Struct, frozen=True, kw_only=True):
     """Why a transcript is changed."""
 
     kind: ReceiptKind
@@ -30,7 +30,7 @@ class Occasion(msgspec.Struct, frozen=True, kw_only=True):
     """Receipt of the change that this one takes back."""
 
 
-class Before(msgspec.Struct, frozen=True, kw_only=True):
+class FileBefore(msgspec.Struct, frozen=True, kw_only=True):
     """The transcript as it was before the change."""
 
     device: int
@@ -45,11 +45,11 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     receipt_id: str
     """Four digits or more; later changes of a session have greater ones."""
     state: ReceiptState
-    occasion: Occasion
+    occasion: ChangeReason
     change: Literal["append", "rewrite", "new session"]
     path: str
     """The transcript."""
-    before: Before
+    before: FileBefore
     appended_sha256: str
     """Of what went to its end; empty where nothing did."""
     originals: tuple[LineChange, ...]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.change.decision import Action, Prune, Situation, Step, decide
+from ullage.core.change.decision import Action, Cascade, Prune, Step, decide
 from ullage.core.change.edit import Replacement
-from ullage.core.change.prune import PrunePlan, plan_prune, plan_rounds, pruned
-from ullage.core.change.tool_outputs import is_placeholder, tool_output_tokens
+from ullage.core.change.prune import PrunePlan, apply_prunes, plan_prune, plan_rounds
+from ullage.core.change.tool_outputs import count_tool_output_tokens, is_placeholder
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import tells_usage
 from ullage.core.transcript.context import ContextItem
@@ -85,7 +85,7 @@ def subtract_unreported(
 def plan_request(
     items: Sequence[ContextItem],
     earlier: tuple[MemoryPrune, ...],
-    situation: Situation,
+    cascade: Cascade,
     policy: Policy,
     count: Count,
     now_ms: int,
@@ -93,16 +93,16 @@ def plan_request(
     """Go through the cascade until nothing is due that is done in memory.
 
     `items` are the messages as the last request would have had them, with placeholders for the
-    `earlier` prunes; the figures of `situation` are theirs.
+    `earlier` prunes; the figures of `cascade` are theirs.
     """
     prunes = earlier
-    while isinstance(action := decide(situation, policy, now_ms), Prune):
+    while isinstance(action := decide(cascade, policy, now_ms), Prune):
         plan = (plan_rounds if policy.is_read_only else plan_prune)(items, policy, count)
-        items = pruned(items, plan.replacements)
+        items = apply_prunes(items, plan.replacements)
         prunes += take_prunes(plan)
         step = Step(what="prune", n_freed=plan.n_freed)
-        situation = situation.after(step, tool_tokens=tool_output_tokens(items, count))
-    return RequestPlan(prunes=prunes, used_tokens=situation.used_tokens, action=action)
+        cascade = cascade.after(step, tool_tokens=count_tool_output_tokens(items, count))
+    return RequestPlan(prunes=prunes, used_tokens=cascade.used_tokens, action=action)
 
 
 def take_prunes(plan: PrunePlan) -> tuple[MemoryPrune, ...]:

@@ -35,23 +35,23 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     """Never pruned: a protected tool's, a placeholder, or not to be told from another."""
 
 
-def tool_output_tokens(items: Sequence[ContextItem], count: Count) -> int:
+def count_tool_output_tokens(items: Sequence[ContextItem], count: Count) -> int:
     """Count all output of tools in a context."""
     return sum(
-        result_tokens(block, count)
+        count_result_tokens(block, count)
         for item in items
         for block in item.message.blocks
         if isinstance(block, ToolResult)
     )
 
 
-def result_tokens(result: ToolResult, count: Count) -> int:
+def count_result_tokens(result: ToolResult, count: Count) -> int:
     return sum(
         IMAGE_TOKENS if isinstance(part, Image) else count(part.text) for part in result.content
     )
 
 
-def tool_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> tuple[Output, ...]:
+def list_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> tuple[Output, ...]:
     """List the outputs of a context in its order.
 
     A call id is a name only within its agent's habits: some count anew in each answer. So an
@@ -84,14 +84,14 @@ def tool_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
                         entry_id=item.entry_id,
                         result=block,
                         call=call,
-                        n_tokens=result_tokens(block, count),
+                        n_tokens=count_result_tokens(block, count),
                         is_spared=is_spared,
                     )
                 )
     return tuple(outputs)
 
 
-def prunable_range(items: Sequence[ContextItem], n_turns: int) -> range:
+def find_prunable_range(items: Sequence[ContextItem], n_turns: int) -> range:
     """Give the positions between the last summary and the last user turns.
 
     The last turns begin with the `n_turns`-th user message from the end; with fewer messages
@@ -149,7 +149,7 @@ def describe(call: ToolCall | None) -> str:
     return gist(call.arguments, LABEL_CHARS)
 
 
-def duplicates(outputs: Sequence[Output]) -> set[int]:
+def find_repeats(outputs: Sequence[Output]) -> set[int]:
     """Find outputs that a later run of the same call repeated to the letter, by position.
 
     The last of them is never among these.
@@ -168,7 +168,7 @@ def duplicates(outputs: Sequence[Output]) -> set[int]:
     return older
 
 
-def superseded_reads(outputs: Sequence[Output]) -> set[int]:
+def find_stale_reads(outputs: Sequence[Output]) -> set[int]:
     """Find reads of files that do not tell the file's content any more, by position.
 
     Such a file was read again, the same part of it or all of it with the old text in it, or the

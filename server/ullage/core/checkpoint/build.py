@@ -32,7 +32,7 @@ _MAX_ERRORS = 5
 _FAILING = "failing: "
 
 
-class Past(msgspec.Struct, frozen=True, kw_only=True):
+class PriorState(msgspec.Struct, frozen=True, kw_only=True):
     """What is known besides the context."""
 
     previous: checkpoint.Checkpoint | None = None
@@ -40,14 +40,14 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     """What was captured since."""
 
 
-NO_PAST = Past()
+NO_PAST = PriorState()
 
 
 def build(
     context: Context,
     meta: checkpoint.Meta,
     *,
-    past: Past = NO_PAST,
+    past: PriorState = NO_PAST,
     pins: tuple[str, ...] = (),
     is_split_turn: bool = False,
     collect_facts: Callable[[Sequence[ContextItem], PreviousSummary | None], Facts] = collect_facts,
@@ -122,7 +122,7 @@ def _begins_in_summary(items: Sequence[ContextItem]) -> bool:
 
 
 def _describe_work(
-    items: Sequence[ContextItem], facts: Facts, past: Past, *, is_split_turn: bool
+    items: Sequence[ContextItem], facts: Facts, past: PriorState, *, is_split_turn: bool
 ) -> checkpoint.Working:
     asked = next((turn.prose for turn in reversed(facts.turns) if turn.prose), "")
     before = past.state.thread.topic or (past.previous.working.topic if past.previous else "")
@@ -155,7 +155,7 @@ def _find_next_action(facts: Facts) -> str:
     return gist((facts.planned_steps or list(facts.open_points[-1:]) or [""])[0], 300)
 
 
-def _merge_resources(facts: Facts, past: Past) -> checkpoint.Resources:
+def _merge_resources(facts: Facts, past: PriorState) -> checkpoint.Resources:
     """Unite files and tools of all sources, those used last at the end."""
     before = past.previous.resources if past.previous else None
     captured = past.state.resources
@@ -183,7 +183,7 @@ def _merge_resources(facts: Facts, past: Past) -> checkpoint.Resources:
 
 
 def _find_hidden_messages(
-    past: Past, facts: Facts, first_ms: int | None
+    past: PriorState, facts: Facts, first_ms: int | None
 ) -> Iterator[SpokenMessage]:
     """Give what was said before a context that begins in a summary, in short, oldest first."""
     before = past.previous.thread.key_exchanges if past.previous else ()

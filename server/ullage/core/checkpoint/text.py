@@ -87,7 +87,7 @@ def render_for_agent(
     return text
 
 
-def steering_text(checkpoint: Checkpoint, *, max_chars: int) -> str:
+def write_steering(checkpoint: Checkpoint, *, max_chars: int) -> str:
     """Write what an agent's own summary must keep, the most precious first; empty for nothing.
 
     Claude Code appends it to the instructions of its summary. It is short: after `/compact` the
@@ -110,7 +110,7 @@ def steering_text(checkpoint: Checkpoint, *, max_chars: int) -> str:
     return f"{_STEERING_HEAD}{text}" if text else ""
 
 
-def state_text(state: WorkingState) -> str:
+def write_state(state: WorkingState) -> str:
     """Write the working state where no checkpoint can be made; empty where nothing is known.
 
     It is made of what was captured alone, in the words of a checkpoint's text, the newest last.

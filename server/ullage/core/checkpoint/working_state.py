@@ -32,14 +32,14 @@ _Groups = Sequence[Sequence[CapturedMessage]]
 """Messages in order, those together that are one which arrived more than once."""
 
 
-class Used(msgspec.Struct, frozen=True, kw_only=True):
+class LastUse(msgspec.Struct, frozen=True, kw_only=True):
     """A file or a tool, and when it was used last."""
 
     name: str
     at_ms: int
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
+class CallCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Which calls were counted: the newest by name, and a time before which all others were."""
 
     calls: tuple[tuple[int, str], ...] = ()
@@ -77,7 +77,7 @@ class CapturedThread(msgspec.Struct, frozen=True, kw_only=True):
     """What the user said last."""
     exchanges: tuple[CapturedExchange, ...] = ()
     errors: tuple[CapturedError, ...] = ()
-    counted: Counted = Counted()
+    counted: CallCounts = CallCounts()
     """Failed calls."""
     messages: tuple[CapturedMessage, ...] = msgspec.field(default=(), name="heard")
     floor_ms: int = -1
@@ -92,10 +92,10 @@ class CapturedThread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CapturedResources(msgspec.Struct, frozen=True, kw_only=True):
-    read: tuple[Used, ...] = ()
-    modified: tuple[Used, ...] = ()
-    tools: tuple[Used, ...] = ()
-    counted: Counted = Counted()
+    read: tuple[LastUse, ...] = ()
+    modified: tuple[LastUse, ...] = ()
+    tools: tuple[LastUse, ...] = ()
+    counted: CallCounts = CallCounts()
 
     @property
     def files_read(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class OpenItems(msgspec.Struct, frozen=True, kw_only=True):
     """The steps of the agent's own to-do list that are not done."""
 
     steps: tuple[str, ...] = ()
-    counted: Counted = Counted()
+    counted: CallCounts = CallCounts()
     """The calls that wrote the list; the last of them is the list."""
 
     def held(self) -> "OpenItems":
@@ -160,8 +160,8 @@ def add_captured(state: WorkingState, *parts: Captured) -> WorkingState:
 
 
 def _uncounted(
-    counted: Counted, calls: Iterable[CapturedCall]
-) -> tuple[list[CapturedCall], Counted]:
+    counted: CallCounts, calls: Iterable[CapturedCall]
+) -> tuple[list[CapturedCall], CallCounts]:
     """Part off the calls that were not counted yet, each once."""
     counted_names = {name for _, name in counted.calls}
     new: dict[str, CapturedCall] = {}
@@ -171,7 +171,7 @@ def _uncounted(
     all_known = sorted((*counted.calls, *((call.at_ms, call.name) for call in new.values())))
     dropped = all_known[-MAX_COUNTED - 1 : -MAX_COUNTED]
     floor_ms = max((at_ms for at_ms, _ in dropped), default=counted.floor_ms)
-    return list(new.values()), Counted(calls=tuple(all_known[-MAX_COUNTED:]), floor_ms=floor_ms)
+    return list(new.values()), CallCounts(calls=tuple(all_known[-MAX_COUNTED:]), floor_ms=floor_ms)
 
 
 def _with_calls(resources: CapturedResources, calls: Iterable[CapturedCall]) -> CapturedResources:
@@ -187,12 +187,12 @@ def _with_calls(resources: CapturedResources, calls: Iterable[CapturedCall]) -> 
     )
 
 
-def _with_used(used: Iterable[Used], new: Iterable[tuple[str, int]]) -> tuple[Used, ...]:
+def _with_used(used: Iterable[LastUse], new: Iterable[tuple[str, int]]) -> tuple[LastUse, ...]:
     last = {entry.name: entry.at_ms for entry in used}
     for name, at_ms in new:
         last[name] = max(at_ms, last.get(name, 0))
     in_order = sorted((at_ms, name) for name, at_ms in last.items())
-    return tuple(Used(name=name, at_ms=at_ms) for at_ms, name in in_order)
+    return tuple(LastUse(name=name, at_ms=at_ms) for at_ms, name in in_order)
 
 
 def _with_list(open_items: OpenItems, calls: Iterable[CapturedCall]) -> OpenItems:

@@ -24,7 +24,7 @@ _WARN = "compaction.warnAtCompaction"
 _MOST = "compaction.maxAutoCompactions"
 
 
-def inconsistencies(settings: tuple[Setting, ...]) -> list[Finding]:
+def find_inconsistencies(settings: tuple[Setting, ...]) -> list[Finding]:
     """Find what contradicts itself, for all models and for each that has settings of its own.
 
     Only what somebody set is somebody's mistake: the defaults are never reported.

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.change.tool_outputs import is_placeholder
-from ullage.core.documents.outline import Outline, Row, find_row_at_offset
+from ullage.core.documents.outline import Outline, OutlineRow, find_row_at_offset
 from ullage.core.gauge.gauge import Gauge, tells_usage
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import ToolResult
@@ -32,7 +32,7 @@ class ContextMatch(msgspec.Struct, frozen=True, kw_only=True):
     """By the ids of their entries."""
     path: frozenset[str] | None
     """Ids that lead to the last entry; None where entries name no parents."""
-    boundary: Row | None
+    boundary: OutlineRow | None
     """The compaction that replaced what stands before it."""
 
 
@@ -40,13 +40,13 @@ def match_context(outline: Outline, context: Context, gauge: Gauge) -> ContextMa
     """Match the lines of a file with the context that was read from it."""
     last = context.compactions[-1] if context.boundary and context.compactions else None
     return ContextMatch(
-        live=_group_live(context.items, running_totals(context.items, gauge)),
+        live=_group_live(context.items, add_up_tokens(context.items, gauge)),
         path=_find_path(outline.rows, context.leaf_id),
         boundary=None if last is None else find_row_at_offset(outline, last.offset),
     )
 
 
-def find_presence(row: Row, standing: ContextMatch) -> Presence:
+def find_presence(row: OutlineRow, standing: ContextMatch) -> Presence:
     entry = standing.live.get(row.entry_id) if row.entry_id else None
     boundary, path = standing.boundary, standing.path
     if entry is not None:
@@ -70,7 +70,7 @@ def _group_live(items: Sequence[ContextItem], totals: Sequence[int]) -> dict[str
     return entries
 
 
-def _find_path(rows: Sequence[Row], leaf_id: str | None) -> frozenset[str] | None:
+def _find_path(rows: Sequence[OutlineRow], leaf_id: str | None) -> frozenset[str] | None:
     parents = {row.entry_id: row.parent_id for row in rows if row.entry_id}
     if not any(parents.values()):
         return None
@@ -82,7 +82,7 @@ def _find_path(rows: Sequence[Row], leaf_id: str | None) -> frozenset[str] | Non
     return frozenset(path)
 
 
-def _is_on(path: frozenset[str], row: Row) -> bool:
+def _is_on(path: frozenset[str], row: OutlineRow) -> bool:
     """Whether a row is on the path; results of parallel calls hang beside it (Claude Code)."""
     return row.entry_id in path or (row.kind == "tool results" and row.parent_id in path)
 
@@ -91,7 +91,7 @@ def _is_pruned(item: ContextItem) -> bool:
     return any(isinstance(b, ToolResult) and is_placeholder(b) for b in item.message.blocks)
 
 
-def running_totals(items: Sequence[ContextItem], gauge: Gauge) -> tuple[int, ...]:
+def add_up_tokens(items: Sequence[ContextItem], gauge: Gauge) -> tuple[int, ...]:
     """Give the tokens of the context up to each message, that one included.
 
     An answer's reported usage is exact. Between two of them characters are counted, which cannot

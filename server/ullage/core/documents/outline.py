@@ -19,7 +19,7 @@ READ_CHARS = 2_000
 """How much of a text is read, and masked, for its title: no secret reaches out of it (chosen)."""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class OutlineRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One line of the file; there may be a hundred thousand, which the collector passes over."""
 
     line: int
@@ -44,7 +44,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Outline(msgspec.Struct, frozen=True, kw_only=True):
     """The lines of a file that hold anything, in their order."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[OutlineRow, ...]
     n_lines: int
     """Lines so far, as editors count; those that are blank have no row."""
 
@@ -52,8 +52,8 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
 class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A turn, or a compaction and what stands between it and the next turn."""
 
-    head: Row
-    rows: tuple[Row, ...]
+    head: OutlineRow
+    rows: tuple[OutlineRow, ...]
     """The head and what follows it."""
 
     @property
@@ -88,19 +88,19 @@ def count_editor_lines(raw: bytes) -> int:
     return 1 if not n_returns else 1 + n_returns - raw.count(b"\r\n")
 
 
-def find_row_at_line(outline: Outline, line: int) -> Row | None:
+def find_row_at_line(outline: Outline, line: int) -> OutlineRow | None:
     at = bisect_right(outline.rows, line, key=_line_of) - 1
     row = outline.rows[at] if at >= 0 else None
     return row if row is not None and line <= row.last_line else None
 
 
-def find_row_at_offset(outline: Outline, offset: int) -> Row | None:
+def find_row_at_offset(outline: Outline, offset: int) -> OutlineRow | None:
     at = bisect_left(outline.rows, offset, key=_offset_of)
     row = outline.rows[at] if at < len(outline.rows) else None
     return row if row is not None and row.offset == offset else None
 
 
-def list_rows_between(outline: Outline, first_line: int, last_line: int) -> tuple[Row, ...]:
+def list_rows_between(outline: Outline, first_line: int, last_line: int) -> tuple[OutlineRow, ...]:
     """List the rows that begin on these lines, both ends included."""
     start = bisect_left(outline.rows, first_line, key=_line_of)
     return outline.rows[start : bisect_right(outline.rows, last_line, key=_line_of)]
@@ -123,14 +123,14 @@ def write_call_title(call: ToolCall) -> str:
 
 def _make_row(
     entry: Sketch | Problem, line: Line, number: int, height: int, clean: Callable[[str], str]
-) -> Row:
+) -> OutlineRow:
     if isinstance(entry, Problem):
         entry, kind = _UNREAD, "unreadable"
     else:
         kind = _read_kind(entry)
     blocks = () if entry.item is None else entry.item.message.blocks
     titles = (write_call_title(block) for block in blocks if isinstance(block, ToolCall))
-    return Row(
+    return OutlineRow(
         line=number,
         n_lines=height,
         offset=line.offset,
@@ -164,9 +164,9 @@ def _shorten_clean(text: str, clean: Callable[[str], str]) -> str:
     return gist(clean(text[:READ_CHARS]), TITLE_CHARS)
 
 
-def _line_of(row: Row) -> int:
+def _line_of(row: OutlineRow) -> int:
     return row.line
 
 
-def _offset_of(row: Row) -> int:
+def _offset_of(row: OutlineRow) -> int:
     return row.offset

@@ -29,7 +29,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
 def forecast(context: Context, used_tokens: int, trigger: Trigger) -> Forecast | None:
     """Guess from how much each turn since the last compaction added; None on too few turns."""
-    growth = turn_growth(context.items, is_pruned=context.pruned is not None)
+    growth = list_turn_growth(context.items, is_pruned=context.pruned is not None)
     if len(growth) < MIN_TURNS:
         return None
     mean = sum(growth) / len(growth)
@@ -46,7 +46,7 @@ def forecast(context: Context, used_tokens: int, trigger: Trigger) -> Forecast |
     )
 
 
-def turn_growth(items: Sequence[ContextItem], *, is_pruned: bool = False) -> tuple[int, ...]:
+def list_turn_growth(items: Sequence[ContextItem], *, is_pruned: bool = False) -> tuple[int, ...]:
     """List by how many tokens each whole turn made the context longer, by reported usage.
 
     Turns before a prune tell as much of that as those since; what the prune itself took away is

@@ -14,7 +14,7 @@ MAX_POINTS = 1000
 """More than a plot has pixels to show them apart (chosen)."""
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
+class UsagePoint(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int | None
     n_tokens: int
     is_estimated: bool
@@ -22,7 +22,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     """The entry that reported it; None for what was measured since."""
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class HistoryMark(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction or a prune between two points."""
 
     kind: Literal["compaction", "prune"]
@@ -36,19 +36,19 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WindowHistory(msgspec.Struct, frozen=True, kw_only=True):
-    points: tuple[Point, ...]
-    marks: tuple[Mark, ...]
+    points: tuple[UsagePoint, ...]
+    marks: tuple[HistoryMark, ...]
 
 
-class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+class UsageSpan(msgspec.Struct, frozen=True, kw_only=True):
     """What was reported in one context, from one compaction to the next."""
 
-    points: tuple[Point, ...]
-    prune: Mark | None
+    points: tuple[UsagePoint, ...]
+    prune: HistoryMark | None
     """The last prune in it."""
 
 
-def stretch(context: Context, seen: AbstractSet[str]) -> Stretch:
+def read_usage_span(context: Context, seen: AbstractSet[str]) -> UsageSpan:
     """List the usage that answers reported since the last compaction.
 
     What was reported before a prune was true then. In a pruned context it is told apart from what
@@ -57,24 +57,24 @@ def stretch(context: Context, seen: AbstractSet[str]) -> Stretch:
     items, pruned = context.items, context.pruned
     since = _usage_points(item for item in items if tells_usage(item))
     if pruned is None:
-        return Stretch(points=tuple(since), prune=None)
+        return UsageSpan(points=tuple(since), prune=None)
     earlier = takewhile(lambda item: not tells_usage(item), items)
     before = _usage_points(item for item in earlier if item.entry_id not in seen)
     if before and before[-1].n_tokens == pruned.n_tokens_after:
         # Claude Code's copy lets the last answer report what the pruned context has.
         before.pop()
-    return Stretch(points=(*before, *since), prune=prune_mark(pruned, len(before)))
+    return UsageSpan(points=(*before, *since), prune=prune_mark(pruned, len(before)))
 
 
-def _usage_points(items: Iterable[ContextItem]) -> list[Point]:
+def _usage_points(items: Iterable[ContextItem]) -> list[UsagePoint]:
     """List the usage that answers reported; an answer counts once."""
-    points: list[Point] = []
+    points: list[UsagePoint] = []
     last_answer: str | None = None
     for item in items:
         usage, answer = item.message.usage, item.message.answer_id
         if usage is None:
             continue
-        point = Point(
+        point = UsagePoint(
             at_ms=item.at_ms,
             n_tokens=usage.n_total,
             is_estimated=False,
@@ -88,8 +88,8 @@ def _usage_points(items: Iterable[ContextItem]) -> list[Point]:
     return points
 
 
-def prune_mark(pruned: PruneRecord, n_point: int) -> Mark:
-    return Mark(
+def prune_mark(pruned: PruneRecord, n_point: int) -> HistoryMark:
+    return HistoryMark(
         kind="prune",
         n_point=n_point,
         at_ms=pruned.at_ms,
@@ -100,8 +100,8 @@ def prune_mark(pruned: PruneRecord, n_point: int) -> Mark:
     )
 
 
-def compaction_mark(compaction: Compaction, n_point: int) -> Mark:
-    return Mark(
+def compaction_mark(compaction: Compaction, n_point: int) -> HistoryMark:
+    return HistoryMark(
         kind="compaction",
         n_point=n_point,
         at_ms=compaction.at_ms,
@@ -112,7 +112,7 @@ def compaction_mark(compaction: Compaction, n_point: int) -> Mark:
     )
 
 
-def thinned(history: WindowHistory, max_points: int = MAX_POINTS) -> WindowHistory:
+def thin_out(history: WindowHistory, max_points: int = MAX_POINTS) -> WindowHistory:
     """Keep so many points: of each stretch the lowest and the highest, and those beside marks."""
     n_points = len(history.points)
     if n_points <= max_points:

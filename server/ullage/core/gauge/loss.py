@@ -58,7 +58,7 @@ def audit_details(loss: Loss) -> JsonObject:
     return {_FIELD: cast(JsonObject, msgspec.to_builtins(loss))}
 
 
-def noted_loss(details: JsonObject) -> Loss | None:
+def read_noted_loss(details: JsonObject) -> Loss | None:
     """Read what a compaction noted; None where it noted nothing, or what is no such note."""
     try:
         return msgspec.convert(details.get(_FIELD), Loss)
@@ -66,7 +66,7 @@ def noted_loss(details: JsonObject) -> Loss | None:
         return None
 
 
-def summed_loss(losses: Iterable[Loss | None]) -> Loss | None:
+def add_up_losses(losses: Iterable[Loss | None]) -> Loss | None:
     """Add up the compactions of a session that noted their loss; None where none did."""
     counted = [loss for loss in losses if loss is not None]
     if not counted:

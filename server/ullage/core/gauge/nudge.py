@@ -71,7 +71,7 @@ def ask(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> tuple[N
     )
 
 
-def returned(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> Nudges:
+def record_return(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> Nudges:
     """Count as told and asked what a session came back into when a change was taken back."""
     if band not in ("warning", "critical"):
         return nudges

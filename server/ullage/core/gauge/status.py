@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Band, Gauge, Trigger, band_of, due_triggers, next_trigger
-from ullage.core.gauge.loss import Loss, noted_loss
+from ullage.core.gauge.loss import Loss, read_noted_loss
 from ullage.core.transcript.context import Context
 
 Risk: TypeAlias = Literal["low", "medium", "high", "critical"]
@@ -48,7 +48,7 @@ def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
         context=context,
         gauge=gauge,
         degradation=evaluate(len(context.compactions)),
-        last_loss=None if context.boundary is None else noted_loss(context.boundary.details),
+        last_loss=None if context.boundary is None else read_noted_loss(context.boundary.details),
         band=band_of(gauge.utilization, policy),
         reserve_tokens=policy.reserve_tokens,
         due=() if used is None else due_triggers(used, gauge.window.n_tokens, policy),

@@ -58,7 +58,7 @@ def find_hooks(text: str, agent: str) -> tuple[InstalledHook, ...]:
     """List our handlers, in the order of the text.
 
     Raises:
-        NotRead: the text is not JSON5.
+        ParseError: the text is not JSON5.
     """
     return () if json_edit.is_blank(text) else tuple(_find_ours(parse_json5(text), agent))
 
@@ -69,7 +69,7 @@ def add_hooks(
     """Give the text with each wanted hook once; one that another interpreter runs is changed.
 
     Raises:
-        NotRead: the text is not JSON5.
+        ParseError: the text is not JSON5.
         NotEditable: the hooks are of another shape than the agent's.
     """
     events = {hook.event for hook in wanted}
@@ -89,7 +89,7 @@ def remove_hooks(text: str, agent: str, before: json_edit.Before | None) -> str:
     """Give the text without our hooks, and without what only held them.
 
     Raises:
-        NotRead: the text is not JSON5.
+        ParseError: the text is not JSON5.
     """
     while hooks := find_hooks(text, agent):
         text = json_edit.remove(text, hooks[-1].whole_route, before)

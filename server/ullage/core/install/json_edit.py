@@ -103,7 +103,7 @@ def append_item(text: str, path: tuple[str, ...], item: Json) -> str:
     """Put an item at the end of a list, which is made where it is not there.
 
     Raises:
-        NotRead: the text is not JSON5.
+        ParseError: the text is not JSON5.
         NotEditable: something on the path is of another kind.
     """
     if is_blank(text):
@@ -122,7 +122,7 @@ def set_member(text: str, path: tuple[str, ...], value: Json) -> str:
     """Put a value under a key that is not there, making the tables on the way to it.
 
     Raises:
-        NotRead: the text is not JSON5.
+        ParseError: the text is not JSON5.
         NotEditable: something on the path is of another kind.
     """
     if is_blank(text):

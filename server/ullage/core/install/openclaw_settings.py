@@ -27,7 +27,7 @@ def add_plugin(text: str, folder: str, before: json_edit.Before | None) -> str:
     Another provider of compaction stays: `notes_on` tells of it.
 
     Raises:
-        NotRead: the text is not JSON5.
+        ParseError: the text is not JSON5.
         NotEditable: something is of another kind than OpenClaw's configuration has there.
     """
     while len(places := _load_places(text, folder)) > 1:
@@ -53,7 +53,7 @@ def remove_plugin(text: str, folder: str, before: json_edit.Before | None) -> st
     """Give the text without our plug-in, and without what only held what is ours.
 
     Raises:
-        NotRead: the text is not JSON5.
+        ParseError: the text is not JSON5.
     """
     while (route := next(_plugin_routes(text, folder), None)) is not None:
         text = json_edit.remove(text, route, before)

@@ -42,7 +42,7 @@ _POINT = re.compile(r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s{1,4}
 _NONE = ("none", "n/a", "nothing", "nothing new", "no new information")
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
+class LogPoint(msgspec.Struct, frozen=True, kw_only=True):
     section: Section
     text: str
     """One line."""
@@ -50,13 +50,13 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it says something only beside other points."""
 
 
-def make_point(section: Section, text: str, *, is_aside: bool = False) -> Point:
+def make_point(section: Section, text: str, *, is_aside: bool = False) -> LogPoint:
     """Make a point of a text, or a line of a list: one line of data, as agents read the log."""
     flat = _POINT.sub("", gist(quote_as_data(text), MAX_POINT_CHARS)).strip()
-    return Point(section=section, text=flat, is_aside=is_aside)
+    return LogPoint(section=section, text=flat, is_aside=is_aside)
 
 
-def format_block(points: Sequence[Point], *, time: str, title: str, marker: str) -> str:
+def format_block(points: Sequence[LogPoint], *, time: str, title: str, marker: str) -> str:
     """Write points as a part of the log, with LF; `time` is HH:MM, the marker comes last."""
     parts = [f"## {time} — {title}\n"]
     for section in SECTIONS:
@@ -80,9 +80,9 @@ def write_flush_marker(session_key: str, epoch: Epoch | None) -> str:
     return f"<!-- ullage flush {name} {which} -->"
 
 
-def read_points(text: str) -> tuple[Point, ...]:
+def read_points(text: str) -> tuple[LogPoint, ...]:
     """Read what a model answered; lines below no heading that we know are notes."""
-    points: list[Point] = []
+    points: list[LogPoint] = []
     section: Section = "Notes"
     for raw in text.split("\n"):
         line = raw.strip()
@@ -140,7 +140,7 @@ def count_points(log: str) -> int:
     return sum(1 for _ in list_digests(log))
 
 
-def drop_written(points: Iterable[Point], written: frozenset[str]) -> tuple[Point, ...]:
+def drop_written(points: Iterable[LogPoint], written: frozenset[str]) -> tuple[LogPoint, ...]:
     """Leave out what was written before, and what says nothing by itself; none twice."""
     fresh = {key: p for p in points if (key := make_digest(p.text)) not in written and p.text}
     kept = tuple(fresh.values())
@@ -153,7 +153,7 @@ _MAX_FILES = 8
 _MAX_CHARS = 300
 
 
-def pick_memory_points(items: Sequence[ContextItem]) -> tuple[Point, ...]:
+def pick_memory_points(items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
     """Pick points from messages whose secrets are masked.
 
     Preferences are the user's own words. What tools returned states none, no decisions and no
@@ -170,7 +170,7 @@ def pick_memory_points(items: Sequence[ContextItem]) -> tuple[Point, ...]:
     )
 
 
-def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[Point]:
+def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[LogPoint]:
     if facts.requests:
         yield make_point("Task Progress", gist(facts.requests[-1].ask, _MAX_CHARS), is_aside=True)
     done = [gist(step, _MAX_CHARS) for step, is_done in facts.plan if is_done]
@@ -184,7 +184,7 @@ def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[Point]:
         yield make_point("Task Progress", f"Remaining: {text}")
 
 
-def _list_issues(facts: Facts) -> Iterator[Point]:
+def _list_issues(facts: Facts) -> Iterator[LogPoint]:
     for text in facts.findings[-_MAX_POINTS:]:
         yield make_point("Issues Found", gist(text, _MAX_CHARS))
     for run in facts.failing_checks[-_MAX_POINTS:]:
@@ -192,7 +192,7 @@ def _list_issues(facts: Facts) -> Iterator[Point]:
         yield make_point("Issues Found", f"Failing: {run.command}{outcome}")
 
 
-def _list_preferences(facts: Facts) -> Iterator[Point]:
+def _list_preferences(facts: Facts) -> Iterator[LogPoint]:
     # A pasted document states rules of its own, which the user may only be asking about.
     stated = [rule.text for rule in facts.rules if not rule.is_bulk]
     for text in stated[-_MAX_POINTS:]:

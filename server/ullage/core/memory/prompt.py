@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.config.settings import FlushSettings
 from ullage.core.memory.flush import strip_silent_words
-from ullage.core.memory.log_text import SECTIONS, Point, read_points
+from ullage.core.memory.log_text import SECTIONS, LogPoint, read_points
 from ullage.core.summary.grounding import collect_speaker_words, is_forged
 from ullage.core.summary.model_input import Excerpt, fence_excerpts, fit_text
 from ullage.core.summary.model_output import clean_answer, collect_evidence, refuse_notes
@@ -27,7 +27,7 @@ _CONTENTS = (
 class CheckedPoints(msgspec.Struct, frozen=True, kw_only=True):
     """An answer as it may go into the log."""
 
-    points: tuple[Point, ...] = ()
+    points: tuple[LogPoint, ...] = ()
     n_forged: int = 0
     """Points that were left out, as nobody who may say so stated them."""
     refusal: str | None = None

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 import msgspec
 
 from ullage.core.summary.model_input import Excerpt, fence_excerpts, list_excerpts
-from ullage.core.transcript.context import ContextItem, legal_cuts
+from ullage.core.transcript.context import ContextItem, list_cuts
 from ullage.core.transcript.entries import Role
 from ullage.core.transcript.tokens import Count, count_message
 
@@ -82,7 +82,7 @@ def split_by_share(messages: MeasuredMessages, n_parts: int) -> tuple[MeasuredMe
     Fewer parts where there are fewer places to split; none is empty.
     """
     sums = list(accumulate(messages.n_tokens, initial=0))
-    legal = [at for at in legal_cuts(messages.items) if at > 0]
+    legal = [at for at in list_cuts(messages.items) if at > 0]
     cuts = [0]
     for n_part in range(1, n_parts):
         target = sums[-1] * n_part / n_parts
@@ -99,7 +99,7 @@ def cut_chunks(messages: MeasuredMessages, max_tokens: int) -> tuple[MeasuredMes
     A call stays with its result unless the two do not fit together; a message that alone is
     larger is a chunk of its own.
     """
-    legal = frozenset(legal_cuts(messages.items))
+    legal = frozenset(list_cuts(messages.items))
     cuts = [0]
     last_legal = 0
     n_chunk = 0

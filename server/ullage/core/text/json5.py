@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ullage.core.text import tree
-from ullage.core.text.tree import ListNode, MappingNode, Member, Node, NotRead, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Member, Node, ParseError, ScalarNode
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def parse_json5(text: str) -> Node:
     """Read one value.
 
     Raises:
-        NotRead: the text is not JSON5, or nested too deeply.
+        ParseError: the text is not JSON5, or nested too deeply.
     """
     parser = _Parser(text)
     node = parser.value(0)
@@ -64,12 +64,12 @@ class _Parser:
         if self._text.startswith(("{", "["), start):
             if depth >= tree.MAX_DEPTH:
                 problem = f"this is nested deeper than {tree.MAX_DEPTH} levels"
-                raise NotRead(problem, start, "write it flatter")
+                raise ParseError(problem, start, "write it flatter")
             if self._has("{"):
                 return MappingNode(self._parts("}", self._member, depth), start, self._end)
             return ListNode(self._parts("]", self.value, depth), start, self._end)
         if string := self._take(_STRING):
-            return ScalarNode(_unescaped(string[0][1:-1]), *string.span())
+            return ScalarNode(_unescape_all(string[0][1:-1]), *string.span())
         if number := self._take(_NUMBER):
             return ScalarNode(_number(number), *number.span())
         name = _NAME.match(self._text, start)
@@ -88,7 +88,7 @@ class _Parser:
             raise self._problem("a key or }")
         key = name[0][1:-1] if name[0][0] in "'\"" else name[0]
         self._expect(":")
-        return Member(_unescaped(key), self.value(depth), *name.span())
+        return Member(_unescape_all(key), self.value(depth), *name.span())
 
     def _parts(self, closing: str, read: Callable[[int], T], depth: int) -> tuple[T, ...]:
         """Read what stands between two brackets; there may be a comma behind the last part."""
@@ -127,8 +127,8 @@ class _Parser:
         blanks = BLANKS.match(self._text, end)
         self._at = blanks.end() if blanks else end
 
-    def _problem(self, wanted: str) -> NotRead:
-        return NotRead(f"this is not JSON5: expected {wanted}", self._at, "correct it")
+    def _problem(self, wanted: str) -> ParseError:
+        return ParseError(f"this is not JSON5: expected {wanted}", self._at, "correct it")
 
 
 def _number(number: re.Match[str]) -> int | float:
@@ -144,7 +144,7 @@ def _number(number: re.Match[str]) -> int | float:
     return int(text) if len(text) <= tree.MAX_DIGITS else sign * math.inf
 
 
-def _unescaped(text: str) -> str:
+def _unescape_all(text: str) -> str:
     if "\\" not in text:
         return text
     plain = _ESCAPE.sub(_unescape, text)

@@ -46,7 +46,7 @@ class MappingNode(msgspec.Struct, frozen=True):
 Node: TypeAlias = ScalarNode | ListNode | MappingNode
 
 
-class NotRead(Exception):
+class ParseError(Exception):
     """A text is no tree of values."""
 
     def __init__(self, problem: str, offset: int, fix: str) -> None:

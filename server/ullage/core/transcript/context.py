@@ -110,7 +110,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """The last prune on disk since the boundary; a usage from before it says nothing."""
 
 
-def legal_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
+def list_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
     """List the positions before which a context may be cut, in order.
 
     Never between a call and its result, never within an answer, whose thinking providers want

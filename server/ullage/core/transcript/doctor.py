@@ -13,7 +13,7 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """Least first. A repaired copy has no error."""
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class TranscriptFinding(msgspec.Struct, frozen=True, kw_only=True):
     """Something wrong at a place, or in the session as a whole."""
 
     code: str
@@ -65,9 +65,9 @@ def finding(
     offset: int | None = None,
     entry_id: str | None = None,
     detail: str = "",
-) -> Finding:
+) -> TranscriptFinding:
     severity, meaning = MEANINGS[code]
-    return Finding(
+    return TranscriptFinding(
         code=code,
         severity=severity,
         line=line,

@@ -24,7 +24,7 @@ class LineageFault(msgspec.Struct, frozen=True, kw_only=True):
     at: int
 
 
-def lineage_faults(nodes: Sequence[Node]) -> tuple[LineageFault, ...]:
+def find_lineage_faults(nodes: Sequence[Node]) -> tuple[LineageFault, ...]:
     """Find what is wrong with the ids and parents."""
     last = {node.entry_id: at for at, node in enumerate(nodes)}
     seen: set[str] = set()
@@ -41,7 +41,7 @@ def lineage_faults(nodes: Sequence[Node]) -> tuple[LineageFault, ...]:
     return tuple(sorted(faults, key=lambda fault: fault.at))
 
 
-def reconnected(nodes: Sequence[Node]) -> tuple[Node, ...]:
+def reconnect_nodes(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Give each record a parent that is there, and none that is its own descendant.
 
     A missing parent, and in a loop each parent that stands below its child, becomes the record
@@ -127,7 +127,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 EMPTY_INDEX = Index(covered_bytes=0, n_entries=0, compactions=())
 
 
-def linear_chain(refs: Iterable[CompactionRef]) -> tuple[CompactionRef, ...]:
+def chain_in_order(refs: Iterable[CompactionRef]) -> tuple[CompactionRef, ...]:
     """Chain the compactions of a transcript without branches, where ids need not be unique."""
     linked: list[CompactionRef] = []
     for compaction in sorted(refs, key=lambda ref: ref.offset):

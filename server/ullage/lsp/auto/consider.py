@@ -34,7 +34,7 @@ from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_lin
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.config.settings import READ_ONLY, Config
 from ullage.core.gauge.gauge import Layer
@@ -320,7 +320,7 @@ async def _plan_now(
             say(ls, text.unprunable_text(now), MessageType.Info)
         return pruning
     plan = await plan_with_progress(ls, now, request)
-    if isinstance(plan, Unneeded):
+    if isinstance(plan, NoCompaction):
         say(ls, f"Nothing to do: {plan.reason}", MessageType.Info)
         return None
     return plan

@@ -11,7 +11,7 @@ from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import short_tokens
 from ullage.errors import WriteNotSupported
 from ullage.lsp.commands.progress import confirm, report_cancelled, report_nothing, with_model
@@ -31,7 +31,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
     plan = await plan_with_progress(ls, loaded, Request())
     if plan is None:
         return report_cancelled(CANCELLED)
-    if isinstance(plan, Unneeded):
+    if isinstance(plan, NoCompaction):
         return report_nothing(plan.reason)
     if not await confirm(ls, _compact_question(plan), _COMPACT_BUTTON, "compact", loaded.path):
         return report_cancelled(CANCELLED)
@@ -42,12 +42,12 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
 
 async def plan_with_progress(
     ls: UllageServer, loaded: Loaded, request: Request
-) -> Plan | Unneeded | None:
+) -> Plan | NoCompaction | None:
     """Plan a compaction with its flush of memory; None where the user cancelled it."""
 
-    async def plan_with(model: ModelUse) -> Plan | Unneeded:
+    async def plan_with(model: ModelUse) -> Plan | NoCompaction:
         plan = await plan_compaction(loaded, request, ls.config, ls.places, model)
-        if isinstance(plan, Unneeded):
+        if isinstance(plan, NoCompaction):
             return plan
         return await with_flush(plan, ls.config, ls.places, model)
 

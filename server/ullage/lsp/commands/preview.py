@@ -15,7 +15,7 @@ from ullage.app.change.preview import (
     plan_proposed,
 )
 from ullage.app.summary.write import ModelUse
-from ullage.core.change.compaction import Unneeded
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import PreviewRefused
 from ullage.lsp import protocol
@@ -64,7 +64,7 @@ async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> proto
             "the text in the editor is too long for a summary, nothing was applied: shorten it"
         )
 
-    async def plan_with(report: progress.Report) -> Plan | Unneeded:
+    async def plan_with(report: progress.Report) -> Plan | NoCompaction:
         loaded = await load_session(ls, str(preview.path))
         model = await progress.model_for(ls, loaded, report)
         count = ls.worker.count_tokens
@@ -73,7 +73,7 @@ async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> proto
     plan = await progress.with_progress(ls, "Compacting", plan_with)
     if plan is None:
         return progress.report_cancelled("Compaction cancelled; the preview is kept.")
-    if isinstance(plan, Unneeded):
+    if isinstance(plan, NoCompaction):
         return progress.report_nothing(plan.reason)
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
     ls.documents.materials.forget(preview.proposed_path)
@@ -102,7 +102,7 @@ async def _make(
 ) -> protocol.PreviewResult:
     loaded = await load_session(ls, session)
 
-    async def make_with(model: ModelUse) -> CompactionPreview | Unneeded:
+    async def make_with(model: ModelUse) -> CompactionPreview | NoCompaction:
         texts = ls.documents.texts
         return await make_preview(
             loaded, layer, focus, ls.config, ls.places, model, texts, is_anew=is_anew
@@ -111,7 +111,7 @@ async def _make(
     preview = await progress.with_model(ls, loaded, make_with)
     if preview is None:
         return protocol.PreviewResult(preview=None, message="Preview cancelled.")
-    if isinstance(preview, Unneeded):
+    if isinstance(preview, NoCompaction):
         return protocol.PreviewResult(preview=None, message=f"Nothing to do: {preview.reason}")
     return protocol.PreviewResult(preview=_reference(preview), message=_remark(preview))
 

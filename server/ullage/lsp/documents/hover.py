@@ -13,7 +13,7 @@ from ullage.core.config.key import Key
 from ullage.core.config.read import key_at
 from ullage.core.documents.instructions import cut_text_sections, estimate_text
 from ullage.core.documents.outline import find_row_at_line
-from ullage.core.gauge.loss import measured_text, noted_loss
+from ullage.core.gauge.loss import measured_text, read_noted_loss
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Extent, Position, Positions
 from ullage.core.transcript.context import Compaction
@@ -55,7 +55,7 @@ def transcript_hover(outlined: OutlinedSession, params: types.HoverParams) -> ty
 
 
 def _compaction_parts(outlined: OutlinedSession, compaction: Compaction) -> list[str]:
-    loss = noted_loss(compaction.details)
+    loss = read_noted_loss(compaction.details)
     lines = outline_text.summary_lines(outlined, compaction)
     return [
         outline_text.change_text(compaction),

@@ -7,7 +7,7 @@ from lsprotocol import types
 from ullage.app.documents.outline import OutlinedSession, place_compactions
 from ullage.app.documents.outline_text import change_text
 from ullage.core.documents.in_context import Presence, find_presence
-from ullage.core.documents.outline import Row, Section, cut_sections, find_row_at_offset
+from ullage.core.documents.outline import OutlineRow, Section, cut_sections, find_row_at_offset
 from ullage.lsp.convert import line_range
 from ullage.lsp.documents.by_kind import answer_by_kind, of_outline
 
@@ -35,7 +35,7 @@ def transcript_symbols(
     return symbols
 
 
-def _compaction(row: Row, change: str | None) -> types.DocumentSymbol:
+def _compaction(row: OutlineRow, change: str | None) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         name="Compaction",
         detail="left" if change is None else change.removeprefix("Compaction"),
@@ -60,7 +60,7 @@ def _turn(outlined: OutlinedSession, section: Section, max_calls: int) -> types.
     )
 
 
-def _call(row: Row, title: str) -> types.DocumentSymbol:
+def _call(row: OutlineRow, title: str) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         name=title or "(no name)",
         kind=types.SymbolKind.Function,
@@ -69,7 +69,7 @@ def _call(row: Row, title: str) -> types.DocumentSymbol:
     )
 
 
-def _range(first: Row, last: Row) -> types.Range:
+def _range(first: OutlineRow, last: OutlineRow) -> types.Range:
     # A line has at most as many columns as bytes; an editor takes what is beyond for its end.
     return types.Range(
         types.Position(first.line, 0), types.Position(last.last_line, last.size_bytes)
@@ -98,7 +98,7 @@ def transcript_folds(
     return [*turns, *regions][-MAX_FOLDS:]
 
 
-def _regions(compactions: list[Row]) -> list[types.FoldingRange]:
+def _regions(compactions: list[OutlineRow]) -> list[types.FoldingRange]:
     """Fold what stands before each compaction, from the one before it on."""
     starts = (0, *(row.line for row in compactions))
     return [

@@ -20,7 +20,7 @@ from ullage.app.gauge.status_text import (
 from ullage.app.sessions.load import Loaded
 from ullage.core.gauge.breakdown import Share
 from ullage.core.gauge.gauge import gauge_text, share_text, tells_usage, triggers
-from ullage.core.gauge.history import Mark, Point
+from ullage.core.gauge.history import HistoryMark, UsagePoint
 from ullage.core.gauge.status import Status, last_compaction_ms, rfc3339
 from ullage.formats.registry import agent_info
 from ullage.lsp import protocol
@@ -240,7 +240,7 @@ def _history(
     )
 
 
-def _point(point: Point, window: int, lines: Mapping[str, int]) -> protocol.HistoryPoint:
+def _point(point: UsagePoint, window: int, lines: Mapping[str, int]) -> protocol.HistoryPoint:
     return protocol.HistoryPoint(
         at=rfc3339(point.at_ms),
         nTokens=point.n_tokens,
@@ -250,7 +250,7 @@ def _point(point: Point, window: int, lines: Mapping[str, int]) -> protocol.Hist
     )
 
 
-def _mark(number: int, mark: Mark, window: int) -> protocol.HistoryMark:
+def _mark(number: int, mark: HistoryMark, window: int) -> protocol.HistoryMark:
     noted = ", ".join(part for part in (mark.trigger, mark.layer) if part)
     n_after = mark.n_tokens_after
     share = None if n_after is None else share_text(n_after / window, is_estimated=True)

@@ -13,7 +13,7 @@ from typing import assert_never
 import msgspec
 
 from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
-from ullage.core.change.receipt import Before, Occasion, Receipt
+from ullage.core.change.receipt import ChangeReason, FileBefore, Receipt
 from ullage.errors import Refused, SessionLive, StorageError, WriteNotSupported
 from ullage.store.change.journal import AppendIntent, Journal
 from ullage.store.change.new_session import create_session
@@ -54,7 +54,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def apply_change(
-    path: Path, expected: Fingerprint, change: FileChange, occasion: Occasion, places: Places
+    path: Path, expected: Fingerprint, change: FileChange, occasion: ChangeReason, places: Places
 ) -> Written:
     """Make a change of a transcript that is still the one that `expected` describes.
 
@@ -144,7 +144,9 @@ def _made(
     )
 
 
-def _plan_receipt(path: Path, seen: Fingerprint, change: FileChange, occasion: Occasion) -> Receipt:
+def _plan_receipt(
+    path: Path, seen: Fingerprint, change: FileChange, occasion: ChangeReason
+) -> Receipt:
     with open_to_read(path) as file:
         head = file.read(HEAD_BYTES)
     planned = Receipt(
@@ -153,7 +155,7 @@ def _plan_receipt(path: Path, seen: Fingerprint, change: FileChange, occasion: O
         occasion=occasion,
         change="append",
         path=os.fspath(path),
-        before=Before(
+        before=FileBefore(
             device=seen.device,
             inode=seen.inode,
             size_bytes=seen.size_bytes,

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.change.edit import LineChange
-from ullage.core.change.receipt import Before, Occasion, Receipt, ReceiptKind, ReceiptState
+from ullage.core.change.receipt import ChangeReason, FileBefore, Receipt, ReceiptKind, ReceiptState
 from ullage.errors import AlreadyChanged, StateUnwritable
 from ullage.store.files import atomic
 from ullage.store.files.places import Places, session_folder
@@ -297,7 +297,7 @@ def decode(data: bytes) -> Receipt:
     return Receipt(
         receipt_id=shape.id,
         state=shape.state,
-        occasion=Occasion(
+        occasion=ChangeReason(
             kind=shape.kind,
             layer=shape.layer,
             at=shape.at,
@@ -311,7 +311,7 @@ def decode(data: bytes) -> Receipt:
         ),
         change=change,
         path=shape.path,
-        before=Before(
+        before=FileBefore(
             device=shape.before.device,
             inode=shape.before.inode,
             size_bytes=shape.before.size_bytes,

@@ -10,7 +10,7 @@ import yaml
 from ullage.core.checkpoint.checkpoint import Checkpoint, storable
 from ullage.core.checkpoint.fields import FIELDS
 from ullage.core.text.positions import Positions
-from ullage.core.text.tree import ListNode, MappingNode, Node, NotRead, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Node, ParseError, ScalarNode
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.store.files.yaml_tree import parse_yaml
 
@@ -90,7 +90,7 @@ def load(data: bytes) -> Checkpoint:
         checkpoint = msgspec.convert(tree, Checkpoint)
     except UnicodeDecodeError as error:
         raise CorruptCheckpoint(f"the checkpoint is not UTF-8 (byte {error.start})") from error
-    except NotRead as error:
+    except ParseError as error:
         line = Positions(data.decode()).position(error.offset).line + 1
         problem = error.problem.removeprefix("this ")
         verb = "" if problem != error.problem else "cannot be read: "

@@ -9,7 +9,7 @@ import msgspec
 
 from ullage.core.config.key import Code, Finding, Place, Source
 from ullage.core.text.positions import Positions
-from ullage.core.text.tree import NotRead, ScalarNode
+from ullage.core.text.tree import ParseError, ScalarNode
 from ullage.store.files.places import Places
 
 MAX_SIZE_BYTES = 256 * 1024
@@ -106,7 +106,7 @@ def parse_config(place: Place, name: str, data: bytes) -> Source:
     except UnicodeDecodeError as error:
         problem = f"it is not UTF-8 (byte {error.start})"
         return _unread(source, "config-syntax", problem, "save it as UTF-8")
-    except NotRead as error:
+    except ParseError as error:
         return _unread(source, "config-syntax", error.problem, error.fix, error.offset)
 
 

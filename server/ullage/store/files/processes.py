@@ -17,7 +17,7 @@ GRACE_S = 1.0
 """What running work gets after the client is gone; the process ends within two seconds."""
 
 
-class _Live(msgspec.Struct, rename="camel"):
+class _RunningProcess(msgspec.Struct, rename="camel"):
     pid: int
     session_id: str
 
@@ -41,14 +41,14 @@ def is_running(process_id: int) -> bool:
     return True
 
 
-def _live_in(folder: Path) -> Iterable[_Live]:
+def _live_in(folder: Path) -> Iterable[_RunningProcess]:
     try:
         paths = [path for path in folder.iterdir() if _PID_FILE.match(path.name)]
     except OSError:
         return
     for path in paths:
         try:
-            yield msgspec.json.decode(path.read_bytes(), type=_Live)
+            yield msgspec.json.decode(path.read_bytes(), type=_RunningProcess)
         except (OSError, msgspec.DecodeError):
             continue
 

@@ -12,7 +12,7 @@ import msgspec
 import yaml
 
 from ullage.core.text import tree
-from ullage.core.text.tree import ListNode, MappingNode, Member, Node, NotRead, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Member, Node, ParseError, ScalarNode
 
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?")
@@ -32,7 +32,7 @@ def parse_yaml(text: str) -> Node:
     """Read one document.
 
     Raises:
-        NotRead: it is not YAML, or more than plain keys and values.
+        ParseError: it is not YAML, or more than plain keys and values.
     """
     try:
         return _build(yaml.parse(text, Loader=_loader))
@@ -40,18 +40,18 @@ def parse_yaml(text: str) -> Node:
         mark = error.problem_mark or error.context_mark
         offset = 0 if mark is None else min(mark.index, len(text))
         problem = error.problem or error.context or "it cannot be read"
-        raise NotRead(f"this is not YAML: {problem}", offset, "correct it") from None
+        raise ParseError(f"this is not YAML: {problem}", offset, "correct it") from None
     except yaml.YAMLError:
         # PyYAML names the place in bytes or in characters, as it was built.
         control = re.search(_NOT_ALLOWED, text)
         offset = control.start() if control else 0
-        raise NotRead("a character is not allowed in YAML", offset, "remove it") from None
+        raise ParseError("a character is not allowed in YAML", offset, "remove it") from None
     except (ValueError, ArithmeticError, RecursionError):
         # PyYAML without libyaml lets these out, for an escape beyond Unicode for example.
-        raise NotRead("this is not YAML", 0, "correct it") from None
+        raise ParseError("this is not YAML", 0, "correct it") from None
 
 
-class _Open(msgspec.Struct):
+class _OpenNode(msgspec.Struct):
     """A mapping or list whose end has not come yet."""
 
     start: int
@@ -65,7 +65,7 @@ class _Open(msgspec.Struct):
 
 
 def _build(events: Iterator[yaml.Event]) -> Node:
-    document = _Open(0, [])
+    document = _OpenNode(0, [])
     stack = [document]
     n_documents = 0
     for event in events:
@@ -74,24 +74,24 @@ def _build(events: Iterator[yaml.Event]) -> Node:
         _refuse(event, start, depth=len(stack) - 1)
         match event:
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                stack.append(_Open(start, [], isinstance(event, yaml.MappingStartEvent)))
+                stack.append(_OpenNode(start, [], isinstance(event, yaml.MappingStartEvent)))
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 node = _close(stack.pop(), start, end)
                 if stack[-1].awaits_key:
-                    raise NotRead("a mapping or a list cannot be a key", node.start, _PLAIN)
+                    raise ParseError("a mapping or a list cannot be a key", node.start, _PLAIN)
                 stack[-1].nodes.append(node)
             case yaml.ScalarEvent():
                 stack[-1].nodes.append(ScalarNode(_value(event), start, end))
             case yaml.DocumentStartEvent():
                 n_documents += 1
                 if n_documents > 1:
-                    raise NotRead("a second document begins here", start, "remove the ---")
+                    raise ParseError("a second document begins here", start, "remove the ---")
             case _:
                 pass
     return document.nodes[0] if document.nodes else ScalarNode(None)
 
 
-def _close(done: _Open, end_start: int, end: int) -> MappingNode | ListNode:
+def _close(done: _OpenNode, end_start: int, end: int) -> MappingNode | ListNode:
     if end == end_start and done.nodes:
         # A block ends for PyYAML where the next thing begins, after all blank lines.
         end = done.nodes[-1].end
@@ -104,11 +104,11 @@ def _close(done: _Open, end_start: int, end: int) -> MappingNode | ListNode:
 
 def _refuse(event: yaml.Event, start: int, *, depth: int) -> None:
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-        raise NotRead("anchors and aliases are not read", start, _PLAIN)
+        raise ParseError("anchors and aliases are not read", start, _PLAIN)
     if getattr(event, "tag", None) is not None:
-        raise NotRead("tags are not read", start, _PLAIN)
+        raise ParseError("tags are not read", start, _PLAIN)
     if depth > tree.MAX_DEPTH:
-        raise NotRead(f"this is nested deeper than {tree.MAX_DEPTH} levels", start, _PLAIN)
+        raise ParseError(f"this is nested deeper than {tree.MAX_DEPTH} levels", start, _PLAIN)
 
 
 def _value(event: yaml.ScalarEvent) -> tree.ScalarValue:

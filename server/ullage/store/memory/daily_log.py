@@ -145,7 +145,7 @@ def append_block(workspace: Path, day: str, compose: Callable[[str], str], place
             path.parent.mkdir(exist_ok=True)
             fd = _open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
-                _append(fd, path, _joined(_tail(fd, path), block, day), intent_path)
+                _append(fd, path, _join(_tail(fd, path), block, day), intent_path)
             finally:
                 with suppress(OSError):
                     os.close(fd)
@@ -198,7 +198,7 @@ def _take_back(path: Path, begin: int, ours: bytes) -> None:
         os.close(fd)
 
 
-def _joined(tail: bytes, block: str, day: str) -> bytes:
+def _join(tail: bytes, block: str, day: str) -> bytes:
     """Give a block as it is to follow what stands in the log, with the log's line ends."""
     at = tail.rfind(b"\n")
     line_end = "\r\n" if at > 0 and tail[at - 1 : at] == b"\r" else "\n"

@@ -10,7 +10,7 @@ ENDINGS = (".jsonl", ".jsonl.zst", ".json")
 """Transcripts, packed ones, and the single documents of older Gemini versions."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class TranscriptFile(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     inode: int
     mtime_ns: int
@@ -28,11 +28,11 @@ def is_of_workspace(folder: Path, spellings: Set[str]) -> bool:
     return noted in spellings
 
 
-def newest_first(files: Iterable[Found]) -> list[Found]:
+def newest_first(files: Iterable[TranscriptFile]) -> list[TranscriptFile]:
     return sorted(files, key=lambda file: file.mtime_ns, reverse=True)
 
 
-def transcripts_in(folder: Path) -> Iterator[Found]:
+def transcripts_in(folder: Path) -> Iterator[TranscriptFile]:
     """List the transcripts of a folder; a plain file stands for its packed copy."""
     try:
         with os.scandir(folder) as listing:
@@ -43,13 +43,13 @@ def transcripts_in(folder: Path) -> Iterator[Found]:
         if name.removesuffix(".zst") in entries and name.endswith(".zst"):
             continue
         try:
-            status = entry.stat()
+            info = entry.stat()
         except OSError:
             continue
-        yield Found(path=Path(entry.path), inode=status.st_ino, mtime_ns=status.st_mtime_ns)
+        yield TranscriptFile(path=Path(entry.path), inode=info.st_ino, mtime_ns=info.st_mtime_ns)
 
 
-def transcripts_below(root: Path) -> Iterator[Found]:
+def transcripts_below(root: Path) -> Iterator[TranscriptFile]:
     """List the transcripts of a folder and of all folders in it."""
     for folder, _, _ in os.walk(root):
         yield from transcripts_in(Path(folder))

@@ -63,8 +63,8 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
             if session_id is None:
                 continue
             first = cast(_Row | None, connection.execute(_FIRST, (session_id,)).fetchone())
-            node = _decoded(entry_json, _Node) or _Node()
-            start = None if first is None else _decoded(_raw_of(first), _Start)
+            node = _decode(entry_json, _Node) or _Node()
+            start = None if first is None else _decode(_raw_of(first), _Start)
             sessions.append(
                 StoredSession(
                     session_id=session_id,
@@ -131,16 +131,16 @@ def _raw_of(row: _Row) -> bytes:
     _, text, frame = row
     if isinstance(text, bytes):
         return one_line(text)
-    return one_line(_unpacked(frame)) if isinstance(frame, bytes) else DAMAGED
+    return one_line(_unpack(frame)) if isinstance(frame, bytes) else DAMAGED
 
 
-def _unpacked(frame: bytes) -> bytes:
+def _unpack(frame: bytes) -> bytes:
     """Unpack a zstd frame; what is damaged comes as a line that is no JSON."""
     data = unpack(frame, MAX_EVENT_BYTES)
     return DAMAGED if data is None else data
 
 
-def _decoded(data: object, kind: type[_T]) -> _T | None:
+def _decode(data: object, kind: type[_T]) -> _T | None:
     if not isinstance(data, bytes):
         return None
     try:

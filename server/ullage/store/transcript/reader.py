@@ -80,7 +80,7 @@ class FileLines:
 
     def forward(self, start: int = 0) -> Iterator[Line]:
         offset = start
-        held = _Held()
+        held = _PartialLine()
         for block in self._blocks(range(start, self.size_bytes, BLOCK_BYTES)):
             begin = 0
             while (at := block.find(b"\n", begin)) >= 0:
@@ -95,7 +95,7 @@ class FileLines:
     def backward(self) -> Iterator[Line]:
         """Yield the lines from the last to the first; a long line is joined from its blocks."""
         end = self.size_bytes
-        held = _Held()
+        held = _PartialLine()
         starts = range((self.size_bytes - 1) // BLOCK_BYTES * BLOCK_BYTES, -1, -BLOCK_BYTES)
         for start, block in zip(starts, self._blocks(starts), strict=True):
             stop = len(block)
@@ -159,7 +159,7 @@ class NoLines:
         return iter(())
 
 
-class _Held:
+class _PartialLine:
     """The pieces of one line, of which no more than a bounded beginning is kept.
 
     A longer line is given as its beginning and its line end: enough to tell its place, too

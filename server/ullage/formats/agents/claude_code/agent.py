@@ -32,7 +32,7 @@ from ullage.formats.agents.claude_code.records import (
     read_prune_note,
     read_stub,
 )
-from ullage.formats.doctor import Records
+from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of, texts_of
 from ullage.formats.notes import own_note
 from ullage.formats.reading import (
@@ -321,7 +321,7 @@ def _follows_same_answer(native: JsonObject, child: JsonObject) -> bool:
     return answer_ids[0] is not None and answer_ids[0] == answer_ids[1]
 
 
-RECORDS = Records(
+RECORDS = RecordRules(
     sessions="Claude Code",
     is_named_by_file=True,
     id_field="uuid",

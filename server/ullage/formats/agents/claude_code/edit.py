@@ -17,7 +17,7 @@ from ullage.core.change.edit import (
     Replacement,
     RestoreEdit,
     UndoEdit,
-    by_entry,
+    group_by_entry,
 )
 from ullage.core.transcript.context import PREFACE, Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
@@ -203,7 +203,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     conversation = msgspec.structs.replace(live_conversation(lines, context), pruned=None)
     copier = Copier(lines, context, edit.entry_id, edit.timestamp)
     copier.report_usage(conversation, edit.n_tokens_after)
-    copier.add_thread(conversation, by_entry(edit.replacements))
+    copier.add_thread(conversation, group_by_entry(edit.replacements))
     copier.add_settings({part.call_id for part in edit.replacements if part.call_id is not None})
     copier.add_note(records.new_prune_note(context, edit))
     return copier.new_session()

@@ -6,7 +6,7 @@ from typing import cast
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category, is_injected
-from ullage.formats.in_memory import InMemory, prune_content
+from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
 
@@ -223,7 +223,7 @@ def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.Jso
     return {"role": "user", "content": PREFACE + summary}
 
 
-IN_MEMORY = InMemory(
+IN_MEMORY = MessageShape(
     runtimes=("claude-code",),
     message_of=_message_of,
     summary_of=_summary_of,

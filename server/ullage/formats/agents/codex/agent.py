@@ -21,7 +21,7 @@ from ullage.formats.agents.codex.assembly import (
 from ullage.formats.agents.codex.edit import EDITOR
 from ullage.formats.agents.codex.history import read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
-from ullage.formats.doctor import Records
+from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 
@@ -188,7 +188,7 @@ def _is_compaction(native: JsonObject) -> bool:
     return native.get("type") == "compacted"
 
 
-RECORDS = Records(
+RECORDS = RecordRules(
     sessions="Codex",
     # Codex itself closes calls and drops results when it reads a rollout (0.169).
     mends_pairs=False,

@@ -18,7 +18,7 @@ from ullage.core.change.edit import (
     Replacement,
     RestoreEdit,
     UndoEdit,
-    by_entry,
+    group_by_entry,
 )
 from ullage.core.transcript.context import PREFACE, Compaction, Context
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem, plain_text
@@ -89,7 +89,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     Codex takes the last size that was told for that of its context, and would compact the copy
     at once.
     """
-    replacements = by_entry(edit.replacements)
+    replacements = group_by_entry(edit.replacements)
     copier = _Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
     copier.add_header()
     for offset in _live_offsets(lines, _live_history(lines, context)):

@@ -31,7 +31,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(lines: Lines, index: Index) -> History:
-    return _Climb(lines, index).history()
+    return _UpwardReader(lines, index).history()
 
 
 def tells(stub: records.Stub) -> bool:
@@ -40,7 +40,7 @@ def tells(stub: records.Stub) -> bool:
     return is_event or stub.type in ("response_item", "turn_context")
 
 
-class _Climb:
+class _UpwardReader:
     """The lines from the last one up. Either `after` or, with a boundary, `above` grows."""
 
     def __init__(self, lines: Lines, index: Index) -> None:

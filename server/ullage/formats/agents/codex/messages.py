@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category, is_injected
-from ullage.formats.in_memory import InMemory, prune_content
+from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
 
 _CATEGORY_OF_KIND: dict[str, Category] = {
@@ -202,7 +202,7 @@ def _typed(native: entries.JsonObject) -> entries.JsonObject:
     return native | {"type": "message"}
 
 
-IN_MEMORY = InMemory(
+IN_MEMORY = MessageShape(
     runtimes=("codex",),
     message_of=_message_of,
     summary_of=_summary_of,

@@ -21,7 +21,7 @@ from ullage.formats.agents.gemini.history import (
     read_history,
     read_snapshot,
 )
-from ullage.formats.agents.gemini.messages import answered_ids, listed, parts_of, prune_message
+from ullage.formats.agents.gemini.messages import answered_ids, list_parts, parts_of, prune_message
 from ullage.formats.json_line import text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 
@@ -117,7 +117,7 @@ def _give_way(items: list[ContextItem], answered: set[str]) -> bool:
 
 
 def _answered(item: ContextItem) -> set[str]:
-    return answered_ids(listed(item.native.get("parts")))
+    return answered_ids(list_parts(item.native.get("parts")))
 
 
 def _to_compaction(snapshot: Snapshot) -> Compaction:

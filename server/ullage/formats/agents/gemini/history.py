@@ -57,7 +57,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(lines: entries.Lines, index: Index) -> History:
-    return _Climb(lines, index).history()
+    return _UpwardReader(lines, index).history()
 
 
 def read_snapshot(lines: entries.Lines, ref: CompactionRef) -> Snapshot | None:
@@ -121,7 +121,7 @@ def is_user(record: entries.JsonObject) -> bool:
     return record.get("type") == "user"
 
 
-class _Climb:
+class _UpwardReader:
     """The lines from the last one up: the live ones, then what only counts."""
 
     def __init__(self, lines: entries.Lines, index: Index) -> None:
@@ -156,7 +156,7 @@ class _Climb:
         base = _find_snapshot(self._base)
         ref = next((r for r in refs if base is not None and r.entry_id == base.message_id), None)
         return History(
-            records=tuple(_replayed(reversed(self._live))),
+            records=tuple(_replay(reversed(self._live))),
             snapshot=None if ref is None else read_snapshot(self._lines, ref) or base,
             refs=tuple(refs),
             last_model=self._last_model,
@@ -221,7 +221,7 @@ def _find_snapshot(native: entries.JsonObject) -> Snapshot | None:
     return None
 
 
-def _replayed(natives: Iterator[entries.JsonObject]) -> list[entries.JsonObject]:
+def _replay(natives: Iterator[entries.JsonObject]) -> list[entries.JsonObject]:
     """Apply the lines as the agent does when it loads a chat (0.61.0).
 
     A rewind takes its target too; one to an unknown message takes all.

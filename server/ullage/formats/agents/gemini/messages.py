@@ -13,10 +13,10 @@ def parts_of(record: JsonObject) -> list[JsonObject]:
 
     Thoughts are left out: the agent does not send them again.
     """
-    return [part for part in listed(record.get("content")) if part.get("thought") is not True]
+    return [part for part in list_parts(record.get("content")) if part.get("thought") is not True]
 
 
-def listed(content: object) -> list[JsonObject]:
+def list_parts(content: object) -> list[JsonObject]:
     """Give a content as a list of parts."""
     values = cast(list[object], content) if isinstance(content, list) else [content]
     parts = (as_object({"text": value} if isinstance(value, str) else value) for value in values)
@@ -50,7 +50,7 @@ def result_parts(record: JsonObject, answered_ids: set[str]) -> list[JsonObject]
             named = {key: call[key] for key in ("id", "name") if key in call}
             parts.append({"functionResponse": named | {"response": {"output": result}}})
         else:
-            parts.extend(listed(result))
+            parts.extend(list_parts(result))
     return parts
 
 
@@ -83,7 +83,7 @@ def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> Js
     parts = objects_of(native, "parts")
     outputs = {replacement.call_id for replacement in replacements if replacement.what == "output"}
     images = {replacement.call_id for replacement in replacements if replacement.what == "images"}
-    pruned = tuple(_pruned_part(part, outputs, images) for part in parts)
+    pruned = tuple(_prune_part(part, outputs, images) for part in parts)
     return native if pruned == parts else native | {"parts": list(pruned)}
 
 
@@ -110,7 +110,7 @@ def _tool_result(response: JsonObject) -> ToolResult:
     )
 
 
-def _pruned_part(part: JsonObject, outputs: set[str | None], images: set[str | None]) -> JsonObject:
+def _prune_part(part: JsonObject, outputs: set[str | None], images: set[str | None]) -> JsonObject:
     response = object_of(part, "functionResponse")
     if response is None:
         return _without_image(part) if None in images else part

@@ -12,7 +12,7 @@ import msgspec
 
 from ullage.core.transcript.context import Compaction, Context, ContextItem, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
-from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain, linear_chain
+from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain, chain_in_order
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
 from ullage.formats.agents.openclaw import entries
 from ullage.formats.agents.openclaw.edit import EDITOR
@@ -21,7 +21,7 @@ from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.agents.openclaw.path import names_model, read_path
 from ullage.formats.agents.openclaw.projection import item_of, model_named_by, model_of, project
-from ullage.formats.doctor import Records
+from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, iso_ms, ms_of, object_of, text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 
@@ -71,7 +71,7 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
         header=header,
         items=project(path, header.dialect),
         boundary=boundary,
-        compactions=linear_chain(refs) if is_linear else chain(by_id, last_id),
+        compactions=chain_in_order(refs) if is_linear else chain(by_id, last_id),
         leaf_id=None if leaf is None else leaf.entry_id,
         model=model_of(path),
         n_entries=path.n_entries,
@@ -275,7 +275,7 @@ def _covers(header: Header) -> bool:
     return header.version in (2, 3) and header.dialect in ("", FLAT)
 
 
-RECORDS = Records(
+RECORDS = RecordRules(
     sessions="pi (versions 2 and 3)",
     covers=_covers,
     id_field="id",

@@ -20,7 +20,7 @@ from ullage.core.change.edit import (
     RestoreEdit,
     Rewrite,
     UndoEdit,
-    by_entry,
+    group_by_entry,
 )
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines
@@ -79,7 +79,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> Rewrite:
     `details` beside an output stay: pi keeps up to 50 KB of it there (`truncation.content`),
     which it never sends. Edits of a pruned entry (`context_edit`) get the placeholder as well.
     """
-    changes = {change.offset: change for change in _pruned_lines(lines, context, edit)}
+    changes = {change.offset: change for change in _prune_lines(lines, context, edit)}
     last = next(lines.backward(), None)
     if last is not None and last.is_torn:
         new = changes[last.offset].new if last.offset in changes else last.raw
@@ -180,7 +180,7 @@ def _undo_prune(lines: Lines, originals: Sequence[LineChange]) -> Rewrite | None
     end = lines.size_bytes
     if note is not None:
         is_at_end = is_last(note, lines)
-        new = b"" if is_at_end else _taken_back(note, last_id(lines))
+        new = b"" if is_at_end else _take_back(note, last_id(lines))
         end = note.offset if is_at_end else end
         changes.append(LineChange(offset=note.offset, old=note.raw, new=new))
     changes.sort(key=lambda change: change.offset)
@@ -227,8 +227,8 @@ def _line_of(entry_id: str, lines: Lines) -> tuple[Line, Entry] | None:
     return None
 
 
-def _pruned_lines(lines: Lines, context: Context, edit: PruneEdit) -> list[LineChange]:
-    wanted = by_entry(edit.replacements)
+def _prune_lines(lines: Lines, context: Context, edit: PruneEdit) -> list[LineChange]:
+    wanted = group_by_entry(edit.replacements)
     path = read_path_again(lines, context)
     entries = (*path.kept, *path.after)
     messages = {entry.entry_id: object_of(entry.native, "message") or {} for entry in entries}
@@ -238,7 +238,7 @@ def _pruned_lines(lines: Lines, context: Context, edit: PruneEdit) -> list[LineC
         if target_id not in wanted:
             continue
         line = next(lines.forward(entry.offset))
-        new = _pruned_line(line, messages.get(target_id, {}), wanted[target_id])
+        new = _prune_line(line, messages.get(target_id, {}), wanted[target_id])
         if new != line.raw:
             changes.append(LineChange(offset=line.offset, old=line.raw, new=new))
     return changes
@@ -251,7 +251,7 @@ def _target_id(entry: Entry) -> str:
     return entry.entry_id
 
 
-def _pruned_line(line: Line, target: JsonObject, replacements: Sequence[Replacement]) -> bytes:
+def _prune_line(line: Line, target: JsonObject, replacements: Sequence[Replacement]) -> bytes:
     """Put placeholders into a message where it stands, or into what an edit makes of it."""
     native = decode_object(line)
     if isinstance(native, str):
@@ -327,7 +327,7 @@ def _is_note_of(line: Line, originals: Sequence[LineChange]) -> bool:
     return data.get("offsets") == [change.offset for change in originals]
 
 
-def _taken_back(note: Line, until: str) -> bytes:
+def _take_back(note: Line, until: str) -> bytes:
     """Give the line of a note that says from now on that its prune was taken back."""
     native = decode_object(note)
     key = None if isinstance(native, str) else note_key(native, PRUNE_NOTE)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category, is_injected
-from ullage.formats.in_memory import InMemory, prune_content
+from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
 
@@ -172,7 +172,7 @@ def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.Jso
     }
 
 
-IN_MEMORY = InMemory(
+IN_MEMORY = MessageShape(
     runtimes=("pi", "openclaw"),
     message_of=_message_of,
     summary_of=_summary_of,

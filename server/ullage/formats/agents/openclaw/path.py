@@ -87,7 +87,7 @@ class _TangledError(Exception):
     """Ids repeat, a parent stands below its child, or OpenClaw's path is not a straight one."""
 
 
-class _Climb:
+class _UpwardReader:
     """The lines on the path, from the last line up, and what was passed on the way."""
 
     def __init__(self, lines: Lines, counted_from: int, version: int) -> None:
@@ -134,7 +134,7 @@ def _is_plain(stub: Stub) -> bool:
 
 
 def _path_upwards(lines: Lines, version: int, index: Index) -> ActivePath:
-    climb = _Climb(lines, index.covered_bytes, version)
+    climb = _UpwardReader(lines, index.covered_bytes, version)
     compactions = CompactionsUpwards(index)
     boundary_kinds = _boundary_kinds(version)
     upwards: list[Entry] = []

@@ -63,11 +63,11 @@ def project(path: ActivePath, dialect: str = "") -> tuple[ContextItem, ...]:
         if entry.kind == "context_edit"
     }
     for entry in path.kept:
-        native = _edited(_native(entry), edits.get(entry.entry_id))
+        native = _edit(_native(entry), edits.get(entry.entry_id))
         if native is not None and native.get("role") != "system":
             items.append(_item(entry, native, is_after_boundary=False))
     for number, entry in enumerate(path.after):
-        native = _edited(_native(entry), edits.get(entry.entry_id))
+        native = _edit(_native(entry), edits.get(entry.entry_id))
         if native is not None:
             items.append(_item(entry, native, is_after_boundary=not notes.is_stale(number)))
     return tuple(items)
@@ -156,7 +156,7 @@ def _with_content(message: JsonObject) -> JsonObject:
             return message
 
 
-def _edited(message: JsonObject | None, edit: JsonObject | None) -> JsonObject | None:
+def _edit(message: JsonObject | None, edit: JsonObject | None) -> JsonObject | None:
     """Apply a `context_edit`: null removes the message, else its content is replaced."""
     if message is None or edit is None:
         return message
@@ -221,7 +221,7 @@ def branch(lines: Lines, at: str | None, header: NewHeader) -> Branch | str:
     path = _path(entries, last)
     if path is None:
         return "its entries follow each other in a circle: repair it with `ullage doctor`"
-    path = _completed(path, entries)
+    path = _complete(path, entries)
     if path is None:
         return f"entry {last.entry_id} is a call without its result: name an earlier one"
     offsets = {entry.offset for entry in path}
@@ -259,7 +259,7 @@ def _path(entries: dict[str, Entry], last: Entry) -> list[Entry] | None:
     return list(reversed(upwards.values()))
 
 
-def _completed(path: list[Entry], entries: dict[str, Entry]) -> list[Entry] | None:
+def _complete(path: list[Entry], entries: dict[str, Entry]) -> list[Entry] | None:
     """Go on to the results of calls that are open at the end of a path."""
     waiting: set[str] = set()
     for entry in path:

@@ -20,7 +20,7 @@ from ullage.core.transcript.entries import (
     Problem,
     Usage,
 )
-from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, linear_chain
+from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain_in_order
 from ullage.formats.agent_info import AgentInfo, Env, Home
 from ullage.formats.agents.opencode import messages
 from ullage.formats.json_line import text_of
@@ -57,10 +57,10 @@ class _History(msgspec.Struct, frozen=True, kw_only=True):
 def _read_context(lines: Lines, header: Header, index: Index) -> Reading:
     if index.covered_bytes > lines.size_bytes:
         index = EMPTY_INDEX
-    history = _Climb(lines, index).history()
+    history = _UpwardReader(lines, index).history()
     boundary = history.boundary
     since = 0 if boundary is None else boundary.request.offset
-    refs = () if boundary is None else linear_chain((*index.compactions, *history.refs))
+    refs = () if boundary is None else chain_in_order((*index.compactions, *history.refs))
     context = Context(
         header=header,
         items=tuple(
@@ -100,7 +100,7 @@ def _messages(context: Context) -> list[JsonObject]:
     return sent
 
 
-class _Climb:
+class _UpwardReader:
     """Reads upwards until the context, the figure before it and all compactions are known."""
 
     def __init__(self, lines: Lines, index: Index) -> None:

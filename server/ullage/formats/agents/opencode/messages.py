@@ -81,7 +81,7 @@ def prune_message(
     parts = objects_of(native, "parts")
     outputs = {replacement.call_id for replacement in replacements if replacement.what == "output"}
     images = {replacement.call_id for replacement in replacements if replacement.what == "images"}
-    pruned = tuple(_pruned_part(part, outputs, images) for part in parts)
+    pruned = tuple(_prune_part(part, outputs, images) for part in parts)
     return native if pruned == parts else native | {"parts": list(pruned)}
 
 
@@ -230,7 +230,7 @@ def _native(entry: entries.Entry) -> entries.JsonObject:
     return entry.native | {"parts": parts}
 
 
-def _pruned_part(
+def _prune_part(
     part: entries.JsonObject, outputs: set[str | None], images: set[str | None]
 ) -> entries.JsonObject:
     if part.get("type") == "file" and None in images:
