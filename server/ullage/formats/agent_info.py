@@ -84,7 +84,7 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
     prune: Callable[[Lines, Context, edit.PruneEdit], edit.FileChange]
     """Puts placeholders in the place of old output."""
     restore: Callable[[Lines, Context, edit.RestoreEdit], edit.FileChange]
-    """Lets the session go on with the text of a checkpoint at its end; may raise
+    """Continues the session with the text of a checkpoint at its end; may raise
     `WriteNotSupported`."""
     begin: Callable[[Lines, Context, edit.RestoreEdit], edit.NewSession]
     """Begins a session with nothing but the text of a checkpoint; may raise
@@ -119,7 +119,7 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     fork_hint: str
     """How its users branch a session; `{session_id}` stands for the session's."""
     resume: str = ""
-    """The command that goes on with a session, of `{session_id}` and the quoted `{path}`."""
+    """The command that continues a session, of `{session_id}` and the quoted `{path}`."""
 
     homes: tuple[Home, ...]
     """Of several, the first that is named counts."""
@@ -154,7 +154,7 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Reads one line for an outline; None for blank lines and what is no entry."""
 
     read_flush_epoch: Callable[[Lines, Header], int | None] | None = None
-    """Reads the epoch of the last flush of memory where a session may note it by itself."""
+    """Reads the epoch of the last flush of memory where a session may note it itself."""
 
     editor: Editor | None = None
     """None where we change no files of it."""
@@ -172,7 +172,7 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
         return () if self.session_folders is None else self.session_folders(cwd, env, home)
 
     def resume_command(self, header: Header, path: Path) -> str:
-        """Give the command by which a user goes on with a session."""
+        """Give the command that continues a session."""
         return self.resume.format(session_id=header.session_id, path=shlex.quote(str(path)))
 
     def parse(self, data: bytes) -> Transcript:

@@ -79,7 +79,7 @@ class RecordRules(msgspec.Struct, frozen=True, kw_only=True):
     drop_result: Callable[[JsonObject, str], JsonObject | None] = _none
     """Takes an orphaned result out of a record; None where nothing else is in it."""
     follows_same_answer: Callable[[JsonObject, JsonObject], bool] = _never
-    """Whether a record goes on with the answer of the one before it."""
+    """Whether a record continues the answer of the one before it."""
 
 
 class LinePiece(msgspec.Struct, frozen=True, kw_only=True):

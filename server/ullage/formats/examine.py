@@ -98,7 +98,7 @@ class _Notes:
             self._note((fault.code,), place, entry_id=entry_id, detail=fault.name)
             is_mended = records is None or not records.mends_pairs
             if is_mended and self.findings[-1].severity == "error":
-                # The agent puts it right by itself when it reads the session.
+                # The agent corrects it itself when it reads the session.
                 self.findings[-1] = msgspec.structs.replace(self.findings[-1], severity="warning")
 
     def add_kept(self, context: Context) -> None:

@@ -34,7 +34,7 @@ class MessageShape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of messages in memory beside what stands in them."""
+    """What a runtime tells of a session besides its messages."""
 
     header: Header
     n_compactions: int
@@ -84,7 +84,7 @@ def context_of_messages(
 
 
 def content_ids(bodies: Iterable[bytes]) -> tuple[str, ...]:
-    """Make an id of each message; equal ones are told apart by their order."""
+    """Make an id of each message; a number in their order distinguishes equal ones."""
     n_seen: Counter[str] = Counter()
     ids: list[str] = []
     for body in bodies:
@@ -169,7 +169,7 @@ def _boundary(shape: MessageShape, summary: ContextItem, n_tokens_after: int | N
 
 
 def _compactions(n_compactions: int, boundary: Compaction | None) -> tuple[CompactionRef, ...]:
-    """List compactions of which no more is known than that there were so many."""
+    """List compactions of which only the number is known."""
     unknown = CompactionRef(entry_id="", at_ms=None, offset=0, size_bytes=0)
     if boundary is None or n_compactions == 0:
         return (unknown,) * n_compactions

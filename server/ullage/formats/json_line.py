@@ -1,4 +1,4 @@
-"""One line of JSON as an object, whatever stands in it, and its fields by shape."""
+"""One line of JSON as an object, whatever it holds, and its fields by shape."""
 
 import json
 import math
@@ -134,7 +134,7 @@ def canonical_json(value: object) -> bytes:
 def with_value(line: bytes, keys: Sequence[str], value: object) -> bytes:
     """Put a value at a path of keys into a line; what stands beside it is copied byte for byte.
 
-    Only a line that msgspec refuses, such as one with a lone surrogate, is written anew.
+    Only a line that msgspec refuses, such as one with a lone surrogate, is rewritten.
     """
     text = line.rstrip()
     ending = line[len(text) :]

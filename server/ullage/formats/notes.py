@@ -9,7 +9,7 @@ from ullage.formats.json_line import int_of, object_of, text_of
 OWN_KEY = "ullage"
 """Where our details stand in a record of the agent's own kind."""
 FROM_SESSION = "fromSession"
-"""Names the session that a compacted or pruned one goes on from."""
+"""Names the session that a compacted or pruned one continues."""
 
 
 def own_note(holder: JsonObject) -> JsonObject | None:
@@ -36,7 +36,7 @@ def to_prune_record(figures: JsonObject, entry_id: str, at_ms: int | None) -> Pr
 
 
 def refuse_undo_of_first(note: JsonObject | None, command: str) -> None:
-    """Refuse to undo a compaction that began its session; `command` goes on with the one before.
+    """Refuse to undo a compaction that began its session; `command` continues the one before.
 
     Raises:
         Refused: with that command.

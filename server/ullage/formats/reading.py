@@ -23,7 +23,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shows_unfinished(self) -> bool:
-        """Whether an unfinished line is part of it; it must be read anew to take it out."""
+        """Whether an unfinished line is part of it; it must be read again to take it out."""
         return self.context.n_entries != self.index.n_entries
 
 
@@ -40,7 +40,7 @@ class Walk(Generic[StubT]):
         """Those from the offset `counted_from` on."""
         self.problems: list[entries.Problem] = []
         self.is_complete = False
-        """Set by whoever walks: nothing before `counted_from` need be read any more."""
+        """Set by the caller: nothing before `counted_from` is needed any more."""
         self._lines = lines
         self._read = read
         self._counted_from = counted_from

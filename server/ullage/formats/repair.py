@@ -27,7 +27,7 @@ class CopyIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     cwd: str
-    """For a header that has to be made anew."""
+    """For a header that must be replaced."""
     timestamp: str
 
 

@@ -1,4 +1,4 @@
-"""Loop protection: when automatic runs must wait, by what the runs before them brought.
+"""Loop protection: when automatic runs must wait, judged by what earlier runs gained.
 
 The rules, after the loops that users report (211 compactions in one session and the like):
 
@@ -10,7 +10,7 @@ The rules, after the loops that users report (211 compactions in one session and
 - No compaction follows another within ten minutes, and no prune another prune.
 - A compaction that somebody else made begins a new epoch, where only the failures still count.
 
-An overflow does not wait for the first and third rule, as the agent cannot go on without it.
+An overflow does not wait for the first and third rule, as the agent cannot continue without it.
 The value is kept beside the session; every transition gives a new one. Times are milliseconds
 since 1970.
 """
@@ -43,13 +43,13 @@ class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     """No automatic run of this layer or a weaker one until the context has the size below."""
     held_until_tokens: int = 0
     is_warned: bool = False
-    """Whether the user was told in this epoch that nothing more is done by itself."""
+    """Whether the user was told in this epoch that automatic runs have stopped."""
 
 
 def refuse_run(
     breaker: Breaker, layer: Layer, used_tokens: int, now_ms: int, *, is_overflow: bool = False
 ) -> str | None:
-    """Say why a layer must not run by itself now; None where it may."""
+    """Say why a layer must not run automatically now; None where it may."""
     if is_tripped(breaker, now_ms):
         return (
             f"{MAX_STRIKES} automatic runs in a row failed or freed next to nothing: what is left"

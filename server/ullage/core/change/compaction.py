@@ -25,7 +25,7 @@ class NoCompaction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
-    """A context parted in two: items before `first_kept` go, the others stay."""
+    """A context split in two: items before `first_kept` go, the others stay."""
 
     first_kept: int
     n_tokens_replaced: int
@@ -41,7 +41,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     kept: tuple[ContextItem, ...]
     n_tokens_before: int
     n_tokens_hidden: int
-    """What the agent adds to the context unseen by us: its system prompt and tools."""
+    """What the agent adds that we cannot see: its system prompt and tools."""
     summary_budget_tokens: int
 
 
@@ -182,7 +182,7 @@ def find_parted_call(items: Sequence[ContextItem], first_kept: int) -> str | Non
 
 
 def list_open_calls(items: Sequence[ContextItem]) -> tuple[ToolCall, ...]:
-    """List the calls that still wait for their result: none that the user went on after."""
+    """List the calls that still wait for a result, with no user message after them."""
     last_asked = max((at for at, i in enumerate(items) if i.category == "user"), default=0)
     waiting: dict[str, ToolCall] = {}
     for item in items[last_asked:]:

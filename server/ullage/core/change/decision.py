@@ -30,21 +30,21 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cascade(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a decision rests on, beside the policy and the time."""
+    """The state of a cascade: what a decision needs besides the policy and the time."""
 
     occasion: Occasion
     used_tokens: int | None
-    """By the gauge, measured anew after each step; None where it is unknown."""
+    """By the gauge, measured again after each step; None where it is unknown."""
     window_tokens: int
     tool_tokens: int
     """Output of tools in the context (`tool_outputs.count_tool_output_tokens`)."""
     n_compactions: int
-    """Of the session, whoever made them."""
+    """All of the session's, also those of the agent."""
     breaker: Breaker = Breaker()
     started_tokens: int | None = None
     """`used_tokens` when the cascade began; None for the first decision."""
     tried: tuple[Step, ...] = ()
-    """Oldest first; an overflow's go on through its retry."""
+    """Oldest first; those of an overflow include its retry."""
     asked_layer: Layer = "summarize"
     """What the user asked for; only for `manual`."""
     is_auto_on: bool | None = None
@@ -59,7 +59,7 @@ class Cascade(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(step.what for step in self.tried)
 
     def after(self, step: Step, *, tool_tokens: int) -> "Cascade":
-        """Give the cascade after a step."""
+        """Give the state after a step."""
         used = self.used_tokens
         return msgspec.structs.replace(
             self,
@@ -255,7 +255,7 @@ def _decide_read_only(cascade: Cascade, used: int, policy: Policy, *, is_auto_on
 def _decide_overflow(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
     """Free room, retry once, then give up (docs/design/layers.md, "Overflow").
 
-    Nobody is asked: the request has failed, and without room the agent cannot go on.
+    The user is not asked: the request failed, and the agent needs room to continue.
 
     The provider's word stands against a gauge that says otherwise. So pruning alone is enough
     only where the gauge had seen the window full and sees it below 80 % now; an overflow that
@@ -307,7 +307,7 @@ def _is_auto_on(cascade: Cascade, policy: Policy) -> bool:
 
 
 def _is_limit_reached(cascade: Cascade, layer: Layer, policy: Policy) -> bool:
-    """Whether no compaction comes by itself any more; pruning loses nothing."""
+    """Whether automatic compaction has ended; pruning loses nothing and continues."""
     return layer != "prune" and cascade.n_compactions >= policy.max_auto_compactions
 
 

@@ -96,7 +96,7 @@ class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewSession(msgspec.Struct, frozen=True, kw_only=True):
-    """The session goes on in a file of its own; the old one is not touched."""
+    """The session continues in a new file; the old one is not touched."""
 
     session_id: str
     name: str

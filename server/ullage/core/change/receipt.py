@@ -25,7 +25,7 @@ class ChangeReason(msgspec.Struct, frozen=True, kw_only=True):
     """Entries for which something else stands from now on."""
     replaced_bytes: int
     replaced_sha256: str
-    """Of the lines of these entries, one behind the other; empty where there are none."""
+    """Of the lines of these entries, joined; empty where there are none."""
     undoes: str | None
     """Receipt of the change that this one takes back."""
 

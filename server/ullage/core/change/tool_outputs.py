@@ -109,7 +109,7 @@ def protected_names(policy: Policy) -> frozenset[str]:
 
 
 def is_protected(tool: str, protected: frozenset[str]) -> bool:
-    """Whether a tool is one of the protected, by whatever name its agent calls it.
+    """Whether a tool is protected, by any name that its agent gives it.
 
     Case, `_` and `-` do not count, nor does the server before the name: `Skill`,
     `mcp__x__memory_search` and `MemorySearch` are protected by default. Where in doubt this

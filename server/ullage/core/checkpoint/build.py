@@ -33,7 +33,7 @@ _FAILING = "failing: "
 
 
 class PriorState(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known besides the context."""
+    """What is known from before the context."""
 
     previous: checkpoint.Checkpoint | None = None
     state: WorkingState = WorkingState()
@@ -224,7 +224,7 @@ def _list_open_items(
 def _find_still_open(
     previous: checkpoint.Checkpoint, facts: Facts, status: checkpoint.Status
 ) -> Iterator[str]:
-    """Give the open items of before that the context neither shows nor reports as done."""
+    """Give earlier open items that the context neither shows nor reports as done."""
     shown = [" ".join(message.text.split()) for message in facts.messages]
     planned = {gist(step, 200) for step, _ in facts.plan}
     ran = {run.key for run in facts.runs}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_OPEN_ITEMS = 20
 """As many as a checkpoint has of open items (chosen)."""
 _LONG_ID_CHARS = 9
-"""Shorter call ids are numbers, which some local model servers begin anew with each answer."""
+"""Shorter call ids are numbers, which some local model servers restart with each answer."""
 _MAX_NAME_CHARS = 200
 _STEP_CHARS = 200
 """As in a checkpoint."""
@@ -62,7 +62,7 @@ class CapturedCall(msgspec.Struct, frozen=True, kw_only=True):
     """What is captured of a tool call."""
 
     name: str
-    """Of the call, made of its id: the same by whatever way it arrives."""
+    """Of the call, made from its id: the same for every way of arrival."""
     at_ms: int
     tool: str
     read: tuple[str, ...]
@@ -77,7 +77,7 @@ class CapturedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """What is captured of a message, as it arrived once."""
 
     message_id: str
-    """Made of what it says: the same by whatever way it arrives."""
+    """Made from its text: the same for every way of arrival."""
     at_ms: int
     is_user: bool
     gist: str

@@ -125,7 +125,7 @@ def _find_valid(hidden: Sequence[DraftDecision], resolved: PreviousSummary) -> l
 
 
 def _newest(decisions: Sequence[DraftDecision]) -> list[DraftDecision]:
-    """Keep as many as may be: choices go before rules, and the oldest first."""
+    """Keep at most `MAX_DECISIONS`: choices are dropped before rules, the oldest first."""
     rules = [at for at, decision in enumerate(decisions) if decision.is_rule][-MAX_DECISIONS:]
     choices = [at for at, decision in enumerate(decisions) if not decision.is_rule]
     n_room = min(MAX_DECISIONS - len(rules), len(choices))
@@ -154,7 +154,7 @@ def _holds(decisions: Sequence[DraftDecision], what: str) -> bool:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Tell whether two decisions are one, of which a summary may have the beginning only."""
+    """Whether two decisions are the same; a summary may hold only the beginning."""
     if first == second:
         return True
     short, long = sorted((first.rstrip("…"), second.rstrip("…")), key=len)

@@ -217,7 +217,7 @@ def _group_messages(thread: CapturedThread, parts: Iterable[Captured]) -> _Group
     arrived.update({(m.at_ms, m.message_id): m for m in thread.messages})
     in_order = (arrived[key] for key in sorted(arrived))
     groups = [list(group) for _, group in groupby(in_order, lambda m: m.message_id)]
-    # Held by whatever way a checkpoint had it: that one may be forgotten.
+    # Held if any of them is: a checkpoint has it, and it can be forgotten.
     return [
         [msgspec.structs.replace(message, is_held=True) for message in group]
         if any(message.is_held for message in group)
@@ -246,7 +246,7 @@ def _with_messages(thread: CapturedThread, groups: _Groups) -> CapturedThread:
 def _forget(
     messages: Sequence[CapturedMessage], floor_ms: int
 ) -> tuple[tuple[CapturedMessage, ...], int]:
-    """Keep so many messages as may be; gives the time too up to which none counts any more.
+    """Keep at most `MAX_MESSAGES` messages; also give the time up to which none counts.
 
     What the agent said in the middle of a turn goes first: no reply answers it.
     """

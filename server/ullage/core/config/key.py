@@ -29,7 +29,7 @@ _FLAG_WORDS = {
     **dict.fromkeys(("false", "0", "no", "off"), False),
 }
 PREFIX = "ULLAGE_"
-"""Of every environment variable of ours."""
+"""Prefix of all our environment variables."""
 OVERRIDES = "compaction.modelOverrides"
 """Below it stands the name of a model, and below that keys of `compaction` (as in pi)."""
 Scope: TypeAlias = Literal["workspace", "trusted", "user"]
@@ -233,7 +233,7 @@ def explain_misfit(
 
 
 def text_node(kind: Kind, text: str) -> Node:
-    """Make a value of what a variable holds; lists are parted by commas."""
+    """Make a value from a variable's text; commas separate the items of lists."""
     text = text.strip()
     if kind.base is tuple:
         parts = (part.strip() for part in text.split(","))
@@ -287,7 +287,7 @@ def _threshold(value: object) -> Threshold:
 
 
 def _describe(node: Node) -> str:
-    """Say what a value is; never a text itself, which may be a key in the wrong line."""
+    """Describe a value; never quote a text, which could be an API key on the wrong line."""
     if not isinstance(node, ScalarNode):
         return "a list" if isinstance(node, ListNode) else "a mapping"
     match node.value:

@@ -12,7 +12,7 @@ SECTIONS: frozenset[str] = frozenset(
 KNOWN_NAMES = dict.fromkeys(sorted(SECTIONS | SPELLINGS.keys()))
 
 LISTED_SECTIONS = {"compaction.layers": "layer", "dreaming.triggers": "type"}
-"""Sections that may be lists too, and the field that names each part."""
+"""Sections that can also be lists, and the field that names each part."""
 
 OPENCLAW_KEYS = frozenset(
     f"compaction.{name}"
@@ -29,7 +29,7 @@ CLOSE = 0.75
 VERY_CLOSE = 0.85
 """Shares of letters in common, as difflib takes them (chosen)."""
 _MAX_SLIP_CHARS = 100
-"""A longer name is nobody's slip, and comparing takes the product of both lengths."""
+"""A longer name is no typing slip, and comparing costs the product of both lengths."""
 
 
 def nearest_name(name: str, names: Iterable[str], *, is_strict: bool = False) -> str | None:

@@ -1,4 +1,4 @@
-"""What is wrong in a text that is open in an editor, and how it may be put right."""
+"""What is wrong in a text that is open in an editor, and how to fix it."""
 
 import msgspec
 
@@ -29,7 +29,7 @@ class DocumentFinding(msgspec.Struct, frozen=True, kw_only=True):
     extent: Extent
     message: str
     is_notice: bool = False
-    """Whether it is only worth knowing here, whatever the level of its code."""
+    """Whether it is only information here, regardless of its code's level."""
     is_unseen: bool = False
     """Whether the place is text that no agent sees, which editors gray out."""
     related: tuple[Related, ...] = ()

@@ -53,7 +53,7 @@ def write_summary_uri(session: str, entry_id: str | None) -> str:
 
 
 def parse_virtual_uri(uri: str) -> VirtualUri | None:
-    """Read a URI, encoded once or twice; None where it is none of ours."""
+    """Read a URI, encoded once or twice; None where Ullage did not make it."""
     scheme, colon, rest = uri.partition(":")
     if not colon or scheme.lower() != SCHEME:
         return None

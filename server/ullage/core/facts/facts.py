@@ -1,6 +1,6 @@
 """Facts: what a run of messages holds that a summary or a checkpoint has to carry.
 
-They are accumulated one message after the other, in a pass that can go on where it stopped.
+They are accumulated one message after the other, in a pass that can resume where it stopped.
 """
 
 from collections import deque
@@ -280,7 +280,7 @@ class FactAccumulator(msgspec.Struct):
             self.results += [part.text for part in block.content if isinstance(part, Text)]
 
     def finish(self, earlier: PreviousSummary | None = None) -> Facts:
-        """Say what holds of all that was seen; nothing of it is changed, and the pass may go on.
+        """Give the facts of everything seen so far; changes nothing, and more messages may follow.
 
         What was settled `earlier`, out of sight by now, comes first of the previous summaries.
         """

@@ -59,7 +59,7 @@ def find_thread(messages: Sequence[SpokenMessage]) -> Thread:
 
 
 def cut_text(text: str, n_chars: int) -> str:
-    """Cut a text to so many characters, without parting an accent or a joined emoji.
+    """Cut a text to a number of characters, without splitting an accent or a joined emoji.
 
     No blank stays at the cut: YAML has no block scalar for it.
     """

@@ -21,7 +21,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     trigger: str
     turns_low: int
     turns_high: int
-    """With 80 % confidence, if turns go on growing as they did; at most 999."""
+    """With 80 % confidence, if turns keep growing as they did; at most 999."""
     tokens_a_turn: int
     n_observed: int
     """Turns that the guess rests on."""

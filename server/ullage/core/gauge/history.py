@@ -51,8 +51,8 @@ class UsageSpan(msgspec.Struct, frozen=True, kw_only=True):
 def read_usage_span(context: Context, seen: AbstractSet[str]) -> UsageSpan:
     """List the usage that answers reported since the last compaction.
 
-    What was reported before a prune was true then. In a pruned context it is told apart from what
-    a compaction kept by the entries that earlier contexts have told of (`seen`).
+    What was reported before a prune was true then. In a pruned context, entries that earlier
+    contexts reported (`seen`) are those that a compaction kept.
     """
     items, pruned = context.items, context.pruned
     since = _usage_points(item for item in items if tells_usage(item))
@@ -113,7 +113,7 @@ def compaction_mark(compaction: Compaction, n_point: int) -> HistoryMark:
 
 
 def thin_out(history: WindowHistory, max_points: int = MAX_POINTS) -> WindowHistory:
-    """Keep so many points: of each stretch the lowest and the highest, and those beside marks."""
+    """Keep at most `max_points`: the lowest and highest of each part, and those beside marks."""
     n_points = len(history.points)
     if n_points <= max_points:
         return history

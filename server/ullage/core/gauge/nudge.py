@@ -16,16 +16,16 @@ from ullage.core.gauge.gauge import LAYERS, Band, Layer, band_of
 NudgedBand: TypeAlias = Literal["warning", "critical"]
 BANDS: tuple[Band, ...] = get_args(Band)
 FALL_RATIO = 0.10
-"""Of the window, below the start of a band: so far a context falls by no noise of ours (chosen)."""
+"""Of the window, below the start of a band: more than the noise of our measuring (chosen)."""
 
 
 class Nudges(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user of a session was told."""
+    """What a session's user was warned of and asked."""
 
     told_band: Band = "normal"
-    """The highest band that was told of since the context was clearly below it."""
+    """The highest band announced since the context was clearly below it."""
     asked_layer: Layer | None = None
-    """The strongest layer that was asked about, when the session had so many compactions."""
+    """The strongest layer asked about, and the number of compactions at that time."""
     asked_compactions: int = 0
     snoozed_band: Band | None = None
     """The band in which the user wanted no more of it, and the session's compactions then."""
@@ -35,7 +35,7 @@ class Nudges(msgspec.Struct, frozen=True, kw_only=True):
 def nudge(
     nudges: Nudges, utilization: float | None, n_compactions: int, policy: Policy
 ) -> tuple[Nudges, NudgedBand | None]:
-    """Give the band that is to be told of now, if any, and what was told then."""
+    """Give the new state, and the band to announce now, if any."""
     if utilization is None:
         return nudges, None
     band = band_of(utilization, policy)
@@ -56,7 +56,7 @@ def may_ask(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> boo
 def ask(nudges: Nudges, layer: Layer, band: Band, n_compactions: int) -> tuple[Nudges, bool]:
     """Tell whether the user is to be asked about a layer now, and what was asked then.
 
-    A question is as good as a nudge: the band is not told of besides.
+    A question counts as a nudge: the band is not announced as well.
     """
     if not may_ask(nudges, layer, band, n_compactions):
         return nudges, False
@@ -93,7 +93,7 @@ def is_snoozed(nudges: Nudges, band: Band, n_compactions: int) -> bool:
 
 
 def _left(nudges: Nudges, utilization: float, policy: Policy) -> Band:
-    """Give the band that still counts as told of, at a size of the context."""
+    """Give the band that still counts as announced, at a size of the context."""
     held = band_of(utilization + FALL_RATIO, policy)
     return min(nudges.told_band, held, key=_rank)
 

@@ -33,7 +33,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     gauge: Gauge
     degradation: Degradation
     last_loss: Loss | None
-    """What the last compaction noted of its own loss."""
+    """The loss that the last compaction recorded."""
     band: Band
     reserve_tokens: int
     due: tuple[Trigger, ...]

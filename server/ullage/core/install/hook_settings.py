@@ -26,7 +26,7 @@ _PLAIN_PATH = re.compile(r"[\w.:/\\+~-]+\Z", re.ASCII)
 
 
 class InstalledHook(msgspec.Struct, frozen=True, kw_only=True):
-    """A handler of ours."""
+    """A handler that Ullage installed."""
 
     event: str
     command: str
@@ -111,7 +111,7 @@ def _make_group(hook: Hook, command: str) -> json_edit.Json:
 
 
 def _find_extra(hooks: tuple[InstalledHook, ...], wanted: set[str]) -> InstalledHook | None:
-    """Find a hook of ours that is there twice, or at an event that we do not want any more."""
+    """Find one of our hooks that is there twice or at an event no longer wanted."""
     seen: set[str] = set()
     for hook in hooks:
         if hook.event in seen or hook.event not in wanted:

@@ -263,7 +263,7 @@ def _line_break(text: str) -> str:
 
 
 def _read_unit(text: str, root: Node) -> str:
-    """Tell by what the outermost table indents its entries."""
+    """Give the indentation of the outermost table's entries."""
     for (start, _), _ in _list_children(root):
         if _starts_line(text, start):
             return _read_indentation(text, start) or DEFAULT_UNIT

@@ -3,7 +3,7 @@
 Memory is flushed once for each compaction: however often the threshold is seen before, and where
 the compaction fails or waits. Which one is to come is told by the count of those before, the epoch
 (docs/design/memory.md, "Epochs"), and by the turn, as counts come again: after an undo, and after
-a failure, the user may go on and bring what was not flushed. Then memory is looked at again;
+a failure, the user may continue and bring what was not flushed. Then memory is looked at again;
 points that were written already are not written again.
 """
 

@@ -132,7 +132,7 @@ def _short_hash(text: str) -> str:
 
 
 def list_digests(log: str) -> Iterator[str]:
-    """Give the digests of the points that stand in a log, whoever wrote them."""
+    """Give the digests of all points in a log, also those that others wrote."""
     return (make_digest(line) for line in log.split("\n") if _POINT.match(line))
 
 
@@ -141,7 +141,7 @@ def count_points(log: str) -> int:
 
 
 def drop_written(points: Iterable[LogPoint], written: frozenset[str]) -> tuple[LogPoint, ...]:
-    """Leave out what was written before, and what says nothing by itself; none twice."""
+    """Drop points written before, repeated, or with no meaning of their own."""
     fresh = {key: p for p in points if (key := make_digest(p.text)) not in written and p.text}
     kept = tuple(fresh.values())
     return kept if any(not p.is_aside for p in kept) else ()

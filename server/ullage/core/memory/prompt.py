@@ -1,4 +1,4 @@
-"""The flush by a model of ours: what it is asked, and what of its answer goes into the log."""
+"""The flush by our own model: what it is asked, and which of its points are logged."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ class CheckedPoints(msgspec.Struct, frozen=True, kw_only=True):
 
     points: tuple[LogPoint, ...] = ()
     n_forged: int = 0
-    """Points that were left out, as nobody who may say so stated them."""
+    """Points left out because no one with authority stated them."""
     refusal: str | None = None
     """Why nothing of it may."""
 

@@ -98,7 +98,7 @@ def _compiled_for(text: str) -> "_CompiledRules | None":
 
 
 def _signs_of(rule: Rule) -> tuple[str, ...]:
-    """Give texts one of which is in every secret of a rule, label included."""
+    """Give texts such that every secret of a rule, label included, holds one."""
     return (rule.sign,) if rule.sign else rule.heads
 
 

@@ -1,4 +1,4 @@
-"""The audit of a summary, whoever wrote it: which facts it holds, lacks, invents or misplaces."""
+"""The audit of any summary: which facts it holds, lacks, invents or misplaces."""
 
 import re
 from collections import Counter
@@ -24,7 +24,7 @@ KINDS: tuple[FactKind, ...] = (
 )  # fmt: skip
 """In the order in which they are inserted where they are missing."""
 _TOKENS_PER_IDENTIFIER = 40
-"""A summary has to hold one identifier in so many tokens of its budget; chosen."""
+"""A summary must hold one identifier per this many tokens of its budget; chosen."""
 _MIN_IDENTIFIERS = 10
 _MAX_POINTS = 40
 """Open points and decisions each that are looked for, the newest; chosen."""
@@ -50,7 +50,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     needle: str
     """What has to be found: the text, or the identifier or path that the line holds."""
     is_required: bool = False
-    """Whether it is inserted whatever it takes: pins, and rules that the user typed."""
+    """Whether it is inserted at any cost: pins, and rules that the user typed."""
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +91,7 @@ def audit(
     """Compare a summary with the messages that it is to replace.
 
     Rules and pins have to stand verbatim but for white space, identifiers as whole words;
-    decisions and open items may be told in other words. The budget is the summary's; it says
+    decisions and open items may be reworded. The budget is the summary's; it says
     how many identifiers are asked for. Facts that were collected from the items already spare
     collecting them again. Time grows linearly with the text.
     """
@@ -180,7 +180,7 @@ def _list_identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) ->
 
 
 def _is_exact(kind: str, name: str) -> bool:
-    """Tell whether a name is one that nobody can guess: not a common word or a small number."""
+    """Whether a name cannot be guessed: not a common word or a small number."""
     if kind == "number":
         return sum(map(str.isdigit, name)) >= 4
     return kind not in ("name", "path")
@@ -235,7 +235,7 @@ class _SummaryIndex:
 
 
 def contains_whole(text: str, value: str) -> bool:
-    """Tell whether a value stands in a text by itself, not as a part of a longer one."""
+    """Whether a text holds a value that is not part of a longer one."""
     start = text.find(value)
     while start >= 0:
         end = start + len(value)
@@ -308,7 +308,7 @@ def _list_texts(items: Sequence[ContextItem]) -> Iterator[str]:
 
 
 def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
-    """Give the lines of authority that stand in a tool's result and in nobody's words.
+    """Give the lines of authority found only in a tool's result, in no speaker's words.
 
     An instruction needs the user's own words; anything else may be the agent's.
     """

@@ -94,7 +94,7 @@ def split_by_share(messages: MeasuredMessages, n_parts: int) -> tuple[MeasuredMe
 
 
 def cut_chunks(messages: MeasuredMessages, max_tokens: int) -> tuple[MeasuredMessages, ...]:
-    """Cut messages into runs of at most so many tokens.
+    """Cut messages into runs of at most `max_tokens` tokens.
 
     A call stays with its result unless the two do not fit together; a message that alone is
     larger is a chunk of its own.

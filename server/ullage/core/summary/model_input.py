@@ -56,7 +56,7 @@ def list_excerpts(
 def fence_excerpts(pieces: Sequence[Excerpt], nonce: str) -> str:
     """Write pieces one below the other, each between fences that its text cannot forge.
 
-    `nonce` is to be unpredictable: whoever wrote the text must not have known it.
+    `nonce` must be unpredictable to the writers of the text.
     """
     return "\n".join(
         f"<<<{nonce} {_name_origin(piece)}\n{piece.text.replace(nonce, '')}\n{nonce}>>>"

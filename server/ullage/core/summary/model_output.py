@@ -58,7 +58,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     """Identifiers in what the model was shown."""
     last_reply: str
-    """The agent's last text; a model that goes on talking repeats it."""
+    """The agent's last text; a model that continues the talk repeats it."""
     nonce: str
     """Of the fences around it, which a model that copies repeats."""
 
@@ -90,7 +90,7 @@ def clean_answer(answer: str, known_secrets: Sequence[str]) -> str:
 
 
 def limit_summary(n_new_tokens: int, n_earlier_tokens: int) -> int:
-    """Give how long a summary of new messages on top of an earlier one may be."""
+    """Give the longest a summary of new messages on top of an earlier one may be."""
     return max(_MIN_LIMIT_TOKENS, n_earlier_tokens + int(n_new_tokens * MAX_RATIO))
 
 

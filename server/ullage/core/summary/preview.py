@@ -82,7 +82,7 @@ def write_before(
 def write_messages(items: Sequence[ContextItem], age: Age) -> str:
     """Write messages one below the other, the last of very many in a line each.
 
-    What they say is quoted, so that no line of theirs can be taken for one of ours.
+    Their text is quoted, so that none of its lines passes for one of our own.
     """
     parts: list[str] = []
     n_chars = 0
@@ -113,7 +113,7 @@ def write_proposal(
 def read_proposal(text: str) -> Proposal:
     """Part what the user left of a proposal at the marker.
 
-    The last one counts: none can stand in what follows, where each line is a point of ours.
+    The last one counts: what follows holds only our own points.
     """
     text = _LINE_BREAK.sub("\n", text)
     markers = list(_MARKER_LINE.finditer(text))

@@ -21,7 +21,7 @@ _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _COUNTED = re.compile(rf"\d[\d.,]*{_HAN.pattern}")
 """A number with its counter, which grammar may follow without a space: 5000件です."""
 _STEM_CHARS = 4
-"""What is compared of a word that may be inflected; chosen."""
+"""Characters compared of a word that can be inflected; chosen."""
 UNITS = word_list("units").words
 """Beginnings of the words for time, size and money."""
 _MIN_FRAME = 3

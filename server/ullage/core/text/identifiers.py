@@ -1,4 +1,4 @@
-"""Identifiers: exact values worth keeping, found in text that nobody need have spoken."""
+"""Identifiers: exact values worth keeping, found in any text, such as the output of tools."""
 
 import re
 from collections import Counter
@@ -120,7 +120,7 @@ def looks_secret(text: str) -> bool:
 
 
 def rank_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list[DataLine]:
-    """Rank the lines of data by what is exact and rare in them, best first.
+    """Rank lines of data by how exact and rare their values are, best first.
 
     Sources are (text, number of the item, weight); spoken is what user and agent said, whose
     names count more.

@@ -140,7 +140,7 @@ def nest_parts(text: str, parts: Sequence[Part]) -> tuple[NestedPart, ...]:
 
 
 def _contains(text: str, outer: Part, part: Part) -> bool:
-    """Whether a paragraph or an item goes on in a later part, where those between are its own."""
+    """Whether a paragraph or an item continues in a later part, past parts nested in it."""
     if part.kind == "heading":
         return False
     if outer.is_item and part.indent > outer.indent:

@@ -184,7 +184,7 @@ def one_line(text: str) -> str:
 
 
 def gist(text: str, n_chars: int) -> str:
-    """Bring text onto one line of at most so many characters."""
+    """Bring text onto one line of at most `n_chars` characters."""
     flat = collapse_spaces(text[: 4 * n_chars])
     if len(flat) <= n_chars:
         return flat

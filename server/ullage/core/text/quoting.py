@@ -1,6 +1,6 @@
 """What a session said, quoted where an agent reads it: as data, on one line.
 
-A quotation can neither begin a line nor look like markup, like a heading of ours or like a role,
+A quotation can neither begin a line nor look like markup, one of our headings or a role,
 whatever invisible characters stand between its letters.
 """
 

@@ -38,7 +38,7 @@ _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
 _CLEAR = 2
 _STEM_CHARS = 4
-"""What is compared of a word that may be inflected; chosen."""
+"""Characters compared of a word that can be inflected; chosen."""
 _EMPTY_STEMS = word_list("empty_stems").words
 _DOING_STEMS = word_list("doing_stems").words
 """Beginnings of the verbs of doing and of the words around them."""

@@ -154,7 +154,7 @@ def reads_as_rule(text: str) -> bool:
 
 
 def is_directive(text: str) -> bool:
-    """Tell whether text that nobody with authority wrote speaks to the agent or gives rules."""
+    """Whether text without authority speaks to the agent or gives rules."""
     return _is_directive(text[:600].lower())
 
 

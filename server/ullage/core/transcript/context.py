@@ -47,7 +47,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sketch(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a transcript as its agent means it, read by itself."""
+    """One line of a transcript as its agent means it, read without the others."""
 
     entry_id: str
     parent_id: str | None
@@ -116,7 +116,7 @@ def list_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
     Never between a call and its result, never within an answer, whose thinking providers want
     back with its calls, never at a summary, which always goes into the next one.
     """
-    # Some agents count their calls anew in each answer: only a later result answers a call.
+    # Some agents restart their call ids in each answer: only a later result answers a call.
     answered_at = {
         block.call_id: at
         for at, item in enumerate(items)
@@ -152,5 +152,5 @@ def advice_text(share: float) -> str:
 
 
 def is_injected(text: str) -> bool:
-    """Whether a message is one of ours: it is no turn of the user, and nothing the user decided."""
+    """Whether Ullage wrote a message: it is no turn of the user and decides nothing."""
     return text.startswith(_OPENINGS)

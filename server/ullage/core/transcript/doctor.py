@@ -1,4 +1,4 @@
-"""What may be wrong with a transcript: findings with stable codes, each with what to do."""
+"""What can be wrong with a transcript: findings with stable codes and advice."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias

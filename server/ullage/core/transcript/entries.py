@@ -64,7 +64,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """What a transcript says of its session as a whole."""
 
     agent: Agent | None
-    """None where a runtime that we do not know holds the messages, without a transcript of ours."""
+    """None where an unknown runtime holds the messages, without a transcript."""
     session_id: str
     version: int
     """Version of the agent's format; 0 where the format has none."""

@@ -42,7 +42,7 @@ def find_lineage_faults(nodes: Sequence[Node]) -> tuple[LineageFault, ...]:
 
 
 def reconnect_nodes(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Give each record a parent that is there, and none that is its own descendant.
+    """Give each record a parent that exists and is not its own descendant.
 
     A missing parent, and in a loop each parent that stands below its child, becomes the record
     before in the same thread. Ids must not repeat.

@@ -1,7 +1,7 @@
 """Previews of compactions: two texts for an editor and a note of what they were made from.
 
 A proposal that its user edited is work: it is moved beside the next one, never written over, and
-removed only with its folder when nobody has touched that for long.
+removed only with its folder, long after its last change.
 """
 
 import re
@@ -26,7 +26,7 @@ BEFORE_NAME = "before.md"
 PROPOSED_NAME = "proposed.md"
 NOTE_NAME = "preview.json"
 MAX_AGE_S = 7 * 24 * 3600.0
-"""What nobody touched for longer is removed: nobody comes back to it after a weekend (chosen)."""
+"""An untouched preview is removed after this; users return after a weekend (chosen)."""
 MAX_PROPOSED_BYTES = 4 * 1024 * 1024
 """A larger text is no summary that anybody wrote (chosen)."""
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -113,7 +113,7 @@ def read_preview(preview_id: str, of: type[T], version: int, places: Places) -> 
     """Read what a preview was made from.
 
     Raises:
-        PreviewNotFound: there is none of this name, or none that can be read.
+        PreviewNotFound: there is no readable one of this name.
     """
     if not _ID.fullmatch(preview_id):
         raise PreviewNotFound(f"{preview_id[:40]!r} is no preview: make a new one")
@@ -159,7 +159,7 @@ def remove_preview(preview_id: str, places: Places) -> None:
 
 
 def remove_old_previews(places: Places) -> None:
-    """Remove what nobody touched for long; what cannot be removed now is removed another day."""
+    """Remove old previews; what cannot be removed now is removed another day."""
     for preview_id in tuple(_list_previews(places)):
         folder = previews_folder(places) / preview_id
         if _is_old(folder):

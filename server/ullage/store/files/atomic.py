@@ -15,7 +15,7 @@ RENAME_TRIES = 25
 RENAME_PAUSE_S = 0.1
 TEMPORARY_SUFFIX = ".tmp"
 STALE_S = 3600.0
-"""No write of ours takes an hour, so that an older temporary file is no one's any more."""
+"""None of our writes takes an hour: an older temporary file is abandoned."""
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
 """What systems answer where a file system has no hard links."""
 _HELD_ERRORS = (5, 32, 33)
@@ -40,7 +40,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def create_file(path: Path, data: bytes) -> None:
-    """Write a file whole under a name that nobody has, so that no one sees a part of it.
+    """Write a whole file under a new name, so that no reader sees a part of it.
 
     Raises:
         FileExistsError: the name is taken; what has it is untouched.
@@ -112,13 +112,13 @@ def _counted(number: int) -> str:
 
 
 def remove_quietly(path: Path) -> None:
-    """Remove a file of ours that no one misses; where that fails it stays."""
+    """Remove one of our files that no one misses; where that fails, it stays."""
     with suppress(OSError):
         path.unlink()
 
 
 def remove_stale_temporaries(folder: Path) -> None:
-    """Remove what a process that was killed left in a folder of ours."""
+    """Remove what a killed process left in one of our folders."""
     try:
         temporaries = [path for path in folder.iterdir() if path.suffix == TEMPORARY_SUFFIX]
     except OSError:
@@ -179,7 +179,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def rename_over(source: Path, target: Path) -> None:
-    """Put a file in the place of another, and wait for those who hold it on Windows."""
+    """Put a file in the place of another; on Windows, wait while others hold it."""
     for tries_left in reversed(range(RENAME_TRIES)):
         try:
             source.replace(target)

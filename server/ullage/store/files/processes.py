@@ -69,7 +69,7 @@ def _is_running_windows(process_id: int) -> bool:
 
 
 def claim_stdout() -> BinaryIO:
-    """Take standard output for the protocol; whatever else prints goes to standard error."""
+    """Take standard output for the protocol; anything else printed goes to standard error."""
     protocol = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

@@ -69,7 +69,7 @@ def _wait_for(fd: int, path: Path, deadline: float) -> None:
         try:
             _take(fd)
         except OSError as error:
-            # Windows tells of a lock that another holds as of a file that is not ours.
+            # Windows reports a lock that another holds like a denied file.
             if not isinstance(error, BlockingIOError | PermissionError):
                 raise unwritable(path, error) from None
         else:

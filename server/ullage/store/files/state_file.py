@@ -16,7 +16,7 @@ class StateFile(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """What was read of a state file."""
 
     content: T | None
-    """None where there is no file, or none that can be read."""
+    """None where there is no readable file."""
     problem: str | None = None
     """Why there is no content although there is a file, in words for the user."""
     is_newer: bool = False

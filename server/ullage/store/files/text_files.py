@@ -8,7 +8,7 @@ from pathlib import Path
 MAX_TEXT_BYTES = 2 * 1024 * 1024
 """A larger file is no instructions and no configuration (chosen)."""
 MAX_ENTRIES = 20_000
-"""Of a workspace; listing so many takes 0.1 s (chosen)."""
+"""Of a workspace; listing this many takes 0.1 s (chosen)."""
 
 
 def read_text_file(path: Path) -> str | None:
@@ -25,7 +25,7 @@ def read_text_file(path: Path) -> str | None:
 
 
 def exists(path: Path) -> bool:
-    """Tell whether there is something; a path that the system refuses to look at is there."""
+    """Whether something is there; a path that the system refuses to look at is."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -112,7 +112,7 @@ def _refuse(event: yaml.Event, start: int, *, depth: int) -> None:
 
 
 def _value(event: yaml.ScalarEvent) -> tree.ScalarValue:
-    """Read a scalar; only unquoted ones may be anything but text."""
+    """Read a scalar; only an unquoted one can be anything but text."""
     text = event.value
     if not event.implicit[0]:
         return text

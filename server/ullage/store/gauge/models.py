@@ -9,7 +9,7 @@ from ullage.data.packaged import read_packaged
 
 
 def model_row(model: str | None) -> ModelRow | None:
-    """Find the row with the longest prefix of a model's name, whoever provides it."""
+    """Find the row with the longest prefix of a model's name, from any provider."""
     if model is None:
         return None
     name = model.rpartition("/")[2].lower()

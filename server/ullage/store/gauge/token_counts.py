@@ -1,6 +1,6 @@
 """Token counts kept by content, so that no text is counted twice and most runs load no tokenizer.
 
-One SQLite file below the state folder, a cache: what cannot be read or written is counted anew.
+One SQLite file below the state folder, a cache: what cannot be read or written is counted again.
 Keys are BLAKE2b digests of the text, so that no text of a transcript is in it.
 """
 
@@ -20,7 +20,7 @@ from ullage.store.gauge.tokenizer import count_tokens
 DIGEST_BYTES = 16
 BUSY_TIMEOUT_S = 1.0
 MAX_CACHE_BYTES = 64 * 1024 * 1024
-"""About a million texts; beyond it the cache starts anew (chosen)."""
+"""About a million texts; beyond it the cache starts again (chosen)."""
 _CREATE = (
     "CREATE TABLE IF NOT EXISTS counts"
     " (encoding TEXT, digest BLOB, n_tokens INTEGER, PRIMARY KEY (encoding, digest)) WITHOUT ROWID"
@@ -79,7 +79,7 @@ class TokenCounts:
         return n_tokens if text else 0
 
     def warm_up(self) -> None:
-        """Load the tokenizer, whatever is kept; takes half a second."""
+        """Load the tokenizer even if all counts are kept; takes half a second."""
         self.count_text("warm", self._encoding)
 
     def save(self) -> None:

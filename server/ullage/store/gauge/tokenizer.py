@@ -106,7 +106,7 @@ def _without_long_runs(text: str) -> Iterator[str]:
 
 
 def _read_ranks(file_name: str, expected_hash: str | None) -> dict[bytes, int] | None:
-    """Read a rank file of ours; None where we have none or it is damaged."""
+    """Read one of our rank files; None where it is missing or damaged."""
     try:
         packed = read_packaged(f"tokenizers/{file_name}")
     except FileNotFoundError:

@@ -128,7 +128,7 @@ def make_changes(changes: Sequence[FileChange]) -> None:
 
 
 def remove_empty_folders(folders: Iterable[Path]) -> None:
-    """Remove folders of ours; one that holds something stays."""
+    """Remove our empty folders; one that holds something stays."""
     for folder in folders:
         with suppress(OSError):
             folder.rmdir()
@@ -171,7 +171,7 @@ def _exchange(file: AgentFile, new: bytes) -> None:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what a process of ours that was killed left beside a file, in a folder of others."""
+    """Remove what our killed process left beside a file in another program's folder."""
     ours = re.compile(
         rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}{re.escape(atomic.TEMPORARY_SUFFIX)}"
     )
@@ -195,7 +195,7 @@ def receipt_path(agent: str, folder: Path, places: Places) -> Path:
 
 
 def read_receipt(path: Path) -> InstallReceipt | None:
-    """Read a receipt; None where there is none that can be used."""
+    """Read a receipt; None where no usable one exists."""
     shape = read_state(path, _Shape, VERSION).content
     if shape is None:
         return None

@@ -1,6 +1,6 @@
 """The daily log of a workspace, `memory/YYYY-MM-DD.md`: the user's own file, only added to.
 
-The agent, an editor and other processes of ours may write to the same log. A block is added by
+The agent, an editor and our other processes may write to the same log. A block is added by
 one write at the end, whatever the end is by then; what stands there is never touched. When the
 disk takes only a part of a block, blanks are put in its place: cutting could take what another
 wrote behind it. Where a kill came before that, the next flush does it, by a note of what was meant.
@@ -32,7 +32,7 @@ MAX_READ_BYTES = 1024 * 1024
 that calls for consolidation.
 """
 MAX_LOGS = 30
-"""Of a month: older ones are consolidated, or nobody looks for them in a list (chosen)."""
+"""Of a month: older ones are consolidated, or not sought in a list (chosen)."""
 MAX_FOLDER_ENTRIES = 10_000
 _NAME = re.compile(r"\d{4}-\d\d-\d\d\.md\Z")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -73,7 +73,7 @@ def log_path(workspace: Path, day: str) -> Path:
 
 
 def keeps_memory(workspace: Path) -> bool:
-    """Tell whether there is a memory in a workspace already, whoever began it."""
+    """Whether a workspace has a memory already, begun by any program."""
     if is_folder(workspace / FOLDER):
         return True
     try:
@@ -83,7 +83,7 @@ def keeps_memory(workspace: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether there is a folder that can be entered; what cannot be looked at is none."""
+    """Whether there is a folder that can be entered; what cannot be looked at is none."""
     try:
         return path.is_dir()
     except OSError:
@@ -94,7 +94,7 @@ def read_logs(workspace: Path, day: str) -> tuple[str, str]:
     """Read the log of a day, and the last one from before it; empty where there is none.
 
     Raises:
-        LogRefused: the log of the day is not one that may be added to.
+        LogRefused: the log of the day must not be added to.
         StorageError: it cannot be read.
     """
     path = _unlinked(workspace, day)
@@ -141,7 +141,7 @@ def append_block(workspace: Path, day: str, compose: Callable[[str], str], place
         if not block:
             return ""
         try:
-            # Not `parents`: a workspace that went away is not made anew.
+            # Not `parents`: a workspace that went away is not made again.
             path.parent.mkdir(exist_ok=True)
             fd = _open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
@@ -180,7 +180,7 @@ def _append(fd: int, path: Path, data: bytes, intent_path: Path) -> None:
     replace_file(intent_path, msgspec.json.encode(intent))
     n_written = os.write(fd, data)
     if n_written < len(data):
-        # Another may write before we could go on: no second half then.
+        # Another may write before we could continue: no second half then.
         begin = os.lseek(fd, 0, os.SEEK_CUR) - n_written
         _take_back(path, begin, data[:n_written])
         raise OSError("the disk took a part only")
@@ -238,7 +238,7 @@ def _tail(fd: int, path: Path) -> bytes:
 
 
 def _open(path: Path, flags: int) -> int:
-    """Open a log that is a regular file of a real folder: neither of them may be a link.
+    """Open a log that is a regular file of a real folder: neither can be a link.
 
     A repository may bring links, by which a block would go into a file of its code or its hooks.
 

@@ -1,4 +1,4 @@
-"""Whether a session is compacted by itself, and what came of it: one small file for each."""
+"""Whether a session is compacted automatically, and the outcome: one small file each."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -77,7 +77,7 @@ def change_auto_state(
 
 
 def automatic_run(session_key: str, places: Places) -> AbstractContextManager[None]:
-    """Hold the right to do by itself what is due; it goes with the process.
+    """Hold the right to run automatically; it goes with the process.
 
     Raises:
         StateBusy: another Ullage holds it.

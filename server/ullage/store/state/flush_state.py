@@ -77,7 +77,7 @@ def record_flush(
 def carry_written(old_key: str, new_key: str, places: Places) -> None:
     """Let the session that continues another know what was written of it.
 
-    Its compactions are counted anew, so that no epoch goes with it.
+    Its compactions are counted from 0, so that no epoch goes with it.
 
     Raises:
         StorageError: the state folder does not take it.

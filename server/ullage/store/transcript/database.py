@@ -2,7 +2,7 @@
 
 A WAL database without a log is opened as immutable, else SQLite would make a log beside it. The
 index of the log, which is shared memory, is not touched either while an agent runs; where one
-has crashed and left a log without an index, SQLite has to make the index anew to read the log.
+has crashed and left a log without an index, SQLite must rebuild the index to read the log.
 """
 
 import sqlite3
@@ -75,7 +75,7 @@ def look_at_database(path: Path) -> tuple[Fingerprint, ...]:
 
 @contextmanager
 def reading(path: Path) -> Generator[sqlite3.Connection]:
-    """Open a database for one short reading; text comes as bytes, whatever it holds.
+    """Open a database for one short reading; text comes as bytes, valid or not.
 
     Raises:
         Unreadable: it is missing, locked, damaged, or not the database that was expected.

@@ -17,7 +17,7 @@ class TranscriptFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_of_workspace(folder: Path, spellings: Set[str]) -> bool:
-    """Tell whether a folder of sessions may be a workspace's.
+    """Whether a folder of sessions can be a workspace's.
 
     Gemini shortens a workspace to its name, and notes beside the sessions whose they are.
     """

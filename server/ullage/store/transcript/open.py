@@ -1,4 +1,4 @@
-"""Open what may be a session, whoever wrote it: a file, a packed file, a row of a database."""
+"""Open what may be a session of any agent: a file, a packed file, a database row."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress

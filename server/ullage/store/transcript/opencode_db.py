@@ -151,7 +151,7 @@ def _read_parts(
 def _message_line(
     session_id: str, message_id: bytes, data: object, parts: Sequence[tuple[bytes, object]]
 ) -> bytes:
-    """Join the JSON of the rows as it stands, so that nothing in it is lost or written anew."""
+    """Join the JSON of the rows as it stands, so that nothing in it is lost or rewritten."""
     ids = {"id": database.text_of(message_id), "sessionID": session_id}
     info = _with_fields(data, ids)
     joined = b",".join(

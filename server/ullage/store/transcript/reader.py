@@ -44,7 +44,7 @@ class Source(Lines, Protocol):
         ...
 
     def is_current(self) -> bool:
-        """Tell whether nothing was written since.
+        """Whether nothing was written since.
 
         Raises:
             Unreadable: it is gone.
@@ -168,7 +168,7 @@ class _PartialLine:
 
     def __init__(self) -> None:
         self.n_bytes = 0
-        """Length of the line so far, whatever is kept of it."""
+        """Length of the line so far, including what is not kept."""
         self.n_taken = 0
         """Length of the line that was taken last."""
         self._pieces: deque[bytes] = deque()
@@ -295,7 +295,7 @@ def open_to_read(path: Path) -> FileIO:
 
 
 def read_bounded(path: Path, max_bytes: int) -> bytes:
-    """Read a regular file, at most so many bytes of it.
+    """Read a regular file up to a number of bytes.
 
     Raises:
         Unreadable: it is missing, no regular file, or not ours to read.
@@ -321,7 +321,7 @@ def read_blocks(fd: int, start: int, end: int) -> Iterator[bytes]:
 
 
 def read_at(fd: int, offset: int, n_bytes: int) -> bytes:
-    """Read so many bytes from a place, fewer only at the end of the file."""
+    """Read a number of bytes at an offset, fewer only at the end of the file."""
     os.lseek(fd, offset, os.SEEK_SET)
     pieces: list[bytes] = []
     while n_bytes and (piece := os.read(fd, n_bytes)):
@@ -331,7 +331,7 @@ def read_at(fd: int, offset: int, n_bytes: int) -> bytes:
 
 
 def _read(file: FileIO, offset: int, n_bytes: int, path: Path) -> bytes:
-    """Read exactly so many bytes; fewer mean that the file shrank under us."""
+    """Read exactly this many bytes; fewer mean that the file shrank meanwhile."""
     try:
         file.seek(offset)
         data = file.read(n_bytes)

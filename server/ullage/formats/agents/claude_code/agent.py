@@ -112,7 +112,7 @@ def _messages(context: Context) -> list[JsonObject]:
 
 
 def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
-    """Follow the thread as long as each record goes on from the one before it."""
+    """Follow the thread as long as each record continues the one before it."""
     context = reading.context
     if reading.shows_unfinished:
         return None
@@ -158,7 +158,7 @@ def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
     is_of_thread = is_sidechain == (header.parent_session_id is not None)
     return Sketch(
         entry_id=entry.entry_id,
-        # A boundary has no parent; what it replaced is told apart.
+        # A boundary has no parent; what it replaced is in another field.
         parent_id=text_of(entry.native, "logicalParentUuid") if is_boundary else entry.parent_id,
         item=item_of(entry, {}) if is_of_thread else None,
         is_compaction=is_boundary,

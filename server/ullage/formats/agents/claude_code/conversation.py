@@ -158,7 +158,7 @@ class _Thread:
             on_path.add(current.entry_id)
             parent_id = current.parent_id or ""
             if self.boundary is not None and places.get(parent_id, n_kept) < n_kept:
-                # A resumed session goes on from what was preserved, which hangs on the summary.
+                # A resumed session continues what was preserved, which hangs on the summary.
                 n_kept = places[parent_id] + 1
                 parent_id = records.anchor_id(self.boundary) or ""
             current = by_id.get(parent_id) if parent_id else None

@@ -1,4 +1,4 @@
-"""Edits of Claude Code's sessions: the session goes on in a new file, the old one stays.
+"""Edits of Claude Code's sessions: the session continues in a new file, the old one stays.
 
 A running Claude Code holds its history in memory and may rewrite the file, so that nothing is
 ever put into one (docs/design/agents.md, "Writing to a session").
@@ -332,7 +332,7 @@ def live_conversation(lines: Lines, context: Context) -> Conversation:
 def _sending(raw: bytes, entry: Entry, native: JsonObject) -> bytes:
     """Make a record send this content.
 
-    What is rendered beside an attachment only tells what was sent: the agent renders it anew.
+    What is rendered beside an attachment only shows what was sent: the agent renders it again.
     One whose images are pruned becomes a message that the agent put in.
     """
     content = native.get("content")

@@ -1,4 +1,4 @@
-"""Edits of Codex's sessions: the session goes on as a new thread, the old one stays.
+"""Edits of Codex's sessions: the session continues as a new thread, the old one stays.
 
 Codex notes the places of lines in a database beside its rollouts, so that nothing is ever put
 into one (docs/design/agents.md, "Writing to a session").
@@ -145,7 +145,7 @@ def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
 
 
 class _Copier:
-    """Lines of the new thread, numbered anew where Codex numbers them."""
+    """Lines of the new thread, renumbered where Codex numbers them."""
 
     def __init__(self, lines: Lines, context: Context, *, entry_id: str, timestamp: str) -> None:
         self._source = lines
@@ -236,7 +236,7 @@ def _last_settings(lines: Lines) -> int | None:
 
 
 def _last_info(lines: Lines) -> JsonObject:
-    """Find what the last `token_count` told, whose sums over the session go on."""
+    """Find the info of the last `token_count`, whose sums over the session continue."""
     for line in lines.backward():
         stub = read_stub(line)
         if stub is None or isinstance(stub, Problem) or not stub.is_event("token_count"):

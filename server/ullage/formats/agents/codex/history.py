@@ -1,6 +1,6 @@
 """The live part of a rollout, read from the end of the file.
 
-A `compacted` line that holds a replacement history is a base of its own: only what follows it is
+A `compacted` line that holds a replacement history is a new base: only what follows it is
 live. `thread_rolled_back` takes back the turns before it, and a compaction in them too, so that
 on the way up they are passed over before anything counts.
 """
@@ -102,7 +102,7 @@ class _UpwardReader:
         return entry if isinstance(entry, Entry) else None
 
     def _is_undone(self, line: Line, stub: records.Stub) -> bool:
-        """Tell whether a rollback further down took a line back, and count down its turns.
+        """Whether a rollback further down took a line back; counts down its turns.
 
         Codex cuts at the user's message itself: what it put before that message stays.
         """

@@ -83,7 +83,7 @@ def payload_of(entry: Entry) -> JsonObject:
 
 
 def is_prune(entry: Entry) -> bool:
-    """Whether a line notes a prune of ours, in a key that Codex passes over (0.169, run)."""
+    """Whether a line notes our prune, in a key that Codex ignores (0.169, run)."""
     return entry.kind == "event_msg" and own_note(payload_of(entry)) is not None
 
 

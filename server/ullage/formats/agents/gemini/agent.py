@@ -65,7 +65,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
     """Add messages and new versions of the last one; all else changes what stands before it."""
     context = reading.context
     if reading.shows_unfinished:
-        # So is a single document, which is written anew as a whole.
+        # So is a single document, which is rewritten as a whole.
         return None
     items = list(context.items)
     model = context.model

@@ -119,7 +119,7 @@ def _read_entries(lines: Lines, header: Header | None) -> Iterable[Entry | Probl
 
 
 def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
-    """Follow the path as long as each line goes on from the one before it."""
+    """Follow the path as long as each line continues the one before it."""
     context = reading.context
     version = context.header.version
     is_linear = context.header.dialect == entries.EVENTS

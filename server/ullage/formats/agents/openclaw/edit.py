@@ -1,6 +1,6 @@
 """Edits of pi's and OpenClaw's sessions: what they change in the file.
 
-Each is appended where that can be done. To take one back, pi goes on from before it, and what it
+Each is appended where that can be done. To take one back, pi continues from before it, and what it
 made stays beside the path. In flat files and event files the last compaction counts wherever it
 stands, so there its line goes. A line that something follows becomes a note instead: others may
 hang below it, and usages since tell of the shorter context.
@@ -213,7 +213,7 @@ def _entry(edit: RestoreEdit, parent_id: str | None) -> JsonObject:
 
 
 def _is_restored(item: ContextItem) -> bool:
-    """Whether a message is a checkpoint of ours that no compaction or prune followed."""
+    """Whether a message is our checkpoint that no compaction or prune followed."""
     native = item.native
     is_ours = native.get("role") == "custom" and native.get("customType") == CHECKPOINT_MESSAGE
     return is_ours and item.is_after_boundary
@@ -267,7 +267,7 @@ def _prune_line(line: Line, target: JsonObject, replacements: Sequence[Replaceme
 
 
 def _went_on(lines: Lines, context: Context) -> bool:
-    """Whether anything follows the boundary but our own notes, which may be hidden with it.
+    """Whether anything but our own notes, which can be hidden too, follows the boundary.
 
     Not messages alone: an edit of a message or a change of the model would be lost as well.
     """

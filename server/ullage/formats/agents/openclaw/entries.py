@@ -40,7 +40,7 @@ _FLUSH_COUNT = "memoryFlushCompactionCount"
 _HEAD = re.compile(
     rb'\{"type":"(\w{1,40})","id":"([\w-]{1,64})","parentId":(?:"([\w-]{1,64})"|null),'
 )
-"""How pi begins an entry: enough to go on along the path through a line that is too long."""
+"""How pi begins an entry: enough to follow the path through a line that is too long."""
 PRUNE_NOTE = "ullage.prune"
 UNDO_NOTE = "ullage.undo"
 
@@ -169,7 +169,7 @@ def read_flush_epoch(lines: Lines, header: Header) -> int | None:
     """Give the epoch of the last flush by the session's own record; None where there was none.
 
     Another program writes it (docs/design/sessions.md, "Flush metadata"): a line of metadata,
-    anywhere in a file of a dialect. It begins with a count of 0, which tells of no flush.
+    anywhere in a file of a dialect. It begins with a count of 0, which means no flush.
     """
     if not header.dialect:
         return None

@@ -171,7 +171,7 @@ def _boundary_kinds(version: int) -> tuple[str, ...]:
 
 
 def _is_reset(kind: str, version: int) -> bool:
-    """Whether an entry begins the context anew, so that no earlier compaction is behind it."""
+    """Whether an entry restarts the context, so that no earlier compaction is behind it."""
     return version >= NAVIGATED_VERSION and kind == "reset"
 
 
