@@ -19,7 +19,7 @@ from pathlib import Path
 import sessions as growing
 from summaries import quality_sessions
 
-from ullage.app.checkpoint.write import build_checkpoint, kept_facts
+from ullage.app.checkpoint.write import build_checkpoint, facts_of_session
 from ullage.app.sessions.load import Loaded, load, replace_items
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
@@ -92,7 +92,7 @@ def measure(path: Path, folder: Path) -> None:
 def forget() -> None:
     """Empty all that the process remembers of what it read."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("ullage.core.") or name == kept_facts.__module__:
+        if name.startswith("ullage.core.") or name == facts_of_session.__module__:
             for function in vars(module).values():
                 if hasattr(function, "cache_clear"):
                     function.cache_clear()

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction
-from ullage.app.change.make import Made
+from ullage.app.change.make import ChangeResult
 from ullage.app.change.restore import RestorePlan, Target, plan_restore, restore
-from ullage.app.change.undo import Undone, plan_undo, undo
+from ullage.app.change.undo import UndoResult, plan_undo, undo
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
@@ -62,7 +62,7 @@ def planned(
 
 def compacted(
     path: Path, places: Places, config: Config = SMALL, request: Request | None = None
-) -> tuple[Plan, Made]:
+) -> tuple[Plan, ChangeResult]:
     plan = planned(path, places, config, request)
     made = compact(plan, config, places)
     make_idle(made.loaded.path)
@@ -84,7 +84,7 @@ def restored(
     return plan
 
 
-def undone(path: Path, places: Places, config: Config = SMALL) -> Undone:
+def undone(path: Path, places: Places, config: Config = SMALL) -> UndoResult:
     done = undo(plan_undo(open_session(path), config, places), config, places)
     make_idle(done.after.path)
     return done

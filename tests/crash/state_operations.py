@@ -15,7 +15,7 @@ from ullage.store.checkpoint.working_state import (
     LOCK_NAME,
     POINTER_NAME,
     add_to_working_state,
-    held_working_state,
+    hold_working_state,
     read_working_state,
 )
 from ullage.store.files.atomic import replace_file
@@ -110,7 +110,7 @@ def _pointer(root: Path) -> Path:
 
 
 def bundle(root: Path, _: Fingerprint) -> None:
-    with held_working_state(KEY, places_of(root)) as state:
+    with hold_working_state(KEY, places_of(root)) as state:
         if state == BEFORE:
             replace_file(_pointer(root), b'{"checkpoint_id": "cp_001"}')
 

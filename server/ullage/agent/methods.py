@@ -16,7 +16,7 @@ from ullage.agent.sessions import Sessions, close_session, open_session, resume_
 from ullage.app.change.auto import put_off_layer
 from ullage.app.change.compact import Request
 from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.write import Written
+from ullage.app.checkpoint.write import WrittenCheckpoint
 from ullage.app.memory.flush import FlushResult
 from ullage.app.runtime.compact import SummaryRequest, SummaryToApply, write_summary
 from ullage.app.runtime.prepare import FlushTurn, Step, prepare_request
@@ -202,7 +202,7 @@ def _events_of(
 
 def _action_of(step: Step) -> protocol.TakenOrAsked:
     match step:
-        case Written():
+        case WrittenCheckpoint():
             checkpoint_id = step.checkpoint.meta.checkpoint_id
             return protocol.CheckpointWritten(checkpoint_id=checkpoint_id, path=str(step.path))
         case FlushResult():

@@ -153,7 +153,7 @@ def _edit(summary: str) -> str:
 def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
-    from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle
+    from ullage.app.change.auto import decline, make_auto, plan_auto, remember_idle
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
     from ullage.core.change.decision import Ask
@@ -168,7 +168,7 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
         return
     outcome = carry_out(
         preview_of(plan),
-        lambda: make_due(plan, config, places),
+        lambda: make_auto(plan, config, places),
         is_dry_run=choices.is_dry_run,
         asks=isinstance(due.action, Ask) and not choices.is_confirmed,
         as_json=choices.as_json,

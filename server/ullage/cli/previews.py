@@ -10,7 +10,7 @@ import msgspec
 
 from ullage.app.change import compact_report, prune
 from ullage.app.change.compact import Plan
-from ullage.app.change.make import Made
+from ullage.app.change.make import ChangeResult
 from ullage.cli.output import answer, safe
 from ullage.errors import ChangedMeanwhile
 from ullage.store.change.session_lock import QUIET_S
@@ -29,10 +29,10 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     text: str
     report: msgspec.Struct
-    done: Callable[[Made], tuple[str, msgspec.Struct]]
+    done: Callable[[ChangeResult], tuple[str, msgspec.Struct]]
 
 
-def preview_of(plan: Plan | prune.Pruning) -> Preview:
+def preview_of(plan: Plan | prune.PruningPlan) -> Preview:
     if isinstance(plan, Plan):
         return Preview(
             name="Compaction",
@@ -78,8 +78,13 @@ def run_with_replans(run: Callable[[], None]) -> None:
 
 
 def carry_out(
-    preview: Preview, make: Callable[[], Made], *, is_dry_run: bool, asks: bool, as_json: bool
-) -> Literal["shown", "declined"] | Made:
+    preview: Preview,
+    make: Callable[[], ChangeResult],
+    *,
+    is_dry_run: bool,
+    asks: bool,
+    as_json: bool,
+) -> Literal["shown", "declined"] | ChangeResult:
     """Show a planned change, ask, make it, report it."""
     if is_dry_run or not as_json:
         answer(preview.text, preview.report, as_json)

@@ -50,8 +50,8 @@ def prune(
     call loses its result. Sessions of Claude Code and Codex go on in a new session file.
     """
     from ullage.app.change.prune import (
+        NothingToPrune,
         PruneRequest,
-        Unpruned,
         plan_pruning,
         report_unpruned,
         unpruned_text,
@@ -69,7 +69,7 @@ def prune(
     def run() -> None:
         loaded = load(find_session(session, places), config, places)
         pruning = plan_pruning(loaded, request)
-        if isinstance(pruning, Unpruned):
+        if isinstance(pruning, NothingToPrune):
             answer(unpruned_text(pruning), report_unpruned(pruning), as_json)
             return
         carry_out(

@@ -9,9 +9,9 @@ import pytest
 from pi_files import PiFile
 from planning import compacted, loaded, undone
 from ullage.app.change.auto import (
-    Due,
+    AutoPlan,
     decline,
-    make_due,
+    make_auto,
     plan_auto,
     remember_idle,
     report_auto,
@@ -19,7 +19,7 @@ from ullage.app.change.auto import (
 )
 from ullage.app.change.compact import Plan
 from ullage.app.change.nudge import claim_nudge, is_question_open
-from ullage.app.change.prune import Pruning
+from ullage.app.change.prune import PruningPlan
 from ullage.app.change.undo import plan_undo_of, undo
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
@@ -62,7 +62,7 @@ def session_of(path: Path, *, n_used: int, n_reads: int, n_tokens_each: int = 50
     return path
 
 
-def due_in(path: Path, places: Places, config: Config) -> Due:
+def due_in(path: Path, places: Places, config: Config) -> AutoPlan:
     return asyncio.run(plan_auto(loaded(path, places, config), config, places, ModelUse()))
 
 
@@ -75,10 +75,10 @@ def path(tmp_path: Path) -> Path:
     ("n_used", "n_reads", "action", "planned"),
     [
         (15_900, 16, Idle, type(None)),
-        (16_000, 16, Prune, Pruning),
+        (16_000, 16, Prune, PruningPlan),
         (16_000, 6, Idle, type(None)),
         (17_600, 2, Compact, Plan),
-        (17_600, 16, Prune, Pruning),
+        (17_600, 16, Prune, PruningPlan),
         (19_900, 2, Compact, Plan),
     ],
 )
@@ -95,7 +95,7 @@ def test_a_prune_that_frees_too_little_is_followed_by_a_summary(path: Path, plac
     assert isinstance(due.action, Prune)
     assert isinstance(due.plan, Plan)
     assert due.plan.n_tokens_after < 0.8 * WINDOW
-    made = make_due(due.plan, config_of(), places)
+    made = make_auto(due.plan, config_of(), places)
     assert made.loaded.context.boundary is not None
     assert made.loaded.context.boundary.trigger == "auto"
 
@@ -104,7 +104,7 @@ def test_nothing_is_due_right_after_an_automatic_run(path: Path, places: Places)
     session_of(path, n_used=19_800, n_reads=2)
     due = due_in(path, places, config_of())
     assert due.plan is not None
-    make_due(due.plan, config_of(), places)
+    make_auto(due.plan, config_of(), places)
     make_idle(path)
     again = due_in(path, places, config_of())
     assert (type(again.action), again.plan) == (Idle, None)
@@ -114,7 +114,7 @@ def test_after_an_undo_the_same_compaction_is_not_due_again(path: Path, places: 
     session_of(path, n_used=19_800, n_reads=2)
     due = due_in(path, places, config_of())
     assert due.plan is not None
-    make_due(due.plan, config_of(), places)
+    make_auto(due.plan, config_of(), places)
     make_idle(path)
     undone(path, places, config_of())
     again = due_in(path, places, config_of())
@@ -178,8 +178,8 @@ def test_a_plan_writes_nothing(path: Path, places: Places) -> None:
 def test_only_the_change_that_was_told_of_is_taken_back(path: Path, places: Places) -> None:
     config = config_of()
     due = due_in(session_of(path, n_used=17_600, n_reads=16), places, config)
-    assert isinstance(due.plan, Pruning)
-    told = make_due(due.plan, config, places)
+    assert isinstance(due.plan, PruningPlan)
+    told = make_auto(due.plan, config, places)
     make_idle(path)
     compacted(path, places, config)
     before = path.read_bytes()
@@ -199,7 +199,7 @@ def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
     config = config_of()
     due = due_in(session_of(path, n_used=17_600, n_reads=2), places, config)
     assert due.plan is not None
-    told = make_due(due.plan, config, places)
+    told = make_auto(due.plan, config, places)
     pi = PiFile()
     pi.lines, pi.ids = [path.read_bytes()], ["of the session"] * 100
     pi.leaf = told.loaded.context.items[-1].entry_id

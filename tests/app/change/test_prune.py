@@ -7,7 +7,7 @@ import pytest
 from database_files import OpencodeSession, tool_part
 from pi_files import PiFile
 from planning import loaded, undone
-from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
+from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
@@ -39,9 +39,9 @@ def session(tmp_path: Path) -> Path:
     return path
 
 
-def pruning_of(path: Path, places: Places, **request: object) -> Pruning:
+def pruning_of(path: Path, places: Places, **request: object) -> PruningPlan:
     plan = plan_pruning(loaded(path, places, EAGER), PruneRequest(**request))
-    assert isinstance(plan, Pruning), plan
+    assert isinstance(plan, PruningPlan), plan
     return plan
 
 
@@ -101,7 +101,7 @@ def test_an_item_that_is_not_there_is_named(session: Path, places: Places) -> No
 def test_a_gain_below_the_minimum_shows_what_could_go(session: Path, places: Places) -> None:
     policy = Policy(prune_protect_tokens=500, prune_minimum_tokens=50_000)
     plan = plan_pruning(loaded(session, places, Config(policy=policy)), PruneRequest())
-    assert isinstance(plan, Unpruned)
+    assert isinstance(plan, NothingToPrune)
     assert "fewer than the minimum of 50,000" in plan.reason
     assert plan.plan.items
 
@@ -118,7 +118,7 @@ def test_a_rescue_takes_the_largest_outputs_until_the_rest_fits(
     make_idle(path)
     config = Config(window_tokens=12_000, policy=Policy(reserve_tokens=2_000))
     plan = plan_pruning(loaded(path, places, config), PruneRequest(is_rescue=True))
-    assert isinstance(plan, Pruning)
+    assert isinstance(plan, PruningPlan)
     made = prune(plan, config, places)
     assert (made.loaded.status.gauge.used_tokens or 0) < 10_000
 
@@ -127,7 +127,7 @@ def test_a_read_only_workspace_is_not_written_to(session: Path, places: Places) 
     policy = Policy(prune_protect_tokens=500, prune_minimum_tokens=1000, is_read_only=True)
     config = Config(policy=policy)
     plan = plan_pruning(loaded(session, places, config), PruneRequest())
-    assert isinstance(plan, Pruning)
+    assert isinstance(plan, PruningPlan)
     before = session.read_bytes()
     with pytest.raises(WriteNotSupported, match="read-only"):
         prune(plan, config, places)

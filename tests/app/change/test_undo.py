@@ -7,7 +7,7 @@ import pytest
 
 from claude_files import ClaudeFile, json_line, text
 from planning import SMALL, compacted
-from ullage.app.change.make import Made
+from ullage.app.change.make import ChangeResult
 from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
 from ullage.core.config.settings import Config, Policy
 from ullage.errors import WriteNotSupported
@@ -16,7 +16,7 @@ from ullage.store.files.places import Places
 
 
 @pytest.fixture
-def made(tmp_path: Path, places: Places) -> Made:
+def made(tmp_path: Path, places: Places) -> ChangeResult:
     claude = ClaudeFile(cwd=str(tmp_path))
     for number in range(8):
         claude.user(f"please do number {number} " * 30)
@@ -27,7 +27,9 @@ def made(tmp_path: Path, places: Places) -> Made:
     return compacted(path, places)[1]
 
 
-def test_a_new_file_stays_where_nothing_may_be_written_any_more(made: Made, places: Places) -> None:
+def test_a_new_file_stays_where_nothing_may_be_written_any_more(
+    made: ChangeResult, places: Places
+) -> None:
     plan = plan_undo_of(made, SMALL, places)
     with pytest.raises(WriteNotSupported, match="read-only"):
         undo(plan, Config(policy=Policy(is_read_only=True)), places)
@@ -35,7 +37,7 @@ def test_a_new_file_stays_where_nothing_may_be_written_any_more(made: Made, plac
 
 
 def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
-    made: Made, places: Places
+    made: ChangeResult, places: Places
 ) -> None:
     new = made.loaded.path
     old = Path(plan_undo_of(made, SMALL, places).receipt.path)

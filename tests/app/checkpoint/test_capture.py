@@ -8,7 +8,7 @@ import pytest
 
 from ullage.app.checkpoint.capture import MAX_SPOOLED, capture
 from ullage.core.checkpoint.captured import MessageEvent, ToolEvent
-from ullage.store.checkpoint.working_state import held_working_state, read_working_state
+from ullage.store.checkpoint.working_state import hold_working_state, read_working_state
 from ullage.store.files.places import Places, session_folder
 from working_states import has_news
 
@@ -23,7 +23,7 @@ HEAVY = (
 
 def test_the_same_event_counts_once_across_a_checkpoint(places: Places) -> None:
     capture(KEY, [READ], places)
-    with held_working_state(KEY, places):
+    with hold_working_state(KEY, places):
         # The lock is held: what happens now waits beside the state.
         capture(KEY, [EDIT], places)
     capture(KEY, [READ, EDIT], places)
@@ -35,7 +35,7 @@ def test_the_same_event_counts_once_across_a_checkpoint(places: Places) -> None:
 
 def test_a_checkpoint_takes_what_it_bundles(places: Places) -> None:
     capture(KEY, [READ], places)
-    with held_working_state(KEY, places) as state:
+    with hold_working_state(KEY, places) as state:
         assert state.resources.tools_used == ("Read",)
     assert not has_news(read_working_state(KEY, places))
 
@@ -45,7 +45,7 @@ def test_a_hook_lays_its_events_beside_the_state(places: Places) -> None:
     folder = session_folder("state", KEY, places)
     assert [path.name.partition("-")[0] for path in folder.iterdir()] == ["waiting"]
     assert read_working_state(KEY, places).resources.tools_used == ("Read",)
-    with held_working_state(KEY, places) as state:
+    with hold_working_state(KEY, places) as state:
         assert state.resources.tools_used == ("Read",)
     capture(KEY, [READ], places, is_hook=True)
     assert not has_news(read_working_state(KEY, places))
@@ -96,7 +96,7 @@ def test_secrets_of_the_environment_and_of_the_folder_are_masked(places: Places)
 
 def test_secrets_are_masked_in_what_waits(places: Places) -> None:
     places = msgspec.structs.replace(places, env={"API_TOKEN": "from-the-environment"})
-    with held_working_state(KEY, places):
+    with hold_working_state(KEY, places):
         for event in (
             MessageEvent(role="user", text="use from-the-environment", at_ms=1),
             ToolEvent(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.app.checkpoint.write import KeptFacts, kept_facts
+from ullage.app.checkpoint.write import KeptFacts, facts_of_session
 from ullage.core.facts.facts import FactAccumulator, Facts, collect_facts
 from ullage.core.facts.summary_sections import SECTIONS, PreviousSummary
 from ullage.core.transcript.context import ContextItem
@@ -118,5 +118,5 @@ def test_after_a_failure_everything_is_read_again() -> None:
 
 
 def test_each_session_has_facts_of_its_own() -> None:
-    assert kept_facts("openclaw:a") is kept_facts("openclaw:a")
-    assert kept_facts("openclaw:a") is not kept_facts("openclaw:b")
+    assert facts_of_session("openclaw:a") is facts_of_session("openclaw:a")
+    assert facts_of_session("openclaw:a") is not facts_of_session("openclaw:b")

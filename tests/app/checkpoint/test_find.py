@@ -19,7 +19,12 @@ from ullage.app.change.undo import plan_undo
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
 from ullage.app.checkpoint.resume import resume
-from ullage.app.checkpoint.write import Trigger, Written, build_checkpoint, write_checkpoint
+from ullage.app.checkpoint.write import (
+    Trigger,
+    WrittenCheckpoint,
+    build_checkpoint,
+    write_checkpoint,
+)
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.core.checkpoint.captured import ToolEvent
@@ -99,7 +104,9 @@ def idle(path: Path, data: bytes) -> Path:
     return path
 
 
-def write(path: Path, places: Places, trigger: Trigger = "manual", n_kept: int = 5) -> Written:
+def write(
+    path: Path, places: Places, trigger: Trigger = "manual", n_kept: int = 5
+) -> WrittenCheckpoint:
     settings = msgspec.structs.replace(SETTINGS, n_kept=n_kept)
     return write_checkpoint(loaded(path, places), settings, places, trigger=trigger)
 

@@ -7,7 +7,7 @@ import pytest
 from claude_files import ClaudeFile, call, result
 from pi_files import PiFile
 from planning import loaded
-from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
+from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.gauge.history import read_past, window_history
 from ullage.core.config.settings import Config, Policy
 from ullage.store.files.demo import make_idle
@@ -50,7 +50,7 @@ def test_a_prune_is_an_event_behind_which_the_history_stays(
     before = loaded(path, places, EAGER)
     known = window_history(before, read_past(before, None)).points
     plan = plan_pruning(before, PruneRequest())
-    assert isinstance(plan, Pruning)
+    assert isinstance(plan, PruningPlan)
     made = prune(plan, EAGER, places).loaded
     found = window_history(made, read_past(made, None))
     (mark,) = found.marks

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from store.changing import OLD, OURS, record
 from ullage.store.change.journal import AppendIntent
 from ullage.store.change.own_bytes import Outcome, settle
-from ullage.store.change.session_lock import Held, held
+from ullage.store.change.session_lock import OpenTranscript, open_to_change
 from ullage.store.transcript.reader import read_at
 
 THEIRS = record("a1", "e3", "of the agent")
 
 
 def settled(path: Path, data: bytes, *, is_exclusive: bool) -> tuple[Outcome, bytes]:
-    with held(path) as file:
+    with open_to_change(path) as file:
         if not is_exclusive:
             file.let_go()
         found = path.stat()
@@ -114,4 +114,4 @@ def test_a_line_of_ours_that_an_agent_may_have_read_is_followed_by_the_others(
 
 
 def test_a_lease_is_no_ones_who_only_has_the_class() -> None:
-    assert not Held(-1, Path()).is_awaited()
+    assert not OpenTranscript(-1, Path()).is_awaited()

@@ -18,7 +18,7 @@ from ullage.store.checkpoint.files import POINTER_NAME
 from ullage.store.checkpoint.working_state import (
     LOCK_NAME,
     add_to_working_state,
-    held_working_state,
+    hold_working_state,
     read_working_state,
 )
 from ullage.store.files.atomic import make_folder
@@ -143,7 +143,7 @@ def test_a_file_that_the_system_does_not_let_us_read_is_left_alone(
     path.mkdir()
     with pytest.raises(StorageError, match="cannot be read"):
         capture(places, *EVENTS)
-    with pytest.raises(StorageError, match="cannot be read"), held_working_state(KEY, places):
+    with pytest.raises(StorageError, match="cannot be read"), hold_working_state(KEY, places):
         pytest.fail("a checkpoint would lack what is in it")
     assert path.is_dir()
 
@@ -231,7 +231,7 @@ def test_what_is_captured_while_another_writes_waits_and_counts_once(places: Pla
 def test_a_checkpoint_bundles_what_waits(places: Places) -> None:
     with quick_lock(folder_of(places) / LOCK_NAME):
         capture(places, *EVENTS)
-    with held_working_state(KEY, places) as bundled:
+    with hold_working_state(KEY, places) as bundled:
         assert bundled == STATE
     assert not has_news(read(places))
     capture(places, *EVENTS)
@@ -254,7 +254,7 @@ def test_the_pointer_is_the_one_of_the_checkpoints() -> None:
 
 def test_what_a_checkpoint_held_is_taken_away_once_it_is_written(places: Places) -> None:
     capture(places, *EVENTS)
-    with held_working_state(KEY, places) as bundled:
+    with hold_working_state(KEY, places) as bundled:
         assert bundled == STATE
         with pytest.raises(StateBusy), quick_lock(folder_of(places) / LOCK_NAME, timeout_s=0.01):
             pass
@@ -263,7 +263,7 @@ def test_what_a_checkpoint_held_is_taken_away_once_it_is_written(places: Places)
 
 def test_what_a_checkpoint_held_stays_where_it_was_not_written(places: Places) -> None:
     capture(places, *EVENTS)
-    with pytest.raises(ZeroDivisionError), held_working_state(KEY, places):
+    with pytest.raises(ZeroDivisionError), hold_working_state(KEY, places):
         raise ZeroDivisionError
     assert read(places) == STATE
 

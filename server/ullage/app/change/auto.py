@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
-from ullage.app.change.make import Made, changeable
-from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
+from ullage.app.change.make import ChangeResult, changeable
+from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
 from ullage.app.summary.write import ModelUse
@@ -55,14 +55,14 @@ class AutoReport(msgspec.Struct, frozen=True, kw_only=True):
     waits_until_tokens: int | None
 
 
-class Due(msgspec.Struct, frozen=True, kw_only=True):
+class AutoPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done now, and what the decision said."""
 
     action: Action
     """The first decision: what is due and why, or why nothing is."""
     layer: Layer | None
     """The strongest layer that was worked out; None where nothing was due."""
-    plan: Plan | Pruning | None
+    plan: Plan | PruningPlan | None
     """The one change that does it; None where nothing is done."""
 
 
@@ -129,7 +129,7 @@ def is_automatic(session: Session, *, is_configured: bool, places: Places) -> bo
 
 
 @contextmanager
-def sole_run(loaded: Loaded, places: Places) -> Generator[None]:
+def hold_automatic_run(loaded: Loaded, places: Places) -> Generator[None]:
     """Be the only one to do what is due: of several windows one asks a model, and compacts.
 
     Raises:
@@ -148,21 +148,21 @@ def sole_run(loaded: Loaded, places: Places) -> Generator[None]:
         yield
 
 
-async def plan_auto(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> Due:
+async def plan_auto(loaded: Loaded, config: Config, places: Places, model: ModelUse) -> AutoPlan:
     """Work out what is due by itself, without writing anything.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
     state = read_auto_state(loaded.session.state_key, places)
-    due = await plan_due(loaded, state, config, places, model)
+    due = await plan_cascade(loaded, state, config, places, model)
     if not isinstance(due.plan, Plan):
         return due
     plan = await with_flush(due.plan, config, places, model)
     return msgspec.structs.replace(due, plan=plan)
 
 
-def remember_idle(due: Due, loaded: Loaded, places: Places) -> None:
+def remember_idle(due: AutoPlan, loaded: Loaded, places: Places) -> None:
     """Remember that nothing was done: a warning is given once, a vain plan is not made again.
 
     Raises:
@@ -191,7 +191,7 @@ def remember_idle(due: Due, loaded: Loaded, places: Places) -> None:
         )
 
 
-def make_due(plan: Plan | Pruning, config: Config, places: Places) -> Made:
+def make_auto(plan: Plan | PruningPlan, config: Config, places: Places) -> ChangeResult:
     """Make what is due, and remember how much it brought.
 
     Raises:
@@ -289,9 +289,9 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-async def plan_due(
+async def plan_cascade(
     loaded: Loaded, state: AutoState, config: Config, places: Places, model: ModelUse
-) -> Due:
+) -> AutoPlan:
     """Go through the cascade on plans alone, and give the one change that it ends with.
 
     After each layer the same metric is taken again, from the context as the agent will build it.
@@ -315,7 +315,7 @@ async def plan_due(
         is_auto_on=state.is_on,
     )
     first = action = decide(cascade, loaded.policy, now_ms)
-    plan: Plan | Pruning | None = None
+    plan: Plan | PruningPlan | None = None
     strongest: Layer | None = None
     while (layer := _layer_of(action)) is not None:
         strongest = layer
@@ -333,8 +333,8 @@ async def plan_due(
         action = decide(cascade, loaded.policy, now_ms)
     if loaded.policy.is_read_only:
         # What is pruned in memory alone is no change; what is left to say comes after it.
-        return Due(action=action, layer=None, plan=None)
-    return Due(action=first, layer=strongest, plan=plan)
+        return AutoPlan(action=action, layer=None, plan=None)
+    return AutoPlan(action=first, layer=strongest, plan=plan)
 
 
 def _layer_of(action: Action) -> Layer | None:
@@ -349,9 +349,11 @@ def _layer_of(action: Action) -> Layer | None:
 
 async def _plan_layer(
     layer: Layer, loaded: Loaded, config: Config, places: Places, model: ModelUse
-) -> Plan | Pruning | NoCompaction:
+) -> Plan | PruningPlan | NoCompaction:
     if layer == "prune":
         pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest())
-        return NoCompaction(reason=pruning.reason) if isinstance(pruning, Unpruned) else pruning
+        return (
+            NoCompaction(reason=pruning.reason) if isinstance(pruning, NothingToPrune) else pruning
+        )
     request = Request(layer=layer, trigger="auto")
     return await plan_compaction(loaded, request, config, places, model)

@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change.restore import NewPlan, Restored, RestorePlan
+from ullage.app.change.restore import NewPlan, RestorePlan, RestoreResult
 from ullage.app.checkpoint.find import Difference, Found, Listing
-from ullage.app.checkpoint.write import Written
+from ullage.app.checkpoint.write import WrittenCheckpoint
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change
 from ullage.core.checkpoint.fields import LABELS
@@ -97,7 +97,7 @@ class RestoreReport(msgspec.Struct, frozen=True, kw_only=True):
     """The command that goes on with the session."""
 
 
-def report_written(written: Written) -> WriteReport:
+def report_written(written: WrittenCheckpoint) -> WriteReport:
     meta = written.checkpoint.meta
     return WriteReport(
         checkpoint_id=meta.checkpoint_id,
@@ -109,7 +109,7 @@ def report_written(written: Written) -> WriteReport:
     )
 
 
-def written_text(written: Written) -> str:
+def written_text(written: WrittenCheckpoint) -> str:
     checkpoint_id = written.checkpoint.meta.checkpoint_id
     if written.is_new:
         return f"✓ Checkpoint {checkpoint_id}: {written.path}"
@@ -194,7 +194,9 @@ def report_restore_plan(plan: RestorePlan, problem: str | None) -> RestoreReport
     )
 
 
-def report_restored(plan: RestorePlan, restored: Restored, problem: str | None) -> RestoreReport:
+def report_restored(
+    plan: RestorePlan, restored: RestoreResult, problem: str | None
+) -> RestoreReport:
     return msgspec.structs.replace(
         report_restore_plan(plan, problem), outcome="restored", resume=restored.resume_command
     )
@@ -216,7 +218,7 @@ def restore_plan_text(plan: RestorePlan) -> str:
     return "\n".join((*lines, "", "What the agent is told:", "", plan.text))
 
 
-def restored_text(plan: RestorePlan, restored: Restored) -> str:
+def restored_text(plan: RestorePlan, restored: RestoreResult) -> str:
     checkpoint_id = plan.checkpoint.meta.checkpoint_id
     if isinstance(plan.change, NewPlan):
         lines = [f"✓ Restored {checkpoint_id} into a new session: {plan.path_after}"]

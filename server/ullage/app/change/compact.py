@@ -84,7 +84,7 @@ async def plan_compaction(
     planned = await plan_summary(loaded, request, config, places, model)
     if isinstance(planned, NoCompaction):
         return planned
-    return await asyncio.to_thread(_worked_out, loaded, planned)
+    return await asyncio.to_thread(_work_out, loaded, planned)
 
 
 async def plan_summary(
@@ -99,8 +99,8 @@ async def plan_summary(
 
     `first_kept` is the first message that stays, where its runtime chose the cut.
     """
-    request = _masked(request, loaded.known_secrets)
-    action = _decided(loaded, request)
+    request = _mask_request(request, loaded.known_secrets)
+    action = _decide(loaded, request)
     if isinstance(action, Warn):
         return NoCompaction(reason=action.reason)
     selection = await asyncio.to_thread(_select, loaded, request, first_kept)
@@ -128,7 +128,7 @@ async def with_flush(plan: Plan, config: Config, places: Places, model: ModelUse
     return msgspec.structs.replace(plan, flush=flush)
 
 
-def compact(plan: Plan, config: Config, places: Places) -> make.Made:
+def compact(plan: Plan, config: Config, places: Places) -> make.ChangeResult:
     """Make a planned compaction.
 
     Raises:
@@ -148,7 +148,7 @@ def compact(plan: Plan, config: Config, places: Places) -> make.Made:
     )
 
 
-def _masked(request: Request, known: tuple[str, ...]) -> Request:
+def _mask_request(request: Request, known: tuple[str, ...]) -> Request:
     """Mask what the user typed: it goes to the model and into the transcript too."""
     focus, summary = request.focus, request.summary
     return msgspec.structs.replace(
@@ -158,7 +158,7 @@ def _masked(request: Request, known: tuple[str, ...]) -> Request:
     )
 
 
-def _decided(loaded: Loaded, request: Request) -> Action:
+def _decide(loaded: Loaded, request: Request) -> Action:
     """Take what was asked for to the one place where it is decided what is done."""
     gauge = loaded.status.gauge
     cascade = Cascade(
@@ -179,7 +179,7 @@ def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selecti
     return select(loaded.context, gauge, request.layer, loaded.policy, loaded.count)
 
 
-def _worked_out(loaded: Loaded, planned: Summarized) -> Plan:
+def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
     target = make.changeable(loaded.session)
     entry_id, timestamp = make.new_entry_id(), make.now_text()
     selection, summary = planned.selection, planned.summary

@@ -5,8 +5,8 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change.compact import Plan
-from ullage.app.change.make import Made
-from ullage.app.change.prune import Pruning
+from ullage.app.change.make import ChangeResult
+from ullage.app.change.prune import PruningPlan
 from ullage.app.memory.report import (
     MemoryReport,
     flush_lines,
@@ -101,7 +101,7 @@ def report_plan(plan: Plan) -> CompactReport:
     )
 
 
-def report_done(plan: Plan, made: Made) -> CompactReport:
+def report_done(plan: Plan, made: ChangeResult) -> CompactReport:
     flush, flushed = plan.flush, made.flushed
     return msgspec.structs.replace(
         report_plan(plan),
@@ -142,7 +142,7 @@ def preview_text(plan: Plan) -> str:
     )
 
 
-def done_text(plan: Plan, made: Made) -> str:
+def done_text(plan: Plan, made: ChangeResult) -> str:
     change = plan.change
     return "\n".join(
         (
@@ -156,11 +156,11 @@ def done_text(plan: Plan, made: Made) -> str:
     )
 
 
-def gain_text(plan: Plan | Pruning) -> str:
+def gain_text(plan: Plan | PruningPlan) -> str:
     return f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens"
 
 
-def made_text(plan: Plan, made: Made) -> str:
+def made_text(plan: Plan, made: ChangeResult) -> str:
     """Tell in one line what a compaction did: to the context, to memory, and what it left out."""
     n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
     return " · ".join(
@@ -173,7 +173,7 @@ def made_text(plan: Plan, made: Made) -> str:
     )
 
 
-def made_notes(plan: Plan, made: Made) -> tuple[str, ...]:
+def made_notes(plan: Plan, made: ChangeResult) -> tuple[str, ...]:
     """Tell which log of memory a compaction wrote, and what it left out."""
     notes: list[str] = []
     if plan.flush is not None and made.flushed is not None and made.flushed.log_path is not None:
@@ -194,7 +194,7 @@ def _left_out(summary: WrittenSummary) -> str:
     return f"left out {n_lost:,} {'fact' if n_lost == 1 else 'facts'}{named}"
 
 
-def _memory_lines(plan: Plan, made: Made) -> list[str]:
+def _memory_lines(plan: Plan, made: ChangeResult) -> list[str]:
     if plan.flush is None or made.flushed is None or made.flushed.log_path is None:
         return []
     return [f"  Memory: {lines_text(made.flushed)} in {plan.flush.log_name}"]

@@ -69,7 +69,7 @@ class ChangePlan(msgspec.Struct, frozen=True, kw_only=True):
         return path.with_name(change.name) if isinstance(change, NewSession) else path
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A change that was made, read back, and found to be the one that was planned."""
 
     plan: ChangePlan
@@ -172,7 +172,7 @@ def make_change(
     replaced: Sequence[ContextItem],
     undoes: str | None = None,
     flush: FlushPlan | None = None,
-) -> Made:
+) -> ChangeResult:
     """Make a planned change: lock, compare, flush, checkpoint, receipt, write, read back, compare.
 
     A flush that fails is told of in the notes, and stops nothing.
@@ -215,7 +215,7 @@ def make_change(
             f"{done.path.name} was written, but its context is not the one that was previewed:"
             " look at it with `ullage context show`, or take it back with `ullage undo`"
         )
-    return Made(
+    return ChangeResult(
         plan=plan,
         loaded=loaded,
         receipt_id=done.receipt_id,

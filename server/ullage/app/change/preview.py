@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
-from ullage.app.change.make import Made
+from ullage.app.change.make import ChangeResult
 from ullage.app.gauge.status_text import ago
 from ullage.app.memory.flush import flush_log_name, plan_flush_before
 from ullage.app.memory.report import flush_gist, flush_listing
@@ -190,7 +190,9 @@ async def plan_proposed(
     return await with_flush(plan, config, places, model)
 
 
-def apply_proposed(preview: CompactionPreview, plan: Plan, config: Config, places: Places) -> Made:
+def apply_proposed(
+    preview: CompactionPreview, plan: Plan, config: Config, places: Places
+) -> ChangeResult:
     """Make the compaction that was planned, and remove its preview.
 
     Raises:

@@ -49,7 +49,7 @@ class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the largest outputs go, recent ones too, until the context fits its window."""
 
 
-class Pruning(msgspec.Struct, frozen=True, kw_only=True):
+class PruningPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A prune that is worked out, and not made yet."""
 
     loaded: Loaded
@@ -64,7 +64,7 @@ class Pruning(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no such change."""
 
 
-class Unpruned(msgspec.Struct, frozen=True, kw_only=True):
+class NothingToPrune(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing is pruned, and what could be."""
 
     loaded: Loaded
@@ -108,19 +108,19 @@ class PruneReport(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_id: str | None = None
 
 
-def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
+def plan_pruning(loaded: Loaded, request: PruneRequest) -> PruningPlan | NothingToPrune:
     """Work out a prune without writing anything.
 
     Raises:
         UnknownItem: an item was named that cannot be pruned.
     """
     items = loaded.context.items
-    plan = _planned(loaded, request)
+    plan = _choose_outputs(loaded, request)
     _refuse_unknown(plan.unknown_ids)
     waiting = refuse_open_calls(items)
     reason = plan.refusal if waiting is None else waiting.reason
     if reason is not None:
-        return Unpruned(loaded=loaded, plan=plan, reason=reason)
+        return NothingToPrune(loaded=loaded, plan=plan, reason=reason)
     n_counted = count_items(items, loaded.count)
     n_before = count_hidden_tokens(loaded.status.gauge, n_counted) + n_counted
     try:
@@ -128,7 +128,7 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> Pruning | Unpruned:
         refusal = None
     except WriteNotSupported as error:
         change, refusal = None, str(error)
-    return Pruning(
+    return PruningPlan(
         loaded=loaded,
         plan=plan,
         n_tokens_before=n_before,
@@ -166,7 +166,7 @@ def with_placeholders(
     return tuple(msgspec.structs.replace(item, native=pruned[id(item.native)]) for item in items)
 
 
-def prune(pruning: Pruning, config: Config, places: Places) -> make.Made:
+def prune(pruning: PruningPlan, config: Config, places: Places) -> make.ChangeResult:
     """Make a planned prune.
 
     Raises:
@@ -185,7 +185,7 @@ def prune(pruning: Pruning, config: Config, places: Places) -> make.Made:
     )
 
 
-def _planned(loaded: Loaded, request: PruneRequest) -> PrunePlan:
+def _choose_outputs(loaded: Loaded, request: PruneRequest) -> PrunePlan:
     items, policy, count = loaded.context.items, loaded.policy, loaded.count
     if request.is_rescue:
         gauge = loaded.status.gauge
@@ -199,11 +199,11 @@ def _planned(loaded: Loaded, request: PruneRequest) -> PrunePlan:
         return plan_prune(items, policy, count, chosen=wanted)
     if request.chosen is None:
         return plan
-    chosen = [item_id for name in request.chosen for item_id in _named(name, offered)]
+    chosen = [item_id for name in request.chosen for item_id in _find_named(name, offered)]
     return plan_prune(items, policy, count, chosen=chosen)
 
 
-def _named(name: str, offered: Iterable[PruneItem]) -> list[str]:
+def _find_named(name: str, offered: Iterable[PruneItem]) -> list[str]:
     """Give the items that a user means: those of an entry, by its id or the beginning of one."""
     found = [item.item_id for item in offered if item.item_id == name]
     entry, _, rest = name.partition("/")
@@ -245,7 +245,7 @@ def _refuse_unknown(item_ids: Collection[str]) -> None:
         )
 
 
-def report_unpruned(unpruned: Unpruned) -> PruneReport:
+def report_unpruned(unpruned: NothingToPrune) -> PruneReport:
     return PruneReport(
         outcome="nothing",
         path=str(unpruned.loaded.path),
@@ -255,7 +255,7 @@ def report_unpruned(unpruned: Unpruned) -> PruneReport:
     )
 
 
-def report_pruning(pruning: Pruning) -> PruneReport:
+def report_pruning(pruning: PruningPlan) -> PruneReport:
     change = pruning.change
     return PruneReport(
         outcome="planned",
@@ -270,7 +270,7 @@ def report_pruning(pruning: Pruning) -> PruneReport:
     )
 
 
-def report_pruned(pruning: Pruning, made: make.Made) -> PruneReport:
+def report_pruned(pruning: PruningPlan, made: make.ChangeResult) -> PruneReport:
     return msgspec.structs.replace(
         report_pruning(pruning),
         outcome="pruned",
@@ -279,7 +279,7 @@ def report_pruned(pruning: Pruning, made: make.Made) -> PruneReport:
     )
 
 
-def unpruned_text(unpruned: Unpruned) -> str:
+def unpruned_text(unpruned: NothingToPrune) -> str:
     lines = [f"Nothing to do: {unpruned.reason}"]
     items = unpruned.plan.items
     if items:
@@ -292,7 +292,7 @@ def unpruned_text(unpruned: Unpruned) -> str:
     return "\n".join(lines)
 
 
-def pruning_text(pruning: Pruning) -> str:
+def pruning_text(pruning: PruningPlan) -> str:
     before, after, change = pruning.n_tokens_before, pruning.n_tokens_after, pruning.change
     chosen = [item for item in pruning.plan.items if item.is_chosen]
     lines = [
@@ -313,7 +313,7 @@ def pruning_text(pruning: Pruning) -> str:
     return "\n".join(lines)
 
 
-def pruned_text(pruning: Pruning, made: make.Made) -> str:
+def pruned_text(pruning: PruningPlan, made: make.ChangeResult) -> str:
     return "\n".join(
         (
             f"✓ Pruned {_outputs(len(pruning.plan.replacements))}",

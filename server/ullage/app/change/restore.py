@@ -54,7 +54,7 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
         return self.change.path if isinstance(self.change, NewPlan) else self.change.path_after
 
 
-class Restored(msgspec.Struct, frozen=True, kw_only=True):
+class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     """The session that has the text now."""
     resume_command: str
@@ -90,7 +90,7 @@ def plan_restore(
     )
 
 
-def restore(plan: RestorePlan, config: Config, places: Places) -> Restored:
+def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
     """Put the text where it was planned to go.
 
     Raises:
@@ -103,7 +103,7 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> Restored:
     if isinstance(plan.change, NewPlan):
         return _begin(plan, plan.change, config, places)
     made = make.make_change(plan.change, config, places, kind="restore", layer=None, replaced=())
-    return Restored(loaded=made.loaded, resume_command=made.resume_command, notes=made.notes)
+    return RestoreResult(loaded=made.loaded, resume_command=made.resume_command, notes=made.notes)
 
 
 def _planned(
@@ -130,7 +130,7 @@ def _planned(
     )
 
 
-def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> Restored:
+def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> RestoreResult:
     if plan.loaded.policy.is_read_only:
         raise WriteNotSupported(
             f"the workspace is read-only (`sandbox.readOnly`), nothing is written; {AS_TEXT}"
@@ -145,7 +145,7 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
             f"{new.path} was written, but does not read as it was previewed:"
             " delete it and report it"
         )
-    return Restored(
+    return RestoreResult(
         loaded=loaded,
         resume_command=loaded.session.agent.resume_command(loaded.session.header, new.path),
         notes=(),

@@ -45,7 +45,7 @@ class Reversal(msgspec.Struct, frozen=True, kw_only=True):
     """Messages since the change that stay in the old session, where a new one is made."""
 
 
-class Undone(msgspec.Struct, frozen=True, kw_only=True):
+class UndoResult(msgspec.Struct, frozen=True, kw_only=True):
     before: Loaded
     after: Loaded
     resume_command: str
@@ -114,7 +114,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     return _reversal(loaded, receipt, _undone_compaction(loaded, target, last))
 
 
-def plan_undo_of(made: make.Made, config: Config, places: Places) -> Withdrawal | Reversal:
+def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Withdrawal | Reversal:
     """Work out how one change is taken back that was told of, maybe hours ago.
 
     Raises:
@@ -133,7 +133,7 @@ def plan_undo_of(made: make.Made, config: Config, places: Places) -> Withdrawal 
     return plan
 
 
-def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
+def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> UndoResult:
     """Take back what was planned to be taken back.
 
     Raises:
@@ -157,7 +157,7 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> Undone:
     return msgspec.structs.replace(undone, log_name=log_name)
 
 
-def _reverse(plan: Reversal, config: Config, places: Places) -> Undone:
+def _reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
     before = plan.change.loaded
     receipt = plan.receipt
     made = make.make_change(
@@ -169,7 +169,7 @@ def _reverse(plan: Reversal, config: Config, places: Places) -> Undone:
         replaced=(),
         undoes=None if receipt is None else receipt.receipt_id,
     )
-    return Undone(before=before, after=made.loaded, resume_command=made.resume_command)
+    return UndoResult(before=before, after=made.loaded, resume_command=made.resume_command)
 
 
 def _last_change(loaded: Loaded) -> Compaction | PruneRecord | None:
@@ -242,7 +242,7 @@ def _messages_since(loaded: Loaded) -> int:
     return sum(item.is_after_boundary and item.category in talk for item in items)
 
 
-def _withdraw(plan: Withdrawal, config: Config, places: Places) -> Undone:
+def _withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
     session, receipt = plan.loaded.session, plan.receipt
     make.refuse_running(session, places)
     make.refuse_read_only(plan.loaded, config)
@@ -257,7 +257,7 @@ def _withdraw(plan: Withdrawal, config: Config, places: Places) -> Undone:
         )
     mark(key, receipt.receipt_id, "undone", places)
     session = plan.old.session
-    return Undone(
+    return UndoResult(
         before=plan.loaded,
         after=plan.old,
         resume_command=session.agent.resume_command(session.header, plan.old.path),
@@ -285,7 +285,7 @@ def report_undo_plan(plan: Withdrawal | Reversal) -> UndoReport:
     )
 
 
-def report_undone(undone: Undone) -> UndoReport:
+def report_undone(undone: UndoResult) -> UndoReport:
     return UndoReport(
         outcome="undone",
         path=str(undone.before.path),
@@ -316,7 +316,7 @@ def undo_question(plan: Withdrawal | Reversal) -> str:
     return f"Undo the last {_what(plan)}? {told}."
 
 
-def undone_line(plan: Withdrawal | Reversal, undone: Undone) -> str:
+def undone_line(plan: Withdrawal | Reversal, undone: UndoResult) -> str:
     """Tell of an undo in one line."""
     before, after = undone.before.status.gauge, undone.after.status.gauge
     line = f"Undone: the {_what(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
@@ -331,7 +331,7 @@ def _what(plan: Withdrawal | Reversal) -> str:
     return "change" if plan.receipt is None else plan.receipt.occasion.kind
 
 
-def undone_text(undone: Undone) -> str:
+def undone_text(undone: UndoResult) -> str:
     before, after = undone.before.status.gauge, undone.after.status.gauge
     return "\n".join(
         (

@@ -24,7 +24,7 @@ from ullage.core.secrets.scan import mask_cached
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoint import files
-from ullage.store.checkpoint.working_state import held_working_state, read_working_state
+from ullage.store.checkpoint.working_state import hold_working_state, read_working_state
 from ullage.store.files.places import Places, session_folder
 from ullage.store.state.pins import pins_path, read_pins
 
@@ -35,7 +35,7 @@ Channel: TypeAlias = Literal["cli", "hook", "lsp", "agent", "mcp"]
 """By which edge a checkpoint was asked for."""
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class WrittenCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: Checkpoint
     path: Path
     is_new: bool
@@ -52,7 +52,7 @@ def write_checkpoint(
     trigger: Trigger,
     channel: Channel = "cli",
     is_split_turn: bool = False,
-) -> Written:
+) -> WrittenCheckpoint:
     """Build a checkpoint without a model and write it, unless the latest one says the same.
 
     What was captured since the last one goes into it, and is reset once the file is on the disk:
@@ -69,10 +69,10 @@ def write_checkpoint(
         _build, loaded, places, trigger=trigger, channel=channel, is_split_turn=is_split_turn
     )
     key = loaded.session.state_key
-    written: Written | None = None
+    written: WrittenCheckpoint | None = None
     try:
         # Nothing is captured meanwhile: what is older than the pointer counts as held.
-        with suppress(_Unchanged), held_working_state(key, places) as state:
+        with suppress(_Unchanged), hold_working_state(key, places) as state:
             written = _write_next(
                 build_next, state, session_folder("checkpoints", key, places), settings, trigger
             )
@@ -113,7 +113,7 @@ def _write_next(
     folder: Path,
     settings: CheckpointSettings,
     trigger: Trigger,
-) -> Written:
+) -> WrittenCheckpoint:
     for _ in range(MAX_TRIES):
         # Before the latest is read: who writes one in between takes the number as well.
         checkpoint_id = files.next_id(folder)
@@ -122,13 +122,17 @@ def _write_next(
         known = latest.checkpoint
         if known is not None and _says_the_same(known, checkpoint, settings, trigger):
             path = folder / f"{known.meta.checkpoint_id}.yaml"
-            return Written(checkpoint=known, path=path, is_new=False, problem=latest.problem)
+            return WrittenCheckpoint(
+                checkpoint=known, path=path, is_new=False, problem=latest.problem
+            )
         try:
             path = files.save(checkpoint, folder, n_kept=settings.n_kept)
         except FileExistsError:
             # Another writer was faster: its checkpoint is the latest now, and may do for us.
             continue
-        return Written(checkpoint=checkpoint, path=path, is_new=True, problem=latest.problem)
+        return WrittenCheckpoint(
+            checkpoint=checkpoint, path=path, is_new=True, problem=latest.problem
+        )
     raise StateUnwritable(f"cannot write {folder}: every name is taken. Move its files away")
 
 
@@ -195,7 +199,7 @@ def _build(
         past=PriorState(previous=previous, state=state),
         pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
         is_split_turn=is_split_turn or bool(list_open_calls(context.items)),
-        collect_facts=partial(kept_facts(key).collect, known_secrets=loaded.known_secrets),
+        collect_facts=partial(facts_of_session(key).collect, known_secrets=loaded.known_secrets),
     )
     return clean(checkpoint, loaded.known_secrets)
 
@@ -247,6 +251,6 @@ class KeptFacts:
 
 
 @lru_cache(maxsize=MAX_KEPT)
-def kept_facts(session_key: str) -> KeptFacts:
+def facts_of_session(session_key: str) -> KeptFacts:
     """Give what was gathered in this process from the session that the key names."""
     return KeptFacts()

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.resume import resume
-from ullage.app.checkpoint.write import Written, is_due, write_checkpoint
+from ullage.app.checkpoint.write import WrittenCheckpoint, is_due, write_checkpoint
 from ullage.app.memory.flush import (
     FlushResult,
     flush,
@@ -61,7 +61,7 @@ class AgentText(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-Step: TypeAlias = Written | FlushResult | FlushTurn | Compact | Ask | Warn
+Step: TypeAlias = WrittenCheckpoint | FlushResult | FlushTurn | Compact | Ask | Warn
 
 
 class PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,9 +17,9 @@ from typing import TypeAlias
 from lsprotocol.types import MessageType, ShowDocumentParams
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
-from ullage.app.change.auto import decline, make_due, plan_auto, remember_idle, sole_run
+from ullage.app.change.auto import decline, hold_automatic_run, make_auto, plan_auto, remember_idle
 from ullage.app.change.compact import Plan, Request, compact
-from ullage.app.change.make import Made, can_change
+from ullage.app.change.make import ChangeResult, can_change
 from ullage.app.change.nudge import (
     Claim,
     claim_nudge,
@@ -29,7 +29,7 @@ from ullage.app.change.nudge import (
     is_read_only_full,
     snooze_session,
 )
-from ullage.app.change.prune import PruneRequest, Pruning, plan_pruning, prune
+from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, reopen
@@ -154,7 +154,7 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
     if asks:
         return await _plan_due(ls, loaded, ModelUse(), is_open=is_open)
     with ExitStack() as alone:
-        await asyncio.to_thread(alone.enter_context, sole_run(loaded, ls.places))
+        await asyncio.to_thread(alone.enter_context, hold_automatic_run(loaded, ls.places))
         model = await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places)
         return await _plan_due(ls, loaded, model, is_open=is_open)
 
@@ -170,7 +170,7 @@ async def _plan_due(
     if plan is not None:
         # A model may have taken minutes.
         ls.refuse_write()
-        made = await asyncio.to_thread(make_due, plan, ls.config, ls.places)
+        made = await asyncio.to_thread(make_auto, plan, ls.config, ls.places)
         return partial(tell_made, ls, plan, made)
     is_warning = isinstance(action, Warn)
     if layer is not None or (is_warning and is_open):
@@ -179,16 +179,16 @@ async def _plan_due(
 
 
 async def _ask_first(
-    ls: UllageServer, action: Ask, plan: Plan | Pruning, layer: Layer, claim: Claim
+    ls: UllageServer, action: Ask, plan: Plan | PruningPlan, layer: Layer, claim: Claim
 ) -> None:
     """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
     loaded = plan.loaded
     question = await asyncio.to_thread(text.ask_question, plan, action, ls.config, ls.places)
     answer = await _choose_claimed(ls, loaded, claim, question, MessageType.Info)
     if answer == question.buttons[0]:
-        is_prune = isinstance(plan, Pruning)
+        is_prune = isinstance(plan, PruningPlan)
         request = None if is_prune else Request(layer=plan.selection.layer, trigger="auto")
-        await make_now(ls, loaded, request, make_due)
+        await make_now(ls, loaded, request, make_auto)
     elif answer == text.NOT_NOW:
         await asyncio.to_thread(decline, loaded, layer, ls.places)
     elif answer == text.SNOOZE:
@@ -216,7 +216,7 @@ async def _nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: boo
         await make_now(ls, loaded, None if answer == text.PRUNE else Request(), _make)
 
 
-def _make(plan: Plan | Pruning, config: Config, places: Places) -> Made:
+def _make(plan: Plan | PruningPlan, config: Config, places: Places) -> ChangeResult:
     return compact(plan, config, places) if isinstance(plan, Plan) else prune(plan, config, places)
 
 
@@ -263,7 +263,7 @@ def _is_ours(ls: UllageServer, loaded: Loaded) -> bool:
     return can_change(loaded) and not is_running(loaded.session, ls.places)
 
 
-Make: TypeAlias = Callable[[Plan | Pruning, Config, Places], Made]
+Make: TypeAlias = Callable[[Plan | PruningPlan, Config, Places], ChangeResult]
 
 
 async def make_now(ls: UllageServer, asked: Loaded, request: Request | None, make: Make) -> None:
@@ -277,13 +277,13 @@ async def make_now(ls: UllageServer, asked: Loaded, request: Request | None, mak
         await tell_made(ls, plan, await asyncio.to_thread(make, plan, ls.config, ls.places))
 
 
-def plan_writable_pruning(loaded: Loaded) -> Pruning | None:
+def plan_writable_pruning(loaded: Loaded) -> PruningPlan | None:
     """Work out a prune that can be written; None where there is none."""
     plan = plan_pruning(loaded, PruneRequest())
-    return plan if isinstance(plan, Pruning) and plan.change is not None else None
+    return plan if isinstance(plan, PruningPlan) and plan.change is not None else None
 
 
-async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
+async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResult) -> None:
     """Tell of a change by one message, from which it can be taken back."""
     refresh_lists(ls, "sessions", "checkpoints", "memory")
     message = text.done_text(plan, made)
@@ -303,7 +303,7 @@ async def tell_made(ls: UllageServer, plan: Plan | Pruning, made: Made) -> None:
 
 async def _plan_now(
     ls: UllageServer, asked: Loaded, request: Request | None
-) -> Plan | Pruning | None:
+) -> Plan | PruningPlan | None:
     """Plan anew; where that is not to be any more, the user is told so.
 
     A message may have stood for hours, and other things may be configured since.
@@ -326,7 +326,7 @@ async def _plan_now(
     return plan
 
 
-async def _take_back(ls: UllageServer, made: Made) -> None:
+async def _take_back(ls: UllageServer, made: ChangeResult) -> None:
     """Take a change back, asking first where messages that came since stay behind."""
     plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
     if plan.n_left_behind and await choose(ls, undo_question(plan), text.UNDO) != text.UNDO:

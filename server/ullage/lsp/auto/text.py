@@ -4,8 +4,8 @@ import msgspec
 
 from ullage.app.change.compact import Plan
 from ullage.app.change.compact_report import gain_text, made_notes
-from ullage.app.change.make import Made
-from ullage.app.change.prune import Pruning
+from ullage.app.change.make import ChangeResult
+from ullage.app.change.prune import PruningPlan
 from ullage.app.memory.flush import flush_log_name
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
@@ -27,7 +27,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def nudge(
-    loaded: Loaded, pruning: Pruning | None, config: Config, places: Places, *, is_ours: bool
+    loaded: Loaded, pruning: PruningPlan | None, config: Config, places: Places, *, is_ours: bool
 ) -> Question:
     """Say how full the window is and what can be done; `is_ours` where we may do it now."""
     used = _used(loaded)
@@ -46,11 +46,11 @@ def nudge(
     )
 
 
-def ask_question(plan: Plan | Pruning, action: Ask, config: Config, places: Places) -> Question:
+def ask_question(plan: Plan | PruningPlan, action: Ask, config: Config, places: Places) -> Question:
     """Ask whether to make what is due, with the figures of our own rules; the first says yes."""
     advice = "" if action.advice is None else f" ({action.advice})"
     head, gain = f"{_used(plan.loaded)}. Ullage would", f"{gain_text(plan)}.{advice}"
-    if isinstance(plan, Pruning):
+    if isinstance(plan, PruningPlan):
         return Question(
             message=f"{head} prune it now: {gain} It can be undone.",
             buttons=(PRUNE_NOW, NOT_NOW, SNOOZE),
@@ -65,8 +65,8 @@ def ask_question(plan: Plan | Pruning, action: Ask, config: Config, places: Plac
     )
 
 
-def done_text(plan: Plan | Pruning, made: Made) -> str:
-    verb = "Pruned" if isinstance(plan, Pruning) else "Compacted"
+def done_text(plan: Plan | PruningPlan, made: ChangeResult) -> str:
+    verb = "Pruned" if isinstance(plan, PruningPlan) else "Compacted"
     checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
     notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
     gain = " · ".join((gain_text(plan), *notes))

@@ -4,8 +4,8 @@ import asyncio
 
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
 from ullage.app.change.compact_report import made_text
-from ullage.app.change.make import Made
-from ullage.app.change.prune import PruneRequest, Pruning, Unpruned, plan_pruning, prune
+from ullage.app.change.make import ChangeResult
+from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
@@ -54,7 +54,7 @@ async def plan_with_progress(
     return await with_model(ls, loaded, plan_with)
 
 
-def report_made(plan: Plan, made: Made) -> Outcome:
+def report_made(plan: Plan, made: ChangeResult) -> Outcome:
     """Report a compaction that was made, from a preview or without one."""
     return Outcome(
         outcome="done",
@@ -84,7 +84,7 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
         is_everything=argument.isEverything,
     )
     plan = await asyncio.to_thread(plan_pruning, loaded, request)
-    if isinstance(plan, Unpruned):
+    if isinstance(plan, NothingToPrune):
         return report_nothing(plan.reason)
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
@@ -105,14 +105,14 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     )
 
 
-def _prune_question(plan: Pruning) -> str:
+def _prune_question(plan: PruningPlan) -> str:
     return (
         f"Prune this session? Placeholders take the place of {_outputs(plan)}:"
         f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens. It can be undone."
     )
 
 
-def _outputs(plan: Pruning) -> str:
+def _outputs(plan: PruningPlan) -> str:
     n_outputs = len(plan.plan.replacements)
     return "1 output" if n_outputs == 1 else f"{n_outputs:,} outputs"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ullage.app.change.prune import PruneRequest, Unpruned, plan_pruning
+from ullage.app.change.prune import NothingToPrune, PruneRequest, plan_pruning
 from ullage.app.gauge.inspect import Inspection, inspect
 from ullage.app.gauge.status_text import ago, total_text
 from ullage.app.sessions.load import Loaded
@@ -182,7 +182,7 @@ def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
     return protocol.PrunableResult(
         session=session_ref(loaded),
         headline=f"Nothing is due: {plan.reason}"
-        if isinstance(plan, Unpruned)
+        if isinstance(plan, NothingToPrune)
         else f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule",
         rows=[_row(item, loaded.known_secrets) for item in items],
     )

@@ -15,37 +15,26 @@ import msgspec
 from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.change.receipt import ChangeReason, FileBefore, Receipt
 from ullage.errors import Refused, SessionLive, StorageError, WriteNotSupported
+from ullage.store.change import session_lock
 from ullage.store.change.journal import AppendIntent, Journal
 from ullage.store.change.new_session import create_session
 from ullage.store.change.own_bytes import blank, find_behind, settle
 from ullage.store.change.receipts import add_receipt, mark_done, remove_receipt
 from ullage.store.change.recovery import recover_session
 from ullage.store.change.rewrite import rewrite
-from ullage.store.change.session_lock import (
-    Held,
-    changed_meanwhile,
-    held_unchanged,
-    session_lock,
-    wait_until_quiet,
-)
 from ullage.store.files.atomic import write_all
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import (
-    Fingerprint,
-    look_at,
-    open_to_read,
-    read_at,
-)
+from ullage.store.transcript import reader
 
 HEAD_BYTES = 4096
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class AppliedChange(msgspec.Struct, frozen=True, kw_only=True):
     """A change that is on the disk."""
 
     path: Path
     """Where the session goes on: the transcript, or the file of a new session."""
-    fingerprint: Fingerprint
+    fingerprint: reader.Fingerprint
     receipt_id: str
     backup: Path | None
     """The old file of a rewrite."""
@@ -54,8 +43,12 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def apply_change(
-    path: Path, expected: Fingerprint, change: FileChange, occasion: ChangeReason, places: Places
-) -> Written:
+    path: Path,
+    expected: reader.Fingerprint,
+    change: FileChange,
+    occasion: ChangeReason,
+    places: Places,
+) -> AppliedChange:
     """Make a change of a transcript that is still the one that `expected` describes.
 
     What an earlier process left unfinished in this session is seen to first. May be called
@@ -69,7 +62,7 @@ def apply_change(
         StorageError: the disk does not take the change; the message says what was changed.
     """
     path = path.resolve()
-    with session_lock(path, places):
+    with session_lock.session_lock(path, places):
         recovered = recover_session(path, places)
         if not recovered.is_complete:
             # A new journal would take the place of the one that knows what is left.
@@ -77,12 +70,12 @@ def apply_change(
         journal = Journal(path, places)
         try:
             journal.require_readable()
-            wait_until_quiet(path, expected)
+            session_lock.wait_until_quiet(path, expected)
             planned = _plan_receipt(path, expected, change, occasion)
             receipt = add_receipt(planned, places)
             journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
             try:
-                return _made(path, expected, change, receipt, journal, places, recovered.said)
+                return _apply(path, expected, change, receipt, journal, places, recovered.said)
             except Refused:
                 remove_receipt(receipt, places)
                 raise
@@ -93,15 +86,15 @@ def apply_change(
             ) from None
 
 
-def _made(
+def _apply(
     path: Path,
-    expected: Fingerprint,
+    expected: reader.Fingerprint,
     change: FileChange,
     receipt: Receipt,
     journal: Journal,
     places: Places,
     recovered: tuple[str, ...],
-) -> Written:
+) -> AppliedChange:
     notes = list(recovered)
     written, backup, is_over = path, None, True
     match change:
@@ -135,9 +128,9 @@ def _made(
     except StorageError as error:
         # The journal stays, so that the receipt is marked the next time.
         notes.append(f"the change was made, but not noted: {error}")
-    return Written(
+    return AppliedChange(
         path=written,
-        fingerprint=look_at(written),
+        fingerprint=reader.look_at(written),
         receipt_id=receipt.receipt_id,
         backup=backup,
         notes=tuple(notes),
@@ -145,9 +138,9 @@ def _made(
 
 
 def _plan_receipt(
-    path: Path, seen: Fingerprint, change: FileChange, occasion: ChangeReason
+    path: Path, seen: reader.Fingerprint, change: FileChange, occasion: ChangeReason
 ) -> Receipt:
-    with open_to_read(path) as file:
+    with reader.open_to_read(path) as file:
         head = file.read(HEAD_BYTES)
     planned = Receipt(
         receipt_id="",
@@ -204,7 +197,7 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def append(path: Path, expected: Fingerprint, change: Append, journal: Journal) -> None:
+def append(path: Path, expected: reader.Fingerprint, change: Append, journal: Journal) -> None:
     """Append whole lines to the file that `expected` describes.
 
     Raises:
@@ -221,7 +214,7 @@ def append(path: Path, expected: Fingerprint, change: Append, journal: Journal) 
     journal.write(intent)
     is_clean = True
     try:
-        with held_unchanged(path, expected) as file:
+        with session_lock.open_unchanged(path, expected) as file:
             is_clean = False
             try:
                 _write(file, intent)
@@ -230,14 +223,14 @@ def append(path: Path, expected: Fingerprint, change: Append, journal: Journal) 
                 raise StorageError(_failure(path, error, is_clean=is_clean)) from None
             if not _stands(file, intent):
                 is_clean = True
-                raise changed_meanwhile(path)
+                raise session_lock.changed_meanwhile(path)
     except BaseException:
         if is_clean:
             journal.clear()
         raise
 
 
-def _write(file: Held, intent: AppendIntent) -> None:
+def _write(file: session_lock.OpenTranscript, intent: AppendIntent) -> None:
     if file.is_exclusive:
         os.lseek(file.fd, intent.offset, os.SEEK_SET)
         write_all(file.fd, intent.data)
@@ -253,14 +246,14 @@ def _write(file: Held, intent: AppendIntent) -> None:
         os.close(fd)
 
 
-def _stands(file: Held, intent: AppendIntent) -> bool:
+def _stands(file: session_lock.OpenTranscript, intent: AppendIntent) -> bool:
     """Look where our lines went; behind another's they are blanked, as they would hide it.
 
     Raises:
         StorageError: they are not on the disk as they were written.
     """
     try:
-        if read_at(file.fd, intent.offset, len(intent.data)) == intent.data:
+        if reader.read_at(file.fd, intent.offset, len(intent.data)) == intent.data:
             return True
         begin = None if file.is_exclusive else find_behind(file.fd, intent)
         if begin is not None:
@@ -272,14 +265,16 @@ def _stands(file: Held, intent: AppendIntent) -> bool:
     raise StorageError(_failure(file.path, error, is_clean=False))
 
 
-def _take_back(file: Held, intent: AppendIntent) -> bool:
+def _take_back(file: session_lock.OpenTranscript, intent: AppendIntent) -> bool:
     """Take back our own bytes after a failed write; whether none of them is left."""
     try:
         if not file.is_exclusive:
             return settle(file, intent) in ("absent", "withdrawn")
         end = os.lseek(file.fd, 0, os.SEEK_END)
         if end > intent.offset:
-            if not intent.data.startswith(read_at(file.fd, intent.offset, end - intent.offset)):
+            if not intent.data.startswith(
+                reader.read_at(file.fd, intent.offset, end - intent.offset)
+            ):
                 return False
             os.ftruncate(file.fd, intent.offset)
             os.fsync(file.fd)

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from ullage.errors import Refused, StorageError, Unreadable, WriteNotSupported
+from ullage.store.change import session_lock
 from ullage.store.change.journal import CreateIntent, Journal, RemoveIntent
 from ullage.store.change.receipts import receipts_folder
-from ullage.store.change.session_lock import changed_meanwhile, held, is_left_alone, session_lock
 from ullage.store.files import atomic
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
@@ -39,7 +39,7 @@ def create_session(
         atomic.write_new_file(temporary, data)
         atomic.give_owner(temporary, path)
         if look_at(path) != expected:
-            raise changed_meanwhile(path)
+            raise session_lock.changed_meanwhile(path)
         atomic.publish(temporary, created)
     except BaseException as error:
         atomic.remove_quietly(temporary)
@@ -69,19 +69,19 @@ def remove_new_session(
     folder = receipts_folder(session_key, places)
     atomic.make_folder(folder)
     kept = folder / f"{receipt_id}-{path.name}"
-    with session_lock(path, places):
+    with session_lock.session_lock(path, places):
         if not os.path.lexists(path) and has_digest(kept, sha256):
             return kept
         seen = look_at(path)
         journal = Journal(path, places)
         try:
-            with held(path) as file:
+            with session_lock.open_to_change(path) as file:
                 if _digest(file.fd) != sha256 or look_at(path) != seen:
                     raise _went_on(path)
                 if file.is_exclusive:
                     aside = _set_aside(path, kept, sha256, journal)
                     file.let_go()
-                    if not is_left_alone(file, seen.size_bytes):
+                    if not session_lock.is_left_alone(file, seen.size_bytes):
                         put_back(aside, path)
                         journal.clear()
                         raise _went_on(path)

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.store.change.journal import AppendIntent
-from ullage.store.change.session_lock import Held
+from ullage.store.change.session_lock import OpenTranscript
 from ullage.store.files.atomic import write_all
 from ullage.store.transcript.reader import read_at
 
@@ -23,7 +23,7 @@ _BLANK = ord(" ")
 _LINE_END = ord("\n")
 
 
-def settle(file: Held, intent: AppendIntent) -> Outcome:
+def settle(file: OpenTranscript, intent: AppendIntent) -> Outcome:
     """Finish or take back what an interrupted append left; doing it again does nothing.
 
     Raises:
@@ -58,7 +58,7 @@ class _Place(msgspec.Struct, frozen=True, kw_only=True):
     there: bytes
 
 
-def _settle_at(file: Held, place: _Place, *, is_behind: bool = False) -> Outcome:
+def _settle_at(file: OpenTranscript, place: _Place, *, is_behind: bool = False) -> Outcome:
     tail, data = place.there, place.data
     n_ours = _n_alike(tail, data)
     begin = data.rfind(b"\n", 0, n_ours) + 1
@@ -96,7 +96,7 @@ def blank(fd: int, offset: int, ours: bytes) -> None:
     os.fsync(fd)
 
 
-def _settle_end(file: Held, place: _Place, n_ours: int, *, is_finished: bool) -> Outcome:
+def _settle_end(file: OpenTranscript, place: _Place, n_ours: int, *, is_finished: bool) -> Outcome:
     """Settle what has nothing behind it."""
     if is_finished:
         _add(file, place.data[n_ours:])
@@ -109,7 +109,7 @@ def _settle_end(file: Held, place: _Place, n_ours: int, *, is_finished: bool) ->
     return "withdrawn"
 
 
-def _add(file: Held, rest: bytes) -> None:
+def _add(file: OpenTranscript, rest: bytes) -> None:
     if file.is_exclusive:
         os.lseek(file.fd, 0, os.SEEK_END)
         write_all(file.fd, rest)
@@ -123,7 +123,9 @@ def _add(file: Held, rest: bytes) -> None:
         os.close(fd)
 
 
-def _settle_merged(file: Held, place: _Place, begin: int, line: bytes, n_ours: int) -> Outcome:
+def _settle_merged(
+    file: OpenTranscript, place: _Place, begin: int, line: bytes, n_ours: int
+) -> Outcome:
     """Blank a part of a line of ours to which an agent appended its own."""
     for n_torn in range(1, n_ours - begin + 1):
         if parses(line[n_torn:]):
@@ -132,7 +134,7 @@ def _settle_merged(file: Held, place: _Place, begin: int, line: bytes, n_ours: i
     return "unclear" if n_ours > begin else "absent"
 
 
-def _settle_behind(file: Held, intent: AppendIntent) -> Outcome:
+def _settle_behind(file: OpenTranscript, intent: AppendIntent) -> Outcome:
     at = find_behind(file.fd, intent)
     if at is None:
         return "absent"
@@ -143,7 +145,7 @@ def _settle_behind(file: Held, intent: AppendIntent) -> Outcome:
     return "withdrawn"
 
 
-def _finish_blanking(file: Held, place: _Place, lines: bytes) -> None:
+def _finish_blanking(file: OpenTranscript, place: _Place, lines: bytes) -> None:
     """Blank whole lines of ours that were blanked in part when a process was killed."""
     offset = 0
     for there in lines.split(b"\n"):

@@ -25,7 +25,7 @@ from ullage.store.change.new_session import has_digest, settle_removal
 from ullage.store.change.own_bytes import parses, settle
 from ullage.store.change.receipts import mark_done
 from ullage.store.change.rewrite import exchange, withdraw
-from ullage.store.change.session_lock import Held, held, session_lock
+from ullage.store.change.session_lock import OpenTranscript, open_to_change, session_lock
 from ullage.store.files.atomic import remove_stale_temporaries, write_all
 from ullage.store.files.places import Places
 from ullage.store.transcript import reader
@@ -34,7 +34,7 @@ MAX_LEVEL = 8
 """Repairs of repairs; each level needs a process killed in the repair of the one before."""
 
 
-class Recovered(msgspec.Struct, frozen=True, kw_only=True):
+class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     said: tuple[str, ...]
     """What was done, in words for the user."""
     is_complete: bool
@@ -54,7 +54,7 @@ def recover(places: Places) -> tuple[str, ...]:
     return tuple(said)
 
 
-def recover_session(path: Path, places: Places) -> Recovered:
+def recover_session(path: Path, places: Places) -> Recovery:
     """See the interrupted changes of one transcript to their end; the caller holds its lock."""
     said: list[str] = []
     # The repair of a change comes before the change, which is then looked at anew.
@@ -68,11 +68,11 @@ def recover_session(path: Path, places: Places) -> Recovered:
             said.extend(_recover_one(entry, journal, places))
         except SessionLive:
             said.append(f"an interrupted change of {path.name} waits until no program has it open")
-            return Recovered(said=tuple(said), is_complete=False)
+            return Recovery(said=tuple(said), is_complete=False)
         except (OSError, UllageError) as error:
             said.append(f"an interrupted change of {path.name} is not seen to: {error}")
-            return Recovered(said=tuple(said), is_complete=False)
-    return Recovered(said=tuple(said), is_complete=True)
+            return Recovery(said=tuple(said), is_complete=False)
+    return Recovery(said=tuple(said), is_complete=True)
 
 
 def _recover_one(entry: Entry, journal: Journal, places: Places) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _recover_append(
     if not os.path.lexists(path):
         journal.clear()
         return
-    with held(path) as file:
+    with open_to_change(path) as file:
         found = os.fstat(file.fd)
         is_same = (found.st_dev, found.st_ino) == (intent.device, intent.inode)
         outcome = settle(file, intent) if is_same else "absent"
@@ -173,10 +173,10 @@ def _merge_late(path: Path, intent: RewriteIntent, journal: Journal) -> int:
         return 0
     if found.inode != intent.inode or found.size_bytes <= intent.size_bytes:
         return 0
-    with held(backup) as old:
+    with open_to_change(backup) as old:
         n_bytes = os.fstat(old.fd).st_size - intent.size_bytes
         late = reader.read_at(old.fd, intent.size_bytes, n_bytes)
-        with held(path) as new:
+        with open_to_change(path) as new:
             seen = reader.fingerprint_of(os.fstat(new.fd))
             start = intent.new_size_bytes
             there = reader.read_at(new.fd, start, len(late))
@@ -201,7 +201,7 @@ def _merge_late(path: Path, intent: RewriteIntent, journal: Journal) -> int:
     return len(late)
 
 
-def _n_torn(new: Held, offset: int, n_alike: int) -> int:
+def _n_torn(new: OpenTranscript, offset: int, n_alike: int) -> int:
     """Count the bytes of a late line that was copied in part, to which an agent appended."""
     if not n_alike:
         return 0

@@ -18,8 +18,8 @@ import msgspec
 
 from ullage.core.change.edit import Rewrite
 from ullage.errors import SessionLive, StorageError, UllageError
+from ullage.store.change import session_lock
 from ullage.store.change.journal import Journal, RewriteIntent
-from ullage.store.change.session_lock import Held, changed_meanwhile, drain, held, held_unchanged
 from ullage.store.files import atomic
 from ullage.store.transcript import reader
 
@@ -52,12 +52,12 @@ def selected_lines(path: Path, expected: reader.Fingerprint, change: Rewrite) ->
     """
     with reader.open_to_read(path) as file:
         if reader.fingerprint_of(os.fstat(file.fileno())) != expected:
-            raise changed_meanwhile(path)
+            raise session_lock.changed_meanwhile(path)
         fd, at = file.fileno(), 0
         for line in change.changes:
             yield from reader.read_blocks(fd, at, line.offset)
             if line.offset < at or reader.read_at(fd, line.offset, len(line.old)) != line.old:
-                raise changed_meanwhile(path)
+                raise session_lock.changed_meanwhile(path)
             yield line.new
             at = line.offset + len(line.old)
         yield from reader.read_blocks(fd, at, expected.size_bytes)
@@ -181,7 +181,7 @@ def _keep_old(
         else:
             found = reader.look_at(backup)
             if (found.device, found.inode) != (expected.device, expected.inode):
-                raise changed_meanwhile(path)
+                raise session_lock.changed_meanwhile(path)
         atomic.sync_folder(path.parent)
         return intent
 
@@ -195,14 +195,14 @@ def _swap(
     path: Path, temporary: Path, expected: reader.Fingerprint, intent: RewriteIntent
 ) -> tuple[bool, Exception | None]:
     """Rename under leases; what fails behind the rename is given, not raised."""
-    with held_unchanged(path, expected) as old:
+    with session_lock.open_unchanged(path, expected) as old:
         if old.is_exclusive:
-            with held(temporary) as new:
+            with session_lock.open_to_change(temporary) as new:
                 atomic.rename_over(temporary, path)
                 return _finish(path, old, new.fd, intent)
     # No file stays open over the rename, which Windows would refuse.
     if reader.look_at(path) != expected:
-        raise changed_meanwhile(path)
+        raise session_lock.changed_meanwhile(path)
     atomic.rename_over(temporary, path)
     try:
         atomic.sync_folder(path.parent)
@@ -212,7 +212,7 @@ def _swap(
 
 
 def _finish(
-    path: Path, old: Held, new_fd: int, intent: RewriteIntent
+    path: Path, old: session_lock.OpenTranscript, new_fd: int, intent: RewriteIntent
 ) -> tuple[bool, Exception | None]:
     failure: Exception | None = None
     try:
@@ -222,7 +222,7 @@ def _finish(
         failure = error
     try:
         old.let_go()
-        return drain(old, new_fd, intent.size_bytes), failure
+        return session_lock.drain(old, new_fd, intent.size_bytes), failure
     except OSError as error:
         return False, error
 
@@ -234,13 +234,13 @@ def _carry_late_lines(path: Path, intent: RewriteIntent) -> bool:
         OSError: the disk does not take it.
         StorageError: the system does not let us.
     """
-    with held(path.with_name(intent.backup or "")) as old:
+    with session_lock.open_to_change(path.with_name(intent.backup or "")) as old:
         old_now = os.fstat(old.fd)
         if old_now.st_ino != intent.inode or old_now.st_size <= intent.size_bytes:
             return True
-        with held(path) as new:
+        with session_lock.open_to_change(path) as new:
             is_unused = os.fstat(new.fd).st_size == intent.new_size_bytes
-            return is_unused and drain(old, new.fd, intent.size_bytes)
+            return is_unused and session_lock.drain(old, new.fd, intent.size_bytes)
 
 
 def _is_spare(backup: Path, path: Path) -> bool:

@@ -61,7 +61,7 @@ else:
         pass
 
 
-class Held:
+class OpenTranscript:
     """An open transcript."""
 
     def __init__(self, fd: int, path: Path) -> None:
@@ -163,7 +163,7 @@ def changed_meanwhile(path: Path) -> ChangedMeanwhile:
 
 
 @contextmanager
-def held(path: Path, *, flags: int = 0) -> Generator[Held]:
+def open_to_change(path: Path, *, flags: int = 0) -> Generator[OpenTranscript]:
     """Open a regular file to read and write it, with a lease where there are leases.
 
     Raises:
@@ -184,7 +184,7 @@ def held(path: Path, *, flags: int = 0) -> Generator[Held]:
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise NotATranscript(f"{path} is not a regular file: name a transcript")
-        file = Held(fd, path)
+        file = OpenTranscript(fd, path)
         deadline = time.monotonic() + PATIENCE_S
         while not file.take():
             if time.monotonic() >= deadline:
@@ -198,19 +198,19 @@ def held(path: Path, *, flags: int = 0) -> Generator[Held]:
 
 
 @contextmanager
-def held_unchanged(path: Path, expected: Fingerprint) -> Generator[Held]:
-    """Open a transcript as `held` does, if it is the one that `expected` describes.
+def open_unchanged(path: Path, expected: Fingerprint) -> Generator[OpenTranscript]:
+    """Open a transcript as `open_to_change` does, if it is the one that `expected` describes.
 
     Raises:
         ChangedMeanwhile: it is not as it was when it was read.
     """
-    with held(path) as file:
+    with open_to_change(path) as file:
         if fingerprint_of(os.fstat(file.fd)) != expected or look_at(path) != expected:
             raise changed_meanwhile(path)
         yield file
 
 
-def is_left_alone(file: Held, size_bytes: int) -> bool:
+def is_left_alone(file: OpenTranscript, size_bytes: int) -> bool:
     """Whether a file of that size is not opened by those who waited, nor written to by them.
 
     Holds the lease again where it is.
@@ -228,7 +228,7 @@ def is_left_alone(file: Held, size_bytes: int) -> bool:
         time.sleep(TICK_S)
 
 
-def drain(old: Held, new_fd: int, done: int) -> bool:
+def drain(old: OpenTranscript, new_fd: int, done: int) -> bool:
     """Carry over what is written to the old file behind `done`, until no one has it open.
 
     Raises:
@@ -248,7 +248,7 @@ def drain(old: Held, new_fd: int, done: int) -> bool:
     return True
 
 
-def _no_one_asks(file: Held) -> bool:
+def _no_one_asks(file: OpenTranscript) -> bool:
     # Who waited is awake by now, but need not have run: a lease taken again keeps him waiting.
     until = time.monotonic() + SETTLE_S
     while time.monotonic() < until:

@@ -115,7 +115,7 @@ def add_to_working_state(session_key: str, captured: Captured, places: Places) -
 
 
 @contextmanager
-def held_working_state(session_key: str, places: Places) -> Generator[working_state.WorkingState]:
+def hold_working_state(session_key: str, places: Places) -> Generator[working_state.WorkingState]:
     """Hold the working state still for as long as a checkpoint takes that holds it then.
 
     Nothing is added in between, so that an event is in this checkpoint or in the next even where
