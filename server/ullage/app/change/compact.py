@@ -10,13 +10,8 @@ from ullage.app.memory.flush import FlushPlan, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carry_pins
 from ullage.app.summary.write import ModelUse, SummaryOptions, WrittenSummary, write_summary
-from ullage.core.change.compaction import (
-    NoCompaction,
-    Selection,
-    refuse_summary,
-    select,
-    select_before,
-)
+from ullage.core.change import compaction
+from ullage.core.change.compaction import NoCompaction, Selection
 from ullage.core.change.decision import Action, Cascade, Compact, Warn, decide
 from ullage.core.change.edit import CompactionEdit, FileChange
 from ullage.core.config.settings import Config
@@ -112,7 +107,7 @@ async def plan_summary(
         text=request.summary,
     )
     summary = request.written or await write_summary(selection, loaded, model, wishes)
-    reason = refuse_summary(selection, summary.n_tokens, summary.text)
+    reason = compaction.refuse_summary(selection, summary.n_tokens, summary.text)
     if reason is not None:
         return NoCompaction(reason=reason)
     advice = action.advice if isinstance(action, Compact) else None
@@ -175,8 +170,10 @@ def _decide(loaded: Loaded, request: Request) -> Action:
 def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selection | NoCompaction:
     gauge = loaded.status.gauge
     if first_kept is not None:
-        return select_before(loaded.context, gauge, request.layer, first_kept, loaded.count)
-    return select(loaded.context, gauge, request.layer, loaded.policy, loaded.count)
+        return compaction.select_before(
+            loaded.context, gauge, request.layer, first_kept, loaded.count
+        )
+    return compaction.select(loaded.context, gauge, request.layer, loaded.policy, loaded.count)
 
 
 def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
