@@ -27,7 +27,7 @@ from crash.operations import NAIVE, OPERATIONS, Operation
 from crash.places import leave_alone, places_of
 from store.changing import NEW_SESSION
 from ullage.errors import Refused, UllageError
-from ullage.store.change import rewrite, session_lock
+from ullage.store.change import session_lock
 from ullage.store.change.recovery import recover
 from ullage.store.transcript.reader import look_at
 
@@ -274,7 +274,7 @@ def main() -> None:
     shim, folder, part, n_parts, n_random, seed = sys.argv[1:]
     # Patience is for people; here every wait is one for something that will not come.
     session_lock.PATIENCE_S = 0.01
-    rewrite.DRAIN_S = 0.1
+    session_lock.DRAIN_S = 0.1
     session_lock.LOCK_TIMEOUT_S = 1.0
     for name in IMPORTED_LATE:
         importlib.import_module(name)

@@ -82,12 +82,12 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     """
     target = make.changeable(session)
     loaded = load(session, config, places)
-    known = [
-        one
-        for one in list_receipts(session.state_key, places).receipts
-        if one.state == "done" and one.occasion.kind != "undo"
+    receipts = [
+        receipt
+        for receipt in list_receipts(session.state_key, places).receipts
+        if receipt.state == "done" and receipt.occasion.kind != "undo"
     ]
-    receipt = known[0] if known else None
+    receipt = receipts[0] if receipts else None
     path = str(session.path.resolve())
     if receipt is not None and receipt.new_path == path:
         return _withdrawal(loaded, receipt, config, places)
@@ -103,13 +103,15 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         UndoEdit(entry_id=make.new_entry_id(), timestamp=make.now_text()),
     )
     if taken_out is not None:
-        receipt = next((one for one in known if one.occasion.kind == "restore"), None)
+        receipt = next(
+            (receipt for receipt in receipts if receipt.occasion.kind == "restore"), None
+        )
         return _undone_restore(loaded, receipt, taken_out)
     last = _last_change(loaded)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
     if isinstance(last, PruneRecord):
-        receipt = next((one for one in known if one.occasion.kind == "prune"), None)
+        receipt = next((receipt for receipt in receipts if receipt.occasion.kind == "prune"), None)
         return _reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
     return _reversal(loaded, receipt, _undone_compaction(loaded, target, last))
 
@@ -312,8 +314,8 @@ def undo_plan_text(report: UndoReport) -> str:
 
 def undo_question(plan: Withdrawal | Reversal) -> str:
     """Ask whether to take a change back, with all that it leads to."""
-    told = undo_plan_text(report_undo_plan(plan)).replace("\n", ". ")
-    return f"Undo the last {_what(plan)}? {told}."
+    outcome = undo_plan_text(report_undo_plan(plan)).replace("\n", ". ")
+    return f"Undo the last {_what(plan)}? {outcome}."
 
 
 def undone_line(plan: Withdrawal | Reversal, undone: UndoResult) -> str:

@@ -47,7 +47,7 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        return tuple(one.problem for one in self.damaged)
+        return tuple(checkpoint.problem for checkpoint in self.damaged)
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,24 +123,24 @@ def known_ids(session: Session, places: Places) -> tuple[str, ...]:
 
 
 def _before(session: Session, new: Found, places: Places) -> Found:
-    """Give the checkpoint that another one follows: by its own word, else by the numbers.
+    """Give the checkpoint that another checkpoint follows: by its own word, else by the numbers.
 
-    A file that is gone or damaged is passed over; the next intact one below it serves.
+    A file that is gone or damaged is passed over; the next intact checkpoint below it serves.
     """
     listing = list_checkpoints(session, places)
-    older = [one for one in listing.found if _number(one) < _number(new)]
+    older = [checkpoint for checkpoint in listing.found if _number(checkpoint) < _number(new)]
     wanted = new.checkpoint.meta.previous_checkpoint
-    linked = [one for one in older if one.checkpoint_id == wanted]
-    for one in linked or older:
-        return one
+    linked = [checkpoint for checkpoint in older if checkpoint.checkpoint_id == wanted]
+    for checkpoint in linked or older:
+        return checkpoint
     raise CheckpointNotFound(
         f"{new.checkpoint_id} is the only checkpoint of {session.path.name} that can be read:"
         " there is nothing to compare it with yet"
     )
 
 
-def _number(one: Found) -> int:
-    return int(one.checkpoint_id.removeprefix("cp_"))
+def _number(checkpoint: Found) -> int:
+    return int(checkpoint.checkpoint_id.removeprefix("cp_"))
 
 
 def _is_number(text: str) -> bool:
@@ -157,8 +157,8 @@ def _unknown(session: Session, checkpoint_id: str, known: Sequence[str]) -> Chec
 
 
 def _none(session: Session, problem: str | None) -> CheckpointNotFound:
-    said = "" if problem is None else f" ({problem})"
+    reason = "" if problem is None else f" ({problem})"
     return CheckpointNotFound(
-        f"{session.path.name} has no checkpoint that can be read{said}: `ullage checkpoint write`"
+        f"{session.path.name} has no checkpoint that can be read{reason}: `ullage checkpoint write`"
         " makes one"
     )

@@ -119,11 +119,11 @@ def _write_next(
         checkpoint_id = files.next_id(folder)
         latest = files.read_latest(folder)
         checkpoint = build_next(checkpoint_id, latest, state)
-        known = latest.checkpoint
-        if known is not None and _says_the_same(known, checkpoint, settings, trigger):
-            path = folder / f"{known.meta.checkpoint_id}.yaml"
+        previous = latest.checkpoint
+        if previous is not None and _says_the_same(previous, checkpoint, settings, trigger):
+            path = folder / f"{previous.meta.checkpoint_id}.yaml"
             return WrittenCheckpoint(
-                checkpoint=known, path=path, is_new=False, problem=latest.problem
+                checkpoint=previous, path=path, is_new=False, problem=latest.problem
             )
         try:
             path = files.save(checkpoint, folder, n_kept=settings.n_kept)

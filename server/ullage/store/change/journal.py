@@ -150,4 +150,4 @@ def journaled_paths(places: Places) -> tuple[Path, ...]:
     except OSError:
         return ()
     entries = [read_entry(file) for file in files]
-    return tuple(dict.fromkeys(Path(os.fsdecode(one.path)) for one in entries if one))
+    return tuple(dict.fromkeys(Path(os.fsdecode(entry.path)) for entry in entries if entry))

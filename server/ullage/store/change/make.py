@@ -66,7 +66,7 @@ def apply_change(
         recovered = recover_session(path, places)
         if not recovered.is_complete:
             # A new journal would take the place of the one that knows what is left.
-            raise SessionLive(f"{'; '.join(recovered.said)}: see to that first, then try again")
+            raise SessionLive(f"{'; '.join(recovered.notes)}: see to that first, then try again")
         journal = Journal(path, places)
         try:
             journal.require_readable()
@@ -75,7 +75,7 @@ def apply_change(
             receipt = add_receipt(planned, places)
             journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
             try:
-                return _apply(path, expected, change, receipt, journal, places, recovered.said)
+                return _apply(path, expected, change, receipt, journal, places, recovered.notes)
             except Refused:
                 remove_receipt(receipt, places)
                 raise

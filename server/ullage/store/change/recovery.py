@@ -35,7 +35,7 @@ MAX_LEVEL = 8
 
 
 class Recovery(msgspec.Struct, frozen=True, kw_only=True):
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
     """What was done, in words for the user."""
     is_complete: bool
     """Whether nothing is left that a new change would hide."""
@@ -43,20 +43,20 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
 
 def recover(places: Places) -> tuple[str, ...]:
     """See every interrupted change to its end; say what was done, in words for the user."""
-    said: list[str] = []
+    notes: list[str] = []
     for path in journaled_paths(places):
         try:
             with session_lock(path, places):
-                said.extend(recover_session(path, places).said)
+                notes.extend(recover_session(path, places).notes)
         except UllageError as error:
-            said.append(str(error))
+            notes.append(str(error))
     remove_stale_temporaries(journal_folder(places))
-    return tuple(said)
+    return tuple(notes)
 
 
 def recover_session(path: Path, places: Places) -> Recovery:
     """See the interrupted changes of one transcript to their end; the caller holds its lock."""
-    said: list[str] = []
+    notes: list[str] = []
     # The repair of a change comes before the change, which is then looked at anew.
     for level in reversed(range(MAX_LEVEL)):
         journal = Journal(path, places, level=level)
@@ -65,14 +65,14 @@ def recover_session(path: Path, places: Places) -> Recovery:
             continue
         journal.belongs_to(entry.session_key, entry.receipt_id, entry.undoes)
         try:
-            said.extend(_recover_one(entry, journal, places))
+            notes.extend(_recover_one(entry, journal, places))
         except SessionLive:
-            said.append(f"an interrupted change of {path.name} waits until no program has it open")
-            return Recovery(said=tuple(said), is_complete=False)
+            notes.append(f"an interrupted change of {path.name} waits until no program has it open")
+            return Recovery(notes=tuple(notes), is_complete=False)
         except (OSError, UllageError) as error:
-            said.append(f"an interrupted change of {path.name} is not seen to: {error}")
-            return Recovery(said=tuple(said), is_complete=False)
-    return Recovery(said=tuple(said), is_complete=True)
+            notes.append(f"an interrupted change of {path.name} is not seen to: {error}")
+            return Recovery(notes=tuple(notes), is_complete=False)
+    return Recovery(notes=tuple(notes), is_complete=True)
 
 
 def _recover_one(entry: Entry, journal: Journal, places: Places) -> Iterator[str]:
@@ -97,8 +97,8 @@ def _recover_append(
         journal.clear()
         return
     with open_to_change(path) as file:
-        found = os.fstat(file.fd)
-        is_same = (found.st_dev, found.st_ino) == (intent.device, intent.inode)
+        now = os.fstat(file.fd)
+        is_same = (now.st_dev, now.st_ino) == (intent.device, intent.inode)
         outcome = settle(file, intent) if is_same else "absent"
     if outcome == "whole":
         _mark(entry, places)

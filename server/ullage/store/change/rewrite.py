@@ -179,8 +179,8 @@ def _keep_old(
                 raise
             _build(path, backup, _read_whole(path))
         else:
-            found = reader.look_at(backup)
-            if (found.device, found.inode) != (expected.device, expected.inode):
+            kept = reader.look_at(backup)
+            if (kept.device, kept.inode) != (expected.device, expected.inode):
                 raise session_lock.changed_meanwhile(path)
         atomic.sync_folder(path.parent)
         return intent

@@ -174,10 +174,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
         NewerCheckpoint: a later version of Ullage wrote it.
     """
     try:
-        found = load(path.read_bytes())
-        if found.meta.checkpoint_id != path.stem:
+        checkpoint = load(path.read_bytes())
+        if checkpoint.meta.checkpoint_id != path.stem:
             raise CorruptCheckpoint("its id is not that of its file")
-        return found
+        return checkpoint
     except FileNotFoundError:
         raise
     except OSError as error:
