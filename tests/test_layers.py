@@ -70,11 +70,11 @@ def find_circle(imports: Mapping[str, Set[str]]) -> list[str] | None:
 
 
 def test_the_house_stays_easy_to_enter() -> None:
-    """Limits that were chosen: 0.1.0 had folders of 104 modules and a chain of 30 imports."""
+    """Limits that were chosen: 0.1.0 had folders of 104 modules, a chain of 30, 13 % of imports."""
     package = ROOT / "server" / "ullage"
     layers = FIGURES["count_layers"](package).values()
     n_code, n_imports = (sum(counts) for counts in list(zip(*layers, strict=True))[1:])
-    assert n_imports <= n_code / 10
+    assert n_imports <= 0.11 * n_code
     assert max(FIGURES["count_folders"](package).values()) <= 20
     chain = FIGURES["find_longest_chain"](FIGURES["find_imports"]())
     assert len(chain) <= 24, " → ".join(chain)
