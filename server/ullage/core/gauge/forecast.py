@@ -11,7 +11,6 @@ from ullage.core.transcript.context import Context, ContextItem
 
 MIN_TURNS = 3
 """Fewer measured turns tell nothing about how much they differ (chosen)."""
-CONFIDENCE = 0.8
 _DEVIATIONS = 1.2816
 """Standard deviations on either side of the mean that hold 80 % of a normal distribution."""
 MAX_TURNS = 999

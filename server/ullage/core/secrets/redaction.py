@@ -15,7 +15,7 @@ import msgspec
 
 from ullage.core.secrets.scan import find_secrets, mask
 from ullage.core.transcript import entries
-from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.context import ContextItem
 
 MAX_DEPTH = 100
 MIN_NAME_CHARS = 4
@@ -126,10 +126,6 @@ def _compile_personal(home: str) -> tuple[re.Pattern[str], re.Pattern[str] | Non
     if len(name) < MIN_NAME_CHARS or name.lower() in COMMON_NAMES:
         return pattern, None
     return pattern, re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
-
-
-def mask_context(context: Context, values: tuple[str, ...]) -> Context:
-    return msgspec.structs.replace(context, items=mask_items(context.items, values))
 
 
 def mask_items(items: Iterable[ContextItem], values: tuple[str, ...]) -> tuple[ContextItem, ...]:

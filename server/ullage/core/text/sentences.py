@@ -81,19 +81,15 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
         under = _list_kind(piece, wording, under)
         if under is not None and piece.is_listed and not piece.is_heading and is_typed:
             kind = under
-        if _gives_reason(sentences, kind, wording, piece):
-            sentences[-1] = _append_reason(sentences[-1], piece.text)
-            continue
-        sentences.append(
-            Sentence(
-                text=piece.text,
-                kind=kind,
-                n_item=n_item,
-                is_user=True,
-                is_bulk=is_bulk,
-                wording=wording,
-            )
+        sentence = Sentence(
+            text=piece.text,
+            kind=kind,
+            n_item=n_item,
+            is_user=True,
+            is_bulk=is_bulk,
+            wording=wording,
         )
+        _add(sentences, sentence, piece)
     return tuple(sentences)
 
 
@@ -113,19 +109,15 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
             kind = under
         if piece.is_heading and not any(char.isdigit() for char in piece.text):
             continue
-        if _gives_reason(sentences, kind, wording, piece):
-            sentences[-1] = _append_reason(sentences[-1], piece.text)
-            continue
-        sentences.append(
-            Sentence(
-                text=piece.text,
-                kind=kind,
-                n_item=n_item,
-                is_user=False,
-                is_bulk=False,
-                wording=wording,
-            )
+        sentence = Sentence(
+            text=piece.text,
+            kind=kind,
+            n_item=n_item,
+            is_user=False,
+            is_bulk=False,
+            wording=wording,
         )
+        _add(sentences, sentence, piece)
     return tuple(sentences)
 
 
@@ -197,24 +189,24 @@ def _names_rules(wording: Wording) -> bool:
     )
 
 
-def _gives_reason(
-    sentences: Sequence[Sentence], kind: Kind, wording: Wording, piece: RawSentence
-) -> bool:
-    """Tell whether a sentence gives the reason of the rule or choice before it."""
-    if not sentences or piece.is_listed or piece.is_pasted:
-        return False
-    before = sentences[-1]
+def _add(sentences: list[Sentence], sentence: Sentence, piece: RawSentence) -> None:
+    """Add a sentence: to the rule or choice before it, if it gives the reason of that."""
+    before = sentences[-1] if sentences else None
+    if before is None or piece.is_listed or piece.is_pasted or not _is_reason(sentence, before):
+        sentences.append(sentence)
+        return
+    separator = "" if before.text.endswith(("。", "！", "？")) else " "
+    sentences[-1] = replace_text(before, before.text + separator + piece.text)
+
+
+def _is_reason(sentence: Sentence, before: Sentence) -> bool:
+    kind, lower = sentence.kind, sentence.wording.lower
     if before.kind not in ("rule", "choice") or kind in ("rule", "question", "choice", "open"):
         return False
-    is_reason = wording.first in REASONS.words or (
-        not wording.lower.isascii() and wording.lower.startswith(REASONS.fragments)
+    is_reason = sentence.wording.first in REASONS.words or (
+        not lower.isascii() and lower.startswith(REASONS.fragments)
     )
-    return is_reason and len(before.text) + len(piece.text) < 500
-
-
-def _append_reason(before: Sentence, text: str) -> Sentence:
-    separator = "" if before.text.endswith(("。", "！", "？")) else " "
-    return replace_text(before, before.text + separator + text)
+    return is_reason and len(before.text) + len(sentence.text) < 500
 
 
 def replace_text(sentence: Sentence, text: str) -> Sentence:

@@ -9,8 +9,7 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import ToolCall, ToolResult
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
-SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
-"""Least first. A repaired copy has no error."""
+"""A repaired copy has no error."""
 
 
 class TranscriptFinding(msgspec.Struct, frozen=True, kw_only=True):
