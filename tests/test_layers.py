@@ -1,5 +1,6 @@
 """Layers point downwards: import-linter holds the contracts of pyproject.toml."""
 
+import ast
 import os
 import runpy
 import subprocess
@@ -15,6 +16,11 @@ from running import WAIT_S
 from ullage.formats.registry import AGENTS
 
 ROOT = Path(__file__).parents[1]
+CORE_MAY_IMPORT = {
+    *("base64", "bisect", "collections", "collections.abc", "contextlib", "datetime", "difflib"),
+    *("functools", "hashlib", "itertools", "json", "math", "operator", "re", "shlex", "typing"),
+    *("urllib.parse", "msgspec", "pathspec"),
+}
 FIGURES = runpy.run_path(str(ROOT / "tools/figures.py"))
 
 
@@ -58,6 +64,22 @@ def test_no_two_modules_lead_to_each_other() -> None:
 def test_a_circle_of_modules_is_found() -> None:
     assert find_circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
     assert find_circle({"a": {"b"}, "b": {"c"}, "c": {"d", "b"}, "d": set()}) == ["b", "c", "b"]
+
+
+def test_the_core_is_pure() -> None:
+    """It knows values, patterns and the package's data: no files, clocks, processes or tasks."""
+    for path in (ROOT / "server" / "ullage" / "core").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            modules: list[str] = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules = [node.module or ""]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("open", "print", "input", "__import__"), path
+            for module in modules:
+                is_ours = module.startswith(("ullage.core", "ullage.data."))
+                assert is_ours or module in CORE_MAY_IMPORT, f"{path}: {module}"
 
 
 def find_circle(imports: Mapping[str, Set[str]]) -> list[str] | None:
