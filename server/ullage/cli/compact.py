@@ -1,4 +1,4 @@
-"""`ullage compact`: replace the older part of a context by a summary."""
+"""`ullage compact` and `ullage autocompact`: compact a session, now or by itself."""
 
 import sys
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Findings on a checkpoint file: its schema, its id, and the chain that it stands in."""
+"""Findings on a checkpoint (its schema, id and chain) and on a configuration file."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The gauge: how full the context window is, and where each figure comes from."""
+"""The gauge: how full the window is, by which figures, and where bands and triggers lie."""
 
 import math
 from typing import Final, Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""Who follows whom in a transcript: ids that repeat, parents that are missing, loops."""
+"""Who follows whom in a transcript: faults of ids and parents, and the index of compactions."""
 
 from collections.abc import Iterable, Sequence
 from itertools import count

@@ -1,4 +1,4 @@
-"""All sessions of the workspace with their gauges: the live ones first."""
+"""The lists of the workspace: sessions with their gauges, memory files, checkpoints."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Messages of opencode in the shape of the core.
+"""The records of opencode, read; its messages in the shape of the core.
 
 One message of opencode holds the calls of a step and their results; models are sent the results
 as messages of their own, so it makes several items here.
