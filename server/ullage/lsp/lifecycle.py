@@ -1,4 +1,4 @@
-"""The streams and the log of the server's process."""
+"""The server's process: its input, in which a message may be large, its log, its pauses."""
 
 import gc
 import logging
@@ -21,6 +21,15 @@ LARGE_BYTES = 1024 * 1024
 """Parsing more would hold the loop for longer than 10 ms (measured)."""
 SWITCH_S = 0.001
 """A fifth of Python's own: an answer on the loop takes several such waits."""
+PIECE_BYTES: Final = 256 * 1024
+"""Read at a time; a look at one takes the interpreter for less than a millisecond."""
+MAX_TEXT_BYTES: Final = 64 * 1024
+"""A longer text is emptied (chosen): no other field of a document is as long."""
+NEAR_BYTES: Final = 4096
+"""Where the end of a text is looked for before all of a piece is looked through (chosen)."""
+_TEXT_METHODS = frozenset(("textDocument/didOpen", "textDocument/didSave"))
+"""Notifications with the text of a document."""
+_TEXT_END = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 log = logging.getLogger(__name__)
 
@@ -52,53 +61,6 @@ class ClientInput:
             return self._stream.read(n_bytes)
         message = read_large(self._stream.read, n_bytes, max_kept_bytes=MAX_MESSAGE_BYTES)
         return _end("a message that is too large") if message is None else message
-
-
-def _end(reason: str) -> NoReturn:
-    log.error("%s: the connection is broken", reason)
-    os._exit(1)
-
-
-def keep_responsive() -> None:
-    """Shorten what holds the loop from outside: threads that compute, and the collector.
-
-    To be called when the server is made: its protocol alone is so many objects that a look at
-    all of them took 0.1 s.
-    """
-    sys.setswitchinterval(SWITCH_S)
-    gc.freeze()
-
-
-def start_log() -> None:
-    """Log to standard error; of pygls only the bare message, as its arguments hold content."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
-    )
-    for name in ("pygls", "httpx2", "openai"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(_is_worth_a_line)
-
-
-def _is_worth_a_line(record: logging.LogRecord) -> bool:
-    """Leave out what the client is told as the answer; a fault is logged where it happened."""
-    if record.name.startswith("pygls"):
-        error = record.exc_info[1] if record.exc_info else None
-        record.msg, record.args = str(record.msg).partition("%")[0].rstrip(), ()
-        record.exc_info = None
-        return not isinstance(error, JsonRpcException)
-    return True
-
-
-PIECE_BYTES: Final = 256 * 1024
-"""Read at a time; a look at one takes the interpreter for less than a millisecond."""
-MAX_TEXT_BYTES: Final = 64 * 1024
-"""A longer text is emptied (chosen): no other field of a document is as long."""
-NEAR_BYTES: Final = 4096
-"""Where the end of a text is looked for before all of a piece is looked through (chosen)."""
-_TEXT_METHODS = frozenset(("textDocument/didOpen", "textDocument/didSave"))
-"""Notifications with the text of a document."""
-_TEXT_END = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 class _Envelope(msgspec.Struct):
@@ -160,6 +122,42 @@ class LongTexts:
     def _keep(self, data: bytes) -> None:
         self._kept.append(data)
         self.n_kept_bytes += len(data)
+
+
+def _end(reason: str) -> NoReturn:
+    log.error("%s: the connection is broken", reason)
+    os._exit(1)
+
+
+def keep_responsive() -> None:
+    """Shorten what holds the loop from outside: threads that compute, and the collector.
+
+    To be called when the server is made: its protocol alone is so many objects that a look at
+    all of them took 0.1 s.
+    """
+    sys.setswitchinterval(SWITCH_S)
+    gc.freeze()
+
+
+def start_log() -> None:
+    """Log to standard error; of pygls only the bare message, as its arguments hold content."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
+    )
+    for name in ("pygls", "httpx2", "openai"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_is_worth_a_line)
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Leave out what the client is told as the answer; a fault is logged where it happened."""
+    if record.name.startswith("pygls"):
+        error = record.exc_info[1] if record.exc_info else None
+        record.msg, record.args = str(record.msg).partition("%")[0].rstrip(), ()
+        record.exc_info = None
+        return not isinstance(error, JsonRpcException)
+    return True
 
 
 def read_large(read: Callable[[int], bytes], n_bytes: int, *, max_kept_bytes: int) -> bytes | None:

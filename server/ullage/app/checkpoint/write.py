@@ -33,6 +33,8 @@ MAX_TRIES = 100
 Trigger: TypeAlias = Literal["auto-80pct", "compaction", "session-end", "manual"]
 Channel: TypeAlias = Literal["cli", "hook", "lsp", "agent", "mcp"]
 """By which edge a checkpoint was asked for."""
+MAX_KEPT = 4
+"""Sessions that one process follows at a time (chosen); each keeps its messages in memory."""
 
 
 class WrittenCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +44,52 @@ class WrittenCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
     """False where the latest one says the same; then it is that one."""
     problem: str | None
     """Which files were passed over or could not be reset, in one line for the user."""
+
+
+class _Unchanged(Exception):
+    """Leaves what was captured as it is."""
+
+
+class KeptFacts:
+    """What was gathered from one session so far; callable from any thread."""
+
+    def __init__(self) -> None:
+        self._items: tuple[ContextItem, ...] = ()
+        self._secrets: tuple[str, ...] = ()
+        self._seen: FactAccumulator | None = None
+        self._lock = Lock()
+
+    def collect(
+        self,
+        items: Sequence[ContextItem],
+        previous: PreviousSummary | None,
+        known_secrets: tuple[str, ...],
+    ) -> Facts:
+        """Collect the facts of messages, as `collect_facts` does, with their secrets masked.
+
+        Where they begin with the messages of the last call, it goes on from there.
+        """
+        with self._lock:
+            # Put back when all went well: half of a message is nothing to go on from.
+            seen, self._seen = self._seen, None
+            if seen is None or self._secrets != known_secrets or not self._are_followed(items):
+                seen = FactAccumulator(clean=partial(mask_cached, known_values=known_secrets))
+            seen.update(items[len(seen.times) :])
+            facts = seen.finish(previous)
+            self._items, self._secrets, self._seen = tuple(items), known_secrets, seen
+            return facts
+
+    def _are_followed(self, items: Sequence[ContextItem]) -> bool:
+        # The same messages may be read anew, with each request of a runtime that holds them.
+        return len(items) >= len(self._items) and all(
+            old is new
+            or (
+                old.at_ms == new.at_ms
+                and old.category == new.category
+                and old.message == new.message
+            )
+            for old, new in zip(self._items, items, strict=False)
+        )
 
 
 def write_checkpoint(
@@ -101,10 +149,6 @@ def is_due(loaded: Loaded, last_tokens: int | None, settings: CheckpointSettings
         return False
     growth = settings.minimum_change_percent / 100 * window
     return last_tokens is None or abs(used - last_tokens) >= growth
-
-
-class _Unchanged(Exception):
-    """Leaves what was captured as it is."""
 
 
 def _write_next(
@@ -202,52 +246,6 @@ def _build(
         collect_facts=partial(facts_of_session(key).collect, known_secrets=loaded.known_secrets),
     )
     return clean(checkpoint, loaded.known_secrets)
-
-
-MAX_KEPT = 4
-"""Sessions that one process follows at a time (chosen); each keeps its messages in memory."""
-
-
-class KeptFacts:
-    """What was gathered from one session so far; callable from any thread."""
-
-    def __init__(self) -> None:
-        self._items: tuple[ContextItem, ...] = ()
-        self._secrets: tuple[str, ...] = ()
-        self._seen: FactAccumulator | None = None
-        self._lock = Lock()
-
-    def collect(
-        self,
-        items: Sequence[ContextItem],
-        previous: PreviousSummary | None,
-        known_secrets: tuple[str, ...],
-    ) -> Facts:
-        """Collect the facts of messages, as `collect_facts` does, with their secrets masked.
-
-        Where they begin with the messages of the last call, it goes on from there.
-        """
-        with self._lock:
-            # Put back when all went well: half of a message is nothing to go on from.
-            seen, self._seen = self._seen, None
-            if seen is None or self._secrets != known_secrets or not self._are_followed(items):
-                seen = FactAccumulator(clean=partial(mask_cached, known_values=known_secrets))
-            seen.update(items[len(seen.times) :])
-            facts = seen.finish(previous)
-            self._items, self._secrets, self._seen = tuple(items), known_secrets, seen
-            return facts
-
-    def _are_followed(self, items: Sequence[ContextItem]) -> bool:
-        # The same messages may be read anew, with each request of a runtime that holds them.
-        return len(items) >= len(self._items) and all(
-            old is new
-            or (
-                old.at_ms == new.at_ms
-                and old.category == new.category
-                and old.message == new.message
-            )
-            for old, new in zip(self._items, items, strict=False)
-        )
 
 
 @lru_cache(maxsize=MAX_KEPT)

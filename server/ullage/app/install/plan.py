@@ -28,6 +28,7 @@ from ullage.store.install.agent_files import AgentFile
 
 State: TypeAlias = Literal["not-found", "not-installed", "installed", "other", "unreadable"]
 """`other`: installed by another interpreter or another version, and replaced by `install`."""
+_BOM = "\ufeff"
 
 
 class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +54,12 @@ class InstallState(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     detail: str | None = None
     """Who runs it where another does, or why it cannot be told."""
+
+
+class EditedSettings(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    before: Before
+    """What must be known to take it back."""
 
 
 def plan_install(name: str, places: Places) -> InstallPlan:
@@ -232,15 +239,6 @@ def _change(file: agent_files.AgentFile, new: bytes | None) -> agent_files.FileC
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-_BOM = "\ufeff"
-
-
-class EditedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-    before: Before
-    """What must be known to take it back."""
 
 
 def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -> EditedSettings:

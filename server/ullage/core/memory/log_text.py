@@ -40,6 +40,10 @@ _HEADING_WORDS: tuple[tuple[Section, tuple[str, ...]], ...] = (
 _HEADING = re.compile(r"(?:#{1,6}\s{1,3})?(?:\*\*|__)?([^\n*_#]{3,60}?)(?:\*\*|__)?:?(?:\*\*|__)?")
 _POINT = re.compile(r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s{1,4})?)+")
 _NONE = ("none", "n/a", "nothing", "nothing new", "no new information")
+_MAX_PICKED_POINTS = 10
+"""In a section; the newest, or those of highest priority. Chosen."""
+_MAX_PICKED_FILES = 8
+_MAX_PICKED_CHARS = 300
 
 
 class LogPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,12 +151,6 @@ def drop_written(points: Iterable[LogPoint], written: frozenset[str]) -> tuple[L
     return kept if any(not p.is_aside for p in kept) else ()
 
 
-_MAX_POINTS = 10
-"""In a section; the newest, or those of highest priority. Chosen."""
-_MAX_FILES = 8
-_MAX_CHARS = 300
-
-
 def pick_memory_points(items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
     """Pick points from messages whose secrets are masked.
 
@@ -172,12 +170,14 @@ def pick_memory_points(items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
 
 def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[LogPoint]:
     if facts.requests:
-        yield make_point("Task Progress", gist(facts.requests[-1].ask, _MAX_CHARS), is_aside=True)
-    done = [gist(step, _MAX_CHARS) for step, is_done in facts.plan if is_done]
+        yield make_point(
+            "Task Progress", gist(facts.requests[-1].ask, _MAX_PICKED_CHARS), is_aside=True
+        )
+    done = [gist(step, _MAX_PICKED_CHARS) for step, is_done in facts.plan if is_done]
     done += [s.text for s in facts.sentences if s.kind == "done" and not s.is_user]
-    for text in list(dict.fromkeys(done))[-_MAX_POINTS:]:
-        yield make_point("Task Progress", f"Completed: {gist(text, _MAX_CHARS)}")
-    changed = [touch.path for touch in facts.files if touch.is_modified][-_MAX_FILES:]
+    for text in list(dict.fromkeys(done))[-_MAX_PICKED_POINTS:]:
+        yield make_point("Task Progress", f"Completed: {gist(text, _MAX_PICKED_CHARS)}")
+    changed = [touch.path for touch in facts.files if touch.is_modified][-_MAX_PICKED_FILES:]
     if changed:
         yield make_point("Task Progress", f"Changed: {', '.join(changed)}")
     for text in remaining:
@@ -185,9 +185,9 @@ def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[LogPoint]
 
 
 def _list_issues(facts: Facts) -> Iterator[LogPoint]:
-    for text in facts.findings[-_MAX_POINTS:]:
-        yield make_point("Issues Found", gist(text, _MAX_CHARS))
-    for run in facts.failing_checks[-_MAX_POINTS:]:
+    for text in facts.findings[-_MAX_PICKED_POINTS:]:
+        yield make_point("Issues Found", gist(text, _MAX_PICKED_CHARS))
+    for run in facts.failing_checks[-_MAX_PICKED_POINTS:]:
         outcome = f" → {run.outcome}" if run.outcome else ""
         yield make_point("Issues Found", f"Failing: {run.command}{outcome}")
 
@@ -195,11 +195,11 @@ def _list_issues(facts: Facts) -> Iterator[LogPoint]:
 def _list_preferences(facts: Facts) -> Iterator[LogPoint]:
     # A pasted document states rules of its own, which the user may only be asking about.
     stated = [rule.text for rule in facts.rules if not rule.is_bulk]
-    for text in stated[-_MAX_POINTS:]:
+    for text in stated[-_MAX_PICKED_POINTS:]:
         yield make_point("User Preferences", text)
 
 
 def _pick_best(lines: Sequence[Line], section: int) -> list[str]:
     """Give the lines of highest priority of a section in their order."""
     own = sorted((row for row in lines if row.section == section), key=lambda row: -row.priority)
-    return [row.text for row in sorted(own[:_MAX_POINTS], key=lambda row: row.order)]
+    return [row.text for row in sorted(own[:_MAX_PICKED_POINTS], key=lambda row: row.order)]

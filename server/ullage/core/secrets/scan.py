@@ -41,6 +41,8 @@ _FEW_HEADS = 64
 _ANYTHING = re.compile(r"[\s\S]+")
 _LONG_WORD = re.compile(rf"\S{{{MIN_KNOWN_CHARS},}}")
 """Where values can stand that have no space among their first characters: in few words."""
+MAX_PASSES = 4
+"""More secrets without a gap between them than this are no text any more (chosen)."""
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,10 +63,6 @@ def list_known_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
     values.update(match[1] for value in env.values() for match in _URL_PASSWORD.finditer(value))
     kept = {v for v in values if len(v) >= MIN_KNOWN_CHARS and v.lower() not in PUBLIC_VALUES}
     return tuple(sorted(kept, key=lambda value: (-len(value), value))[:MAX_KNOWN])
-
-
-MAX_PASSES = 4
-"""More secrets without a gap between them than this are no text any more (chosen)."""
 
 
 def mask(text: str, known_values: Iterable[str] = ()) -> str:

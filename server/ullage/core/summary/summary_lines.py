@@ -47,6 +47,16 @@ _ANSWER_OFFSET = 1e-7
 _CARRIED_ASK_PRIORITY = 140.0
 """By how much the user's words outweigh the agent's in an earlier summary; tried on sessions."""
 _PASSED_LATER = " (a later run passed)"
+_CARRIED_PRIORITY = (
+    (900.0, 900.0), (990.0, 990.0), (860.0, 880.0), (200.0, 330.0), (0.0, 0.0),
+    (860.0, 870.0), (250.0, 420.0), (200.0, 300.0), (220.0, 330.0),
+)  # fmt: skip
+"""Priority of the oldest and of the newest carried line, for each section."""
+_KIND_PRIORITY = {"done": 150.0, "finding": 230.0, "other": 20.0, "question": 0.0}
+_MAX_SCORED = 5000
+"""Sentences searched for identifiers, the newest; keeps megabytes of speech cheap. Chosen."""
+_MIN_TOLD_PRIORITY = 50.0
+"""Below this an agent's sentence says nothing that others do not; tried on sessions."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -97,13 +107,6 @@ def apply_focus(lines: list[Line], focus: str | None) -> list[Line]:
         else line
         for line in lines
     ]
-
-
-_CARRIED_PRIORITY = (
-    (900.0, 900.0), (990.0, 990.0), (860.0, 880.0), (200.0, 330.0), (0.0, 0.0),
-    (860.0, 870.0), (250.0, 420.0), (200.0, 300.0), (220.0, 330.0),
-)  # fmt: skip
-"""Priority of the oldest and of the newest carried line, for each section."""
 
 
 def _count_words(facts: Facts) -> Counter[str]:
@@ -237,13 +240,6 @@ def _find_first_telling(answer: str) -> str:
         if len(line) > 15 and not wording.is_intention(line.lower()):
             return gist(" ".join(lines[at:]), _MAX_ANSWER_CHARS)
     return gist(answer, _MAX_ANSWER_CHARS)
-
-
-_KIND_PRIORITY = {"done": 150.0, "finding": 230.0, "other": 20.0, "question": 0.0}
-_MAX_SCORED = 5000
-"""Sentences searched for identifiers, the newest; keeps megabytes of speech cheap. Chosen."""
-_MIN_TOLD_PRIORITY = 50.0
-"""Below this an agent's sentence says nothing that others do not; tried on sessions."""
 
 
 def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:

@@ -26,6 +26,22 @@ UNITS = word_list("units").words
 """Beginnings of the words for time, size and money."""
 _MIN_FRAME = 3
 """Words that two sentences must share to say the same of another value; chosen."""
+_OLD_VALUE_HINTS = word_list("old_value_hints").words
+_OLD_VALUE = re.compile(
+    rf"(?:\b(?:{alternatives('old_value_follows')})|(?<=\d) not"
+    rf"|, (?:{alternatives('old_value_follows_comma')})) (.{{1,60}})",
+    re.IGNORECASE,
+)
+_CHANGE_SIGNS = word_list("change_stems").fragments
+_CHANGE_VERBS = re.compile(
+    rf"\b(?:{alternatives('change_stems')})\w{{0,5}}\b|{'|'.join(_CHANGE_SIGNS)}", re.IGNORECASE
+)
+"""The verbs by which somebody changes a value, rather than tells of two."""
+_CHANGE_HEADS = frozenset(stem[:3] for stem in word_list("change_stems").words)
+_EXCHANGES = word_list("exchanges").words
+_EQUALS = re.compile(
+    rf"\b(?:{alternatives('equals')})\b|[=:：]|{alternatives('equals', has_spaces=False)}"
+)
 
 
 def _old_and_new(before: Table, between: Table) -> re.Pattern[str]:
@@ -47,25 +63,9 @@ _REPLACEMENTS: tuple[tuple[frozenset[str], tuple[str, ...], re.Pattern[str]], ..
     ),
 )
 """Words or signs that such a sentence has, and how it names the old value and the new one."""
-_OLD_VALUE_HINTS = word_list("old_value_hints").words
 _NAMING_WORDS = _OLD_VALUE_HINTS.union(*(words for words, _, _ in _REPLACEMENTS))
 _NAMING_SIGNS = tuple(sign for _, signs, _ in _REPLACEMENTS for sign in signs)
 """What a sentence has that names an old value: one of these words or signs."""
-_OLD_VALUE = re.compile(
-    rf"(?:\b(?:{alternatives('old_value_follows')})|(?<=\d) not"
-    rf"|, (?:{alternatives('old_value_follows_comma')})) (.{{1,60}})",
-    re.IGNORECASE,
-)
-_CHANGE_SIGNS = word_list("change_stems").fragments
-_CHANGE_VERBS = re.compile(
-    rf"\b(?:{alternatives('change_stems')})\w{{0,5}}\b|{'|'.join(_CHANGE_SIGNS)}", re.IGNORECASE
-)
-"""The verbs by which somebody changes a value, rather than tells of two."""
-_CHANGE_HEADS = frozenset(stem[:3] for stem in word_list("change_stems").words)
-_EXCHANGES = word_list("exchanges").words
-_EQUALS = re.compile(
-    rf"\b(?:{alternatives('equals')})\b|[=:：]|{alternatives('equals', has_spaces=False)}"
-)
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):

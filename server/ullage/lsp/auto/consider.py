@@ -53,6 +53,7 @@ from ullage.store.files.places import Places
 
 Speak: TypeAlias = Callable[[], Awaitable[None]]
 """Says something to the user, and does what the answer is."""
+Make: TypeAlias = Callable[[Plan | PruningPlan, Config, Places], ChangeResult]
 
 log = logging.getLogger(__name__)
 
@@ -261,9 +262,6 @@ def _age_s(loaded: Loaded) -> float:
 def _is_ours(ls: UllageServer, loaded: Loaded) -> bool:
     """Whether a change is ours to make now: we write to such sessions, and no agent has it open."""
     return can_change(loaded) and not is_running(loaded.session, ls.places)
-
-
-Make: TypeAlias = Callable[[Plan | PruningPlan, Config, Places], ChangeResult]
 
 
 async def make_now(ls: UllageServer, asked: Loaded, request: Request | None, make: Make) -> None:

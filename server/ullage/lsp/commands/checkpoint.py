@@ -1,4 +1,4 @@
-"""`ullage.checkpoint`: write a checkpoint of a session."""
+"""`ullage.checkpoint` and `ullage.restore`: write a checkpoint, and give one back."""
 
 import asyncio
 
@@ -15,6 +15,8 @@ from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import show_virtual_document
 from ullage.lsp.protocol import Outcome, RestoreArgument, SessionArgument
 from ullage.lsp.state import UllageServer
+
+RESTORE_BUTTON = "Restore"
 
 
 async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome:
@@ -35,9 +37,6 @@ async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome
         session=session_ref(loaded),
         uri=uri_of(written.path),
     )
-
-
-BUTTON = "Restore"
 
 
 async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
@@ -68,7 +67,7 @@ async def _restore(ls: UllageServer, loaded: Loaded, saved: Found, into: Target)
     if not await confirm(
         ls,
         _question(plan),
-        BUTTON,
+        RESTORE_BUTTON,
         f"checkpoint restore {saved.checkpoint_id} --into {into}",
         loaded.path,
     ):

@@ -1,4 +1,4 @@
-"""Code lenses: how full a transcript is, what a compaction did, what a file costs."""
+"""Code lenses and inlay hints: how full a transcript is, what an entry or a file costs."""
 
 import asyncio
 from collections.abc import Iterator
@@ -35,6 +35,8 @@ HEAD = (
 )
 AS_TEXT = (("as text", "text"),)
 INTO_SESSIONS = (("into this session…", "session"), ("into a new one…", "new"))
+MAX_HINTS = 500
+"""Editors ask for what is visible; of one that asks for more, the last lines count (chosen)."""
 
 
 async def transcript_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> list[CodeLens]:
@@ -156,22 +158,6 @@ def _lens(command: Command, line: int = 0) -> CodeLens:
     return CodeLens(range=line_range(line), command=command)
 
 
-answer_lenses = answer_by_kind(
-    {
-        "transcript": transcript_lenses,
-        "checkpoint": checkpoint_lenses,
-        "instructions": of_text(instruction_lenses, []),
-        "memory": of_text(memory_lenses, []),
-        "preview": preview_lenses,
-    },
-    [],
-)
-
-
-MAX_HINTS = 500
-"""Editors ask for what is visible; of one that asks for more, the last lines count (chosen)."""
-
-
 def transcript_hints(
     outlined: OutlinedSession, params: types.InlayHintParams
 ) -> list[types.InlayHint]:
@@ -201,6 +187,16 @@ def section_hints(file: SmallFile, params: types.InlayHintParams) -> list[types.
     return hints
 
 
+answer_lenses = answer_by_kind(
+    {
+        "transcript": transcript_lenses,
+        "checkpoint": checkpoint_lenses,
+        "instructions": of_text(instruction_lenses, []),
+        "memory": of_text(memory_lenses, []),
+        "preview": preview_lenses,
+    },
+    [],
+)
 answer_hints = answer_by_kind(
     {
         "transcript": of_outline(transcript_hints, []),

@@ -1,4 +1,4 @@
-"""Document symbols: the turns of a transcript with the calls below, and its compactions."""
+"""Document symbols and folds of a transcript: its turns, their calls, its compactions."""
 
 from collections.abc import Mapping
 
@@ -14,6 +14,8 @@ from ullage.lsp.documents.by_kind import answer_by_kind, of_outline
 MAX_SYMBOLS = 1_000
 """Writing so many takes the loop 15 ms (measured); the newest count, and every compaction."""
 _DETAILS: Mapping[Presence, str] = {"replaced": "compacted away", "left": "left"}
+MAX_FOLDS = 5_000
+"""VS Code shows no more (`editor.foldingMaximumRegions`); the newest turns count."""
 
 
 def transcript_symbols(
@@ -76,13 +78,6 @@ def _range(first: OutlineRow, last: OutlineRow) -> types.Range:
     )
 
 
-answer_symbols = answer_by_kind({"transcript": of_outline(transcript_symbols, [])}, [])
-
-
-MAX_FOLDS = 5_000
-"""VS Code shows no more (`editor.foldingMaximumRegions`); the newest turns count."""
-
-
 def transcript_folds(
     outlined: OutlinedSession, _: types.FoldingRangeParams
 ) -> list[types.FoldingRange]:
@@ -110,4 +105,5 @@ def _regions(compactions: list[OutlineRow]) -> list[types.FoldingRange]:
     ]
 
 
+answer_symbols = answer_by_kind({"transcript": of_outline(transcript_symbols, [])}, [])
 answer_folding = answer_by_kind({"transcript": of_outline(transcript_folds, [])}, [])

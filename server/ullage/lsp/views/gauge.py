@@ -1,4 +1,4 @@
-"""The gauge: published at once, and again when what fills the window was worked out."""
+"""The gauge, published at once and again with what fills the window; its history as a plot."""
 
 import asyncio
 from collections.abc import Mapping
@@ -37,6 +37,7 @@ PAUSE_S = 1.0
 MAX_SHARES = 6
 """In the hover; smaller ones are in the view of the window."""
 NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
+MARK_NAMES: Final = {"compaction": "Compaction", "prune": "Prune"}
 
 
 async def run_status(ls: UllageServer, argument: SessionArgument) -> StatusResult:
@@ -206,9 +207,6 @@ def _automatic(loaded: Loaded, *, is_on: bool, is_restricted: bool) -> str:
     if is_restricted:
         return "off in Restricted Mode"
     return "on, asks first" if loaded.policy.notifies_before_auto else "on"
-
-
-MARK_NAMES: Final = {"compaction": "Compaction", "prune": "Prune"}
 
 
 async def run_history(

@@ -1,4 +1,4 @@
-"""What fills the window of a session: its shares, their largest entries, advice, what is free."""
+"""What fills the window of a session, with advice; and what of it can be pruned."""
 
 import asyncio
 from collections import Counter
@@ -23,6 +23,8 @@ from ullage.lsp.state import UllageServer
 
 ENTRIES_A_CATEGORY = 10
 """Of the largest, shown below their category: smaller ones free nothing to speak of (chosen)."""
+LABEL_CHARS = 80
+"""A line of a list in an editor (chosen)."""
 
 
 class _EntryFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,10 +160,6 @@ def _free(n_free: int, window: int) -> protocol.WindowRow:
         label=f"{title}, {abs(n_free):,} of {window:,} tokens",
         nTokens=max(0, n_free),
     )
-
-
-LABEL_CHARS = 80
-"""A line of a list in an editor (chosen)."""
 
 
 async def run_prunable(

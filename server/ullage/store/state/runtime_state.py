@@ -12,6 +12,11 @@ from ullage.store.state.auto_state import AUTO_FILE
 from ullage.store.state.flush_state import carry_written
 from ullage.store.state.pins import PINS_FILE
 
+COMPACTION_MARK = "compacted"
+"""An empty file, there from a compaction until the state was given back to the agent."""
+CARRIED = (PINS_FILE, AUTO_FILE)
+"""What the user chose for a session, and what is known of its automatic runs."""
+
 
 class RuntimeState(msgspec.Struct, frozen=True, kw_only=True):
     """The content of `held.json`."""
@@ -48,29 +53,22 @@ def write_runtime_state(session_key: str, state: RuntimeState, places: Places) -
     replace_state(RUNTIME_FILE.path(session_key, places), stored, state)
 
 
-FILE_NAME = "compacted"
-
-
 def mark_compaction(session_key: str, places: Places) -> None:
     """Leave the mark; once more changes nothing.
 
     Raises:
         StateUnwritable: the state folder does not take it.
     """
-    replace_file(session_folder("state", session_key, places) / FILE_NAME, b"")
+    replace_file(session_folder("state", session_key, places) / COMPACTION_MARK, b"")
 
 
 def take_mark(session_key: str, places: Places) -> bool:
     """Remove the mark and say whether it was there; of two at once, one gets it."""
     try:
-        (session_folder("state", session_key, places) / FILE_NAME).unlink()
+        (session_folder("state", session_key, places) / COMPACTION_MARK).unlink()
     except OSError:
         return False
     return True
-
-
-CARRIED = (PINS_FILE, AUTO_FILE)
-"""What the user chose for a session, and what is known of its automatic runs."""
 
 
 def carry_state(old_key: str, new_key: str, places: Places) -> None:
