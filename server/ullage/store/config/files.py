@@ -27,7 +27,7 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
     Of OpenClaw's own, one is read: the current one, or that of its former names.
     """
     chosen = places.env.get("OPENCLAW_STATE_DIR")
-    folder = Path(chosen) if chosen else places.home / ".openclaw"
+    folder = Path(chosen).expanduser() if chosen else places.home / ".openclaw"
     openclaw = (
         folder / "openclaw.json",
         folder / "clawdbot.json",
