@@ -1,6 +1,7 @@
 """Receipts: what was done to a session can be read back, whatever became of some of the files."""
 
 import os
+import re
 import time
 
 import msgspec
@@ -46,6 +47,16 @@ def test_original_lines_come_back_byte_for_byte(lines: list[tuple[bytes, bytes]]
     changes = tuple(LineChange(offset=at, old=old, new=new) for at, (old, new) in enumerate(lines))
     one = receipt(msgspec.structs.replace(occasion(), session_key=key), originals=changes)
     assert decode(encode(one)) == one
+
+
+def test_a_receipt_on_disk_keeps_the_names_of_its_fields() -> None:
+    data = encode(receipt(occasion(), originals=(LineChange(offset=1, old=b"a", new=b"\xff"),)))
+    assert b" ".join(re.findall(rb'"(\w+)":', data)) == (
+        b"version id state kind layer at sessionKey tokensBefore tokensAfter replacedIds"
+        b" replacedBytes replacedSha256 undoes change path before device inode sizeBytes mtimeNs"
+        b" headSha256 appendedSha256 originals offset old new backup newPath newSha256"
+    )
+    assert b'"new": "/w=="' in data
 
 
 def test_a_name_that_is_no_text_is_written_as_its_escape() -> None:

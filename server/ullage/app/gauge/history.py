@@ -14,7 +14,7 @@ from ullage.core.gauge.history import (
     UsagePoint,
     UsageSpan,
     WindowHistory,
-    compaction_mark,
+    mark_change,
     read_usage_span,
     thin_out,
 )
@@ -178,7 +178,7 @@ def window_history(loaded: Loaded, past: PastContexts) -> WindowHistory:
     seen: set[str] = set()
     for end in past.ended.values():
         _add_stretch(end.before, points, marks)
-        marks.append(compaction_mark(end.compaction, len(points)))
+        marks.append(mark_change(end.compaction, len(points)))
         seen |= _entry_ids(end.before)
     _add_stretch(read_usage_span(loaded.context, seen), points, marks)
     points += _present_point(loaded, points)

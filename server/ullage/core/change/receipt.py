@@ -7,6 +7,7 @@ import msgspec
 from ullage.core.change.edit import LineChange
 
 ReceiptKind: TypeAlias = Literal["compaction", "prune", "undo", "import", "restore"]
+ChangeKind: TypeAlias = Literal["append", "rewrite", "new session"]
 ReceiptState: TypeAlias = Literal["planned", "done", "undone"]
 """A change that stays `planned` was never made."""
 
@@ -46,16 +47,16 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """Four digits or more; later changes of a session have greater ones."""
     state: ReceiptState
     occasion: ChangeReason
-    change: Literal["append", "rewrite", "new session"]
+    change: ChangeKind
     path: str
     """The transcript."""
     before: FileBefore
-    appended_sha256: str
+    appended_sha256: str = ""
     """Of what went to its end; empty where nothing did."""
-    originals: tuple[LineChange, ...]
+    originals: tuple[LineChange, ...] = ()
     """The lines of a rewrite as they were, and what took their places."""
-    backup: str | None
+    backup: str | None = None
     """Name of the old file, which lies beside the transcript."""
-    new_path: str | None
+    new_path: str | None = None
     """The file of a new session."""
-    new_sha256: str | None
+    new_sha256: str | None = None

@@ -63,7 +63,7 @@ def read_usage_span(context: Context, seen: AbstractSet[str]) -> UsageSpan:
     if before and before[-1].n_tokens == pruned.n_tokens_after:
         # Claude Code's copy lets the last answer report what the pruned context has.
         before.pop()
-    return UsageSpan(points=(*before, *since), prune=prune_mark(pruned, len(before)))
+    return UsageSpan(points=(*before, *since), prune=mark_change(pruned, len(before)))
 
 
 def _usage_points(items: Iterable[ContextItem]) -> list[UsagePoint]:
@@ -88,27 +88,16 @@ def _usage_points(items: Iterable[ContextItem]) -> list[UsagePoint]:
     return points
 
 
-def prune_mark(pruned: PruneRecord, n_point: int) -> HistoryMark:
+def mark_change(change: Compaction | PruneRecord, n_point: int) -> HistoryMark:
+    compaction = change if isinstance(change, Compaction) else None
     return HistoryMark(
-        kind="prune",
+        kind="compaction" if compaction else "prune",
         n_point=n_point,
-        at_ms=pruned.at_ms,
-        layer=None,
-        trigger=None,
-        n_tokens_before=pruned.n_tokens_before,
-        n_tokens_after=pruned.n_tokens_after,
-    )
-
-
-def compaction_mark(compaction: Compaction, n_point: int) -> HistoryMark:
-    return HistoryMark(
-        kind="compaction",
-        n_point=n_point,
-        at_ms=compaction.at_ms,
-        layer=compaction.layer,
-        trigger=compaction.trigger,
-        n_tokens_before=compaction.n_tokens_before,
-        n_tokens_after=compaction.n_tokens_after,
+        at_ms=change.at_ms,
+        layer=compaction and compaction.layer,
+        trigger=compaction and compaction.trigger,
+        n_tokens_before=change.n_tokens_before,
+        n_tokens_after=change.n_tokens_after,
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import assert_never
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from ullage.core.change.edit import Append, FileChange, NewSession, Rewrite
 from ullage.core.change.receipt import ChangeReason, FileBefore, Receipt
@@ -142,37 +143,25 @@ def _plan_receipt(
 ) -> Receipt:
     with reader.open_to_read(path) as file:
         head = file.read(HEAD_BYTES)
+    before = msgspec.convert({**asdict(seen), "head_sha256": _digest(head)}, FileBefore)
     planned = Receipt(
         receipt_id="",
         state="planned",
         occasion=occasion,
         change="append",
         path=os.fspath(path),
-        before=FileBefore(
-            device=seen.device,
-            inode=seen.inode,
-            size_bytes=seen.size_bytes,
-            mtime_ns=seen.mtime_ns,
-            head_sha256=_digest(head),
-        ),
-        appended_sha256="",
-        originals=(),
-        backup=None,
-        new_path=None,
-        new_sha256=None,
+        before=before,
     )
     match change:
         case Append():
-            return msgspec.structs.replace(planned, appended_sha256=_digest(change.data))
+            return replace(planned, appended_sha256=_digest(change.data))
         case Rewrite():
-            return msgspec.structs.replace(
-                planned,
-                change="rewrite",
-                appended_sha256=_digest(change.appended) if change.appended else "",
-                originals=change.changes,
+            appended = _digest(change.appended) if change.appended else ""
+            return replace(
+                planned, change="rewrite", appended_sha256=appended, originals=change.changes
             )
         case NewSession():
-            return msgspec.structs.replace(
+            return replace(
                 planned,
                 change="new session",
                 new_path=os.fspath(_new_session_path(path, change)),

@@ -4,11 +4,13 @@ import re
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from ullage.core.change.edit import LineChange
-from ullage.core.change.receipt import ChangeReason, FileBefore, Receipt, ReceiptKind, ReceiptState
+from ullage.core.change.receipt import ChangeKind, Receipt, ReceiptKind, ReceiptState
 from ullage.errors import AlreadyChanged, StateUnwritable
 from ullage.store.files import atomic
 from ullage.store.files.places import Places, session_folder
@@ -45,33 +47,27 @@ class _BeforeShape(msgspec.Struct, rename="camel"):
     head_sha256: str
 
 
-class _LineShape(msgspec.Struct):
-    """A line that was changed; its bytes in base64, as they need not be text."""
-
-    offset: int
-    old: bytes
-    new: bytes
-
-
 class _ReceiptShape(msgspec.Struct, rename="camel"):
+    """A receipt and its occasion side by side; the bytes of lines are in base64."""
+
     version: int
-    id: str
+    receipt_id: str = msgspec.field(name="id")
     state: ReceiptState
     kind: ReceiptKind
     layer: str | None
     at: str
     session_key: str
-    tokens_before: int | None
-    tokens_after: int | None
+    n_tokens_before: int | None = msgspec.field(name="tokensBefore")
+    n_tokens_after: int | None = msgspec.field(name="tokensAfter")
     replaced_ids: tuple[str, ...]
     replaced_bytes: int
     replaced_sha256: str
     undoes: str | None
-    change: str
+    change: ChangeKind
     path: str
     before: _BeforeShape
     appended_sha256: str
-    originals: tuple[_LineShape, ...]
+    originals: tuple[LineChange, ...]
     backup: str | None
     new_path: str | None
     new_sha256: str | None
@@ -151,7 +147,7 @@ def add_receipt(receipt: Receipt, places: Places) -> Receipt:
     number = max(_numbers(folder), default=0)
     while True:
         number += 1
-        numbered = msgspec.structs.replace(receipt, receipt_id=f"{number:04}")
+        numbered = replace(receipt, receipt_id=f"{number:04}")
         path = folder / f"{numbered.receipt_id}.json"
         try:
             atomic.create_state_file(path, encode(numbered))
@@ -184,7 +180,7 @@ def _mark(path: Path, state: ReceiptState, backup: str | None) -> None:
         return
     except OSError as error:
         raise atomic.unwritable(path, error) from None
-    changed = msgspec.structs.replace(receipt, state=state, backup=backup or receipt.backup)
+    changed = replace(receipt, state=state, backup=backup or receipt.backup)
     if changed != receipt:
         atomic.replace_file(path, encode(changed))
 
@@ -244,37 +240,15 @@ def _delete_old(folder: Path) -> None:
 
 
 def encode(receipt: Receipt) -> bytes:
-    occasion, before = receipt.occasion, receipt.before
-    shape = _ReceiptShape(
-        version=VERSION,
-        id=receipt.receipt_id,
-        state=receipt.state,
-        kind=occasion.kind,
-        layer=occasion.layer,
-        at=occasion.at,
+    occasion = receipt.occasion
+    fields = SimpleNamespace(version=VERSION, **asdict(receipt), **asdict(occasion))
+    shape = replace(
+        msgspec.convert(fields, _ReceiptShape, from_attributes=True),
         session_key=_text(occasion.session_key),
-        tokens_before=occasion.n_tokens_before,
-        tokens_after=occasion.n_tokens_after,
-        replaced_ids=tuple(_text(one) for one in occasion.replaced_ids),
-        replaced_bytes=occasion.replaced_bytes,
-        replaced_sha256=occasion.replaced_sha256,
-        undoes=occasion.undoes,
-        change=receipt.change,
+        replaced_ids=tuple(map(_text, occasion.replaced_ids)),
         path=_text(receipt.path),
-        before=_BeforeShape(
-            device=before.device,
-            inode=before.inode,
-            size_bytes=before.size_bytes,
-            mtime_ns=before.mtime_ns,
-            head_sha256=before.head_sha256,
-        ),
-        appended_sha256=receipt.appended_sha256,
-        originals=tuple(
-            _LineShape(offset=one.offset, old=one.old, new=one.new) for one in receipt.originals
-        ),
         backup=None if receipt.backup is None else _text(receipt.backup),
         new_path=None if receipt.new_path is None else _text(receipt.new_path),
-        new_sha256=receipt.new_sha256,
     )
     return msgspec.json.format(msgspec.json.encode(shape), indent=1) + b"\n"
 
@@ -289,43 +263,8 @@ def decode(data: bytes) -> Receipt:
     if msgspec.json.decode(data, type=_Versioned).version > VERSION:
         raise NewerVersion
     shape = msgspec.json.decode(data, type=_ReceiptShape)
-    match shape.change:
-        case "append" | "rewrite" | "new session" as change:
-            pass
-        case other:
-            raise ValueError(f"no such change: {other}")
-    return Receipt(
-        receipt_id=shape.id,
-        state=shape.state,
-        occasion=ChangeReason(
-            kind=shape.kind,
-            layer=shape.layer,
-            at=shape.at,
-            session_key=shape.session_key,
-            n_tokens_before=shape.tokens_before,
-            n_tokens_after=shape.tokens_after,
-            replaced_ids=shape.replaced_ids,
-            replaced_bytes=shape.replaced_bytes,
-            replaced_sha256=shape.replaced_sha256,
-            undoes=shape.undoes,
-        ),
-        change=change,
-        path=shape.path,
-        before=FileBefore(
-            device=shape.before.device,
-            inode=shape.before.inode,
-            size_bytes=shape.before.size_bytes,
-            mtime_ns=shape.before.mtime_ns,
-            head_sha256=shape.before.head_sha256,
-        ),
-        appended_sha256=shape.appended_sha256,
-        originals=tuple(
-            LineChange(offset=one.offset, old=one.old, new=one.new) for one in shape.originals
-        ),
-        backup=shape.backup,
-        new_path=shape.new_path,
-        new_sha256=shape.new_sha256,
-    )
+    fields = SimpleNamespace(occasion=shape, **asdict(shape))
+    return msgspec.convert(fields, Receipt, from_attributes=True)
 
 
 def _text(value: str) -> str:

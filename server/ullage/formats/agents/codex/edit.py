@@ -6,6 +6,7 @@ into one (docs/design/agents.md, "Writing to a session").
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 from uuid import UUID, uuid5
 
 import msgspec
@@ -25,7 +26,7 @@ from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Pro
 from ullage.errors import Refused
 from ullage.formats import json_line
 from ullage.formats.agent_info import Editor
-from ullage.formats.agents.codex.history import History, read_history
+from ullage.formats.agents.codex.history import read_history
 from ullage.formats.agents.codex.messages import make_user_message, prune_message, to_message
 from ullage.formats.agents.codex.records import payload_of, read_entry, read_stub, to_entry
 from ullage.formats.notes import (
@@ -39,6 +40,8 @@ from ullage.formats.reading import index_again
 
 _NAMESPACE = UUID("d6a3c0f2-6a51-5d0b-8c3e-0f1b7a9e4c55")
 """Of the ids of threads that Ullage begins; drawn once."""
+_Edit: TypeAlias = CompactionEdit | PruneEdit | RestoreEdit | UndoEdit
+_Replacements: TypeAlias = Mapping[str, Sequence[Replacement]]
 _FIGURES = (
     "input_tokens cached_input_tokens cache_write_input_tokens output_tokens"
     " reasoning_output_tokens total_tokens".split()
@@ -66,11 +69,8 @@ def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession
             "the last compaction of this session is encrypted, and no summary of ours could hold"
             " what it says: compact in Codex with /compact"
         )
-    copier = _Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
-    copier.add_header()
-    settings = _last_settings(lines)
-    if settings is not None:
-        copier.add_line(settings, {})
+    copier = _Copier(lines, context, edit)
+    copier.add_last_settings()
     message = PREFACE + edit.summary
     own = edit.details | {
         "tokensBefore": edit.n_tokens_before,
@@ -89,11 +89,8 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     Codex takes the last size that was told for that of its context, and would compact the copy
     at once.
     """
-    replacements = group_by_entry(edit.replacements)
-    copier = _Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
-    copier.add_header()
-    for offset in _live_offsets(lines, _live_history(lines, context)):
-        copier.add_line(offset, replacements)
+    copier = _Copier(lines, context, edit)
+    copier.add_live_lines(group_by_entry(edit.replacements))
     note: JsonObject = {"id": edit.entry_id, **prune_figures(context, edit)}
     note |= {FROM_SESSION: context.header.session_id}
     count = _token_count(_last_info(lines), edit.n_tokens_after, context.window_tokens)
@@ -116,30 +113,23 @@ def _undo_compaction(
     before = LinesBefore(lines, _end_before(LinesBefore(lines, ref.offset), compaction))
     refs = tuple(passed for passed in context.compactions if passed.offset < ref.offset)
     earlier = msgspec.structs.replace(context, compactions=refs)
-    copier = _Copier(before, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
-    copier.add_header()
-    for offset in _live_offsets(before, _live_history(before, earlier)):
-        copier.add_line(offset, {})
+    copier = _Copier(before, earlier, edit)
+    copier.add_live_lines({})
     return copier.new_session()
 
 
 def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
     """Copy the live lines with the text behind them."""
-    copier = _Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
-    copier.add_header()
-    for offset in _live_offsets(lines, _live_history(lines, context)):
-        copier.add_line(offset, {})
+    copier = _Copier(lines, context, edit)
+    copier.add_live_lines({})
     _add_text(copier, edit)
     return copier.new_session()
 
 
 def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
     """Begin a thread of the same folder, with the model of this one, by the text alone."""
-    copier = _Copier(lines, context, entry_id=edit.entry_id, timestamp=edit.timestamp)
-    copier.add_header()
-    settings = _last_settings(lines)
-    if settings is not None:
-        copier.add_line(settings, {})
+    copier = _Copier(lines, context, edit)
+    copier.add_last_settings()
     _add_text(copier, edit)
     return copier.new_session()
 
@@ -147,25 +137,45 @@ def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
 class _Copier:
     """Lines of the new thread, renumbered where Codex numbers them."""
 
-    def __init__(self, lines: Lines, context: Context, *, entry_id: str, timestamp: str) -> None:
+    def __init__(self, lines: Lines, context: Context, edit: _Edit) -> None:
+        """Begin with a copy of the first line, which names the thread."""
         self._source = lines
+        self._context = context
         self._old_id = context.header.session_id
-        self._timestamp = timestamp
-        self._is_numbered = False
+        self._timestamp = edit.timestamp
         self._lines: list[bytes] = []
-        names = (self._old_id, entry_id, timestamp)
+        names = (self._old_id, edit.entry_id, edit.timestamp)
         self.session_id = str(uuid5(_NAMESPACE, "\n".join(names)))
-
-    def add_header(self) -> None:
-        """Copy the first line, which names the thread."""
-        raw = next(line.raw for line in self._source.forward() if line.raw.strip())
+        raw = next(line.raw for line in lines.forward() if line.raw.strip())
         for key in ("id", "session_id"):
             raw = json_line.with_value(raw, ("payload", key), self.session_id)
         raw = json_line.with_value(raw, ("timestamp",), self._timestamp)
         self._is_numbered = b'"ordinal"' in raw
         self._add(json_line.with_value(raw, ("payload", "timestamp"), self._timestamp))
 
-    def add_line(self, offset: int, replacements: Mapping[str, Sequence[Replacement]]) -> None:
+    def add_live_lines(self, replacements: _Replacements) -> None:
+        """Copy what is needed: settings and figures from above the boundary, then all.
+
+        Turns that were taken back stay, with what took them back.
+        """
+        history = read_history(self._source, index_again(self._source, self._context))
+        for entry in history.above:
+            self._add_line(entry.offset, replacements)
+        start = 0 if history.boundary is None else history.boundary.offset
+        for line in self._source.forward(start):
+            stub = read_stub(line)
+            if stub is not None and not isinstance(stub, Problem) and stub.type != "session_meta":
+                self._add_line(line.offset, replacements)
+
+    def add_last_settings(self) -> None:
+        """Copy the last turn's settings, from which Codex takes the model."""
+        for line in self._source.backward():
+            stub = read_stub(line)
+            if stub is not None and not isinstance(stub, Problem) and stub.type == "turn_context":
+                self._add_line(line.offset, {})
+                return
+
+    def _add_line(self, offset: int, replacements: _Replacements) -> None:
         """Copy a line; what a placeholder does not stand in stays as it is to the byte."""
         line = next(self._source.forward(offset))
         native = json_line.decode_object(line)
@@ -206,33 +216,6 @@ class _Copier:
         if self._is_numbered:
             raw = json_line.with_value(raw, ("ordinal",), len(self._lines))
         self._lines.append(raw if raw.endswith(b"\n") else raw + b"\n")
-
-
-def _live_history(lines: Lines, context: Context) -> History:
-    return read_history(lines, index_again(lines, context))
-
-
-def _live_offsets(lines: Lines, history: History) -> list[int]:
-    """List the lines that a copy needs: settings and figures from above the boundary, then all.
-
-    Turns that were taken back stay, with what took them back.
-    """
-    offsets = [entry.offset for entry in history.above]
-    start = 0 if history.boundary is None else history.boundary.offset
-    for line in lines.forward(start):
-        stub = read_stub(line)
-        if stub is not None and not isinstance(stub, Problem) and stub.type != "session_meta":
-            offsets.append(line.offset)
-    return offsets
-
-
-def _last_settings(lines: Lines) -> int | None:
-    """Find the last turn's settings, from which Codex takes the model."""
-    for line in lines.backward():
-        stub = read_stub(line)
-        if stub is not None and not isinstance(stub, Problem) and stub.type == "turn_context":
-            return line.offset
-    return None
 
 
 def _last_info(lines: Lines) -> JsonObject:
