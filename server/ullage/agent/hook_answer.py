@@ -96,16 +96,7 @@ def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
     """Capture what a tool did; the first one after a compaction gives Copilot its state back."""
     from ullage.core.checkpoint.captured import ToolEvent
 
-    _capture(
-        hook,
-        ToolEvent(
-            call_id=event.call_id,
-            name=event.name,
-            arguments=event.arguments,
-            is_error=event.is_error,
-            error=event.error,
-        ),
-    )
+    _capture(hook, msgspec.convert(event, ToolEvent, from_attributes=True))
     if hook.is_read_only or hook.origin.has_transcript:
         return b""
     from ullage.store.state.runtime_state import take_mark

@@ -197,11 +197,7 @@ def with_field(
         line = Line(0, changed.encode("utf-8", "surrogateescape"))
         if json_line.decode_object(line) == wanted:
             return line.raw, wanted
-    return line_of(wanted), wanted
-
-
-def line_of(native: JsonObject) -> bytes:
-    return json_line.compact_json(native).encode() + b"\n"
+    return json_line.write_line(wanted), wanted
 
 
 def _changed(native: JsonObject, keys: tuple[str, ...], value: str | None) -> JsonObject:

@@ -123,6 +123,10 @@ def compact_json(value: object) -> str:
         return json.dumps(value, separators=(",", ":"), default=str)
 
 
+def write_line(native: JsonObject) -> bytes:
+    return compact_json(native).encode() + b"\n"
+
+
 def canonical_json(value: object) -> bytes:
     """Write a value as JSON whose keys are sorted: the same for the same content."""
     try:

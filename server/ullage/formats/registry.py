@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from ullage.core.transcript.entries import Agent, Header, JsonObject, Lines, MessageFormat
+from ullage.core.transcript.entries import Agent, Header, Lines, MessageFormat
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
 from ullage.formats.agents.codex.agent import CODEX
@@ -59,18 +59,13 @@ def repairable_sessions() -> str:
 
 def guess(lines: Lines) -> tuple[AgentInfo, Header] | None:
     """Tell by its records what a transcript is whose beginning is damaged."""
-    natives = [decode_object(line) for line in islice(lines.forward(), MAX_GUESS_LINES)]
+    decoded = [decode_object(line) for line in islice(lines.forward(), MAX_GUESS_LINES)]
+    natives = [native for native in decoded if not isinstance(native, str)]
 
     def n_records(info: AgentInfo) -> int:
-        is_record = _is_none if info.doctor is None else info.doctor.is_record
-        return sum(not isinstance(native, str) and is_record(native) for native in natives)
+        return sum(map(info.doctor.is_record, natives)) if info.doctor is not None else 0
 
     likeliest = max(AGENTS, key=n_records)
     if not n_records(likeliest):
         return None
     return likeliest, Header(agent=likeliest.agent, session_id="", version=3, cwd=None)
-
-
-def _is_none(native: JsonObject) -> bool:
-    del native
-    return False

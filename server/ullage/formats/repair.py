@@ -15,8 +15,8 @@ from ullage.core.transcript.doctor import PairFault, pair_faults
 from ullage.core.transcript.entries import Header, JsonObject, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX, Node, reconnect_nodes
 from ullage.formats.agent_info import AgentInfo
-from ullage.formats.doctor import LinePiece, RecordRules, line_of, read_pieces, with_field
-from ullage.formats.json_line import text_of
+from ullage.formats.doctor import LinePiece, RecordRules, read_pieces, with_field
+from ullage.formats.json_line import text_of, write_line
 
 MAX_ROUNDS = 8
 """One round mends all pairs; a record that goes with a pair may leave another open (chosen)."""
@@ -259,11 +259,11 @@ class _Tree:
 
 
 def _replace(record: _Record, native: JsonObject) -> None:
-    record.native, record.raw, record.is_changed = native, line_of(native), True
+    record.native, record.raw, record.is_changed = native, write_line(native), True
 
 
 def _made(native: JsonObject) -> _Record:
-    piece = LinePiece(line=0, offset=0, raw=line_of(native), native=native)
+    piece = LinePiece(line=0, offset=0, raw=write_line(native), native=native)
     record = _Record(piece)
     record.is_added = True
     return record

@@ -142,10 +142,8 @@ def _mask_message(message: entries.Message, values: tuple[str, ...]) -> entries.
 
 def _mask_block(block: entries.Block, values: tuple[str, ...]) -> entries.Block:
     match block:
-        case entries.Text():
-            return entries.Text(text=mask(block.text, values))
-        case entries.Thinking():
-            return entries.Thinking(text=mask(block.text, values))
+        case entries.Text() | entries.Thinking():
+            return msgspec.structs.replace(block, text=mask(block.text, values))
         case entries.Image():
             return block
         case entries.ToolCall():

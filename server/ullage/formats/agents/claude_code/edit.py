@@ -33,7 +33,7 @@ from ullage.formats.agents.claude_code.conversation import (
     sent_entries,
 )
 from ullage.formats.agents.claude_code.messages import native_of, prune_message, tells_usage
-from ullage.formats.json_line import compact_json, objects_of, text_of, with_value
+from ullage.formats.json_line import objects_of, text_of, with_value, write_line
 from ullage.formats.notes import FROM_SESSION, OWN_KEY, own_note, refuse_undo_of_first
 from ullage.formats.reading import index_again
 
@@ -122,7 +122,7 @@ class Copier:
         self._parent_id = uuid
 
     def add_note(self, record: JsonObject) -> None:
-        self._lines.append(compact_json(record | {"sessionId": self.session_id}).encode() + b"\n")
+        self._lines.append(write_line(record | {"sessionId": self.session_id}))
 
     def start_chain(self) -> None:
         """Let the next record have no parent."""

@@ -14,13 +14,12 @@ from ullage.core.transcript.context import Compaction, Context, ContextItem, Ske
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain, chain_in_order
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
-from ullage.formats.agents.openclaw import entries
+from ullage.formats.agents.openclaw import entries, projection
 from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.entries import FLAT, is_note, notes_of
 from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.agents.openclaw.path import names_model, read_path
-from ullage.formats.agents.openclaw.projection import item_of, model_named_by, model_of, project
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, iso_ms, ms_of, object_of, text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
@@ -69,11 +68,11 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
     leaf = path.after[-1] if path.after else path.boundary
     context = Context(
         header=header,
-        items=project(path, header.dialect),
+        items=projection.project(path, header.dialect),
         boundary=boundary,
         compactions=chain_in_order(refs) if is_linear else chain(by_id, last_id),
         leaf_id=None if leaf is None else leaf.entry_id,
-        model=model_of(path),
+        model=projection.model_of(path),
         n_entries=path.n_entries,
         size_bytes=lines.size_bytes,
         problems=path.problems,
@@ -141,8 +140,8 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
             return None
         leaf_id = entry.entry_id
         if names_model(entry):
-            model = model_named_by(entry)
-        item = item_of(entry) if entry.kind in PLAIN_KINDS else None
+            model = projection.model_named_by(entry)
+        item = projection.item_of(entry) if entry.kind in PLAIN_KINDS else None
         if item is not None:
             items.append(item)
     context = msgspec.structs.replace(
@@ -159,7 +158,7 @@ def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
     return Sketch(
         entry_id=entry.entry_id,
         parent_id=entry.parent_id,
-        item=item_of(entry) if entry.kind in PLAIN_KINDS else None,
+        item=projection.item_of(entry) if entry.kind in PLAIN_KINDS else None,
         is_compaction=entry.kind == "compaction",
         at_ms=ms_of(entry.native),
     )
@@ -193,16 +192,6 @@ def _is_record(native: JsonObject) -> bool:
 
 def _is_header(native: JsonObject) -> bool:
     return native.get("type") == "session" and text_of(native, "id") is not None
-
-
-def _make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject:
-    return {
-        "type": "session",
-        "version": 3,
-        "id": session_id,
-        "timestamp": timestamp,
-        "cwd": cwd,
-    }
 
 
 def _session_id_field(native: JsonObject) -> tuple[str, ...]:
@@ -283,7 +272,7 @@ RECORDS = RecordRules(
     kept_field="firstKeptEntryId",
     is_record=_is_record,
     is_header=_is_header,
-    make_header=_make_header,
+    make_header=projection.make_header,
     session_id_field=_session_id_field,
     find_fault=_find_fault,
     node=_node,

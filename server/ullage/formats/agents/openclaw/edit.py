@@ -38,12 +38,11 @@ from ullage.formats.agents.openclaw.entries import (
     note_key,
     read_entry,
     undo_data,
-    write_line,
 )
 from ullage.formats.agents.openclaw.messages import prune_message
 from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
 from ullage.formats.agents.openclaw.projection import NewHeader, file_name, session_of
-from ullage.formats.json_line import decode_object, object_of, text_of, with_value
+from ullage.formats.json_line import decode_object, object_of, text_of, with_value, write_line
 from ullage.formats.notes import prune_figures
 
 CHECKPOINT_MESSAGE = "ullage.checkpoint"

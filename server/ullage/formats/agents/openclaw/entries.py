@@ -14,7 +14,7 @@ from ullage.core.change.edit import PruneEdit, UndoEdit
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats import json_line
-from ullage.formats.json_line import compact_json, iso_ms, ms_of, object_of, text_of
+from ullage.formats.json_line import int_of, iso_ms, ms_of, object_of, text_of
 from ullage.formats.notes import to_prune_record
 from ullage.formats.reading import make_entry, read_stub_fields
 
@@ -124,19 +124,17 @@ def read_entry(line: Line, version: int = 3) -> Entry | Problem | None:
     native = json_line.read_object(line)
     if not isinstance(native, dict):
         return native
-    kind = json_line.text_of(native, "type") or ""
+    kind = text_of(native, "type") or ""
     if kind == "session" or _is_meta(native):
         return None
     if version in DIALECT_VERSIONS:
         native = _in_pi_shape(native)
     if version < 3 and kind == "message":
-        message = json_line.object_of(native, "message")
+        message = object_of(native, "message")
         if message is not None and message.get("role") == "hookMessage":
             native = native | {"message": message | {"role": "custom"}}
-    parent_id = json_line.text_of(native, "parentId") or None
-    return make_entry(
-        line, native, entry_id=json_line.text_of(native, "id"), kind=kind, parent_id=parent_id
-    )
+    parent_id = text_of(native, "parentId") or None
+    return make_entry(line, native, entry_id=text_of(native, "id"), kind=kind, parent_id=parent_id)
 
 
 def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
@@ -157,7 +155,7 @@ def linear_entries(lines: Lines) -> Iterator[Entry | Problem]:
         if entry is None:
             continue
         native = entry.native
-        kept_index = json_line.int_of(native, "firstKeptEntryIndex")
+        kept_index = int_of(native, "firstKeptEntryIndex")
         if entry.kind == "compaction" and kept_index is not None and 0 <= kept_index < len(ids):
             native = native | {"firstKeptEntryId": ids[kept_index]}
         entry_id = f"{len(ids) - 1:08x}"
@@ -180,13 +178,13 @@ def read_flush_epoch(lines: Lines, header: Header) -> int | None:
             continue
         native = json_line.decode_object(line)
         if not isinstance(native, str) and _is_meta(native):
-            return json_line.int_of(native, _FLUSH_COUNT) or None
+            return int_of(native, _FLUSH_COUNT) or None
     return None
 
 
 def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
     """Give a compaction's summary as the specification of its format sends it."""
-    summary = json_line.text_of(boundary, "summary") or ""
+    summary = text_of(boundary, "summary") or ""
     if dialect == EVENTS:
         content = f"[Previous Context Summary]\n{summary}"
         return {"role": "user", "content": content, "timestamp": boundary.get("timestamp")}
@@ -197,19 +195,19 @@ def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
 
 def in_ms(timestamp: object) -> object:
     """Give a time of an event in milliseconds; anything else is left as it is."""
-    n_seconds = json_line.int_of({"timestamp": timestamp}, "timestamp")
+    n_seconds = int_of({"timestamp": timestamp}, "timestamp")
     return timestamp if n_seconds is None or n_seconds > _LAST_SECOND else n_seconds * 1000
 
 
 def _header_of(native: JsonObject) -> Header | None:
-    session_id = json_line.text_of(native, "id")
+    session_id = text_of(native, "id")
     if native.get("type") != "session" or session_id is None:
         return _events_header(native)
     return Header(
         agent="openclaw",
         session_id=session_id,
-        version=json_line.int_of(native, "version") or 1,
-        cwd=json_line.text_of(native, "cwd"),
+        version=int_of(native, "version") or 1,
+        cwd=text_of(native, "cwd"),
     )
 
 
@@ -219,14 +217,8 @@ def _events_header(native: JsonObject) -> Header | None:
     The session's id is empty: only the file's name knows it.
     """
     is_message = native.get("type") == "message" and _is_flat(native)
-    is_compaction = (
-        native.get("type") == "compaction" and json_line.text_of(native, "summary") is not None
-    )
-    if (
-        not (is_message or is_compaction)
-        or json_line.text_of(native, "id") is None
-        or "parentId" in native
-    ):
+    is_compaction = native.get("type") == "compaction" and text_of(native, "summary") is not None
+    if not (is_message or is_compaction) or text_of(native, "id") is None or "parentId" in native:
         return None
     return Header(agent="openclaw", session_id="", version=EVENTS_VERSION, cwd=None, dialect=EVENTS)
 
@@ -234,7 +226,7 @@ def _events_header(native: JsonObject) -> Header | None:
 def _is_flat(native: JsonObject) -> bool:
     """Whether a message's own fields stand beside the entry's."""
     return (
-        json_line.text_of(native, "type") in _MESSAGE_KINDS
+        text_of(native, "type") in _MESSAGE_KINDS
         and "message" not in native
         and "customType" not in native
         and ("role" in native or "content" in native)
@@ -255,12 +247,12 @@ def _in_pi_shape(native: JsonObject) -> JsonObject:
         details = {key: native[key] for key in EVENT_DETAILS if key in native}
         native = native | renamed | {"timestamp": in_ms(native.get("timestamp"))}
         if details:
-            native = native | {"details": (json_line.object_of(native, "details") or {}) | details}
+            native = native | {"details": (object_of(native, "details") or {}) | details}
     return native
 
 
 def _is_meta(native: JsonObject) -> bool:
-    return native.get("type") == "meta" and json_line.text_of(native, "id") is None
+    return native.get("type") == "meta" and text_of(native, "id") is None
 
 
 def new_note(
@@ -331,10 +323,6 @@ def events_time(context: Context, timestamp: str) -> int:
     times = (item.native.get("timestamp") for item in reversed(context.items))
     last = next((time for time in times if isinstance(time, int | float)), None)
     return n_ms if last is None or in_ms(last) == last else n_ms // 1000
-
-
-def write_line(entry: JsonObject) -> bytes:
-    return compact_json(entry).encode() + b"\n"
 
 
 def _to_prune_record(entry: Entry) -> PruneRecord:

@@ -18,7 +18,7 @@ from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.formats.agents.openclaw.entries import notes_of, read_entry, summary_message
 from ullage.formats.agents.openclaw.messages import to_message
 from ullage.formats.agents.openclaw.path import ActivePath, names_model, read_path
-from ullage.formats.json_line import compact_json, ms_of, object_of, text_of
+from ullage.formats.json_line import ms_of, object_of, text_of, write_line
 from ullage.formats.reading import make_item
 
 VERSION = 3
@@ -192,7 +192,7 @@ def session_of(entries: Sequence[JsonObject], header: NewHeader) -> bytes:
     lines = [_header_line(header)]
     parent_id: str | None = None
     for native in entries:
-        lines.append(_line(native | {"parentId": parent_id}))
+        lines.append(write_line(native | {"parentId": parent_id}))
         parent_id = text_of(native, "id")
     return b"".join(lines)
 
@@ -298,18 +298,18 @@ def _slim(entry: Entry) -> JsonObject:
     return {} if message is None else {"message": {**message, "details": None}}
 
 
-def _header_line(header: NewHeader) -> bytes:
-    native: JsonObject = {
+def make_header(session_id: str, cwd: str, timestamp: str) -> JsonObject:
+    return {
         "type": "session",
         "version": VERSION,
-        "id": header.session_id,
-        "timestamp": header.timestamp,
-        "cwd": header.cwd,
+        "id": session_id,
+        "timestamp": timestamp,
+        "cwd": cwd,
     }
+
+
+def _header_line(header: NewHeader) -> bytes:
+    native = make_header(header.session_id, header.cwd, header.timestamp)
     if header.parent_path is not None:
         native["parentSession"] = header.parent_path
-    return _line(native)
-
-
-def _line(native: JsonObject) -> bytes:
-    return compact_json(native).encode() + b"\n"
+    return write_line(native)

@@ -267,32 +267,29 @@ def _without_output(state: entries.JsonObject) -> entries.JsonObject:
 def read_header(lines: entries.Lines) -> entries.Header | None:
     """Recognize a session by its first line, which holds the session's row."""
     session = _session_of(lines)
-    session_id = None if session is None else json_line.text_of(session, "id")
+    session_id = None if session is None else text_of(session, "id")
     if session is None or session_id is None:
         return None
     return entries.Header(
         agent="opencode",
         session_id=session_id,
         version=0,
-        cwd=json_line.text_of(session, "directory"),
-        parent_session_id=json_line.text_of(session, "parent_id"),
+        cwd=text_of(session, "directory"),
+        parent_session_id=text_of(session, "parent_id"),
     )
 
 
 def read_revert(lines: entries.Lines) -> Revert | None:
     session = _session_of(lines) or {}
-    text = json_line.text_of(session, "revert")
-    revert = (
-        json_line.object_of(session, "revert")
-        if text is None
-        else json_line.as_object(
-            json_line.decode_object(entries.Line(0, text.encode("utf-8", "replace")))
-        )
-    )
-    message_id = None if revert is None else json_line.text_of(revert, "messageID")
-    if revert is None or message_id is None:
+    text = text_of(session, "revert")
+    native = session.get("revert")
+    if text is not None:
+        native = json_line.decode_object(entries.Line(0, text.encode("utf-8", "replace")))
+    revert = json_line.as_object(native) or {}
+    message_id = text_of(revert, "messageID")
+    if message_id is None:
         return None
-    return Revert(message_id=message_id, part_id=json_line.text_of(revert, "partID"))
+    return Revert(message_id=message_id, part_id=text_of(revert, "partID"))
 
 
 def read_entry(line: entries.Line) -> entries.Entry | entries.Problem | None:
@@ -300,16 +297,16 @@ def read_entry(line: entries.Line) -> entries.Entry | entries.Problem | None:
     native = json_line.read_object(line)
     if not isinstance(native, dict):
         return native
-    info = json_line.object_of(native, "info")
+    info = object_of(native, "info")
     if info is None:
-        is_session = json_line.object_of(native, "session") is not None
+        is_session = object_of(native, "session") is not None
         return None if is_session else entries.Problem(offset=line.offset, message=NOT_A_MESSAGE)
     return make_entry(
         line,
         native,
-        entry_id=json_line.text_of(info, "id"),
-        kind=json_line.text_of(info, "role") or "",
-        parent_id=json_line.text_of(info, "parentID"),
+        entry_id=text_of(info, "id"),
+        kind=text_of(info, "role") or "",
+        parent_id=text_of(info, "parentID"),
     )
 
 
@@ -318,7 +315,7 @@ def without_reverted(entry: entries.Entry, revert: Revert | None) -> entries.Ent
     if revert is None or entry.entry_id < revert.message_id:
         return entry
     parts = parts_of(entry)
-    ids = [json_line.text_of(part, "id") for part in parts]
+    ids = [text_of(part, "id") for part in parts]
     if entry.entry_id > revert.message_id or revert.part_id is None:
         return None
     n_kept = ids.index(revert.part_id) if revert.part_id in ids else len(parts)
@@ -326,15 +323,15 @@ def without_reverted(entry: entries.Entry, revert: Revert | None) -> entries.Ent
 
 
 def info_of(entry: entries.Entry) -> entries.JsonObject:
-    return json_line.object_of(entry.native, "info") or {}
+    return object_of(entry.native, "info") or {}
 
 
 def parts_of(entry: entries.Entry) -> tuple[entries.JsonObject, ...]:
-    return json_line.objects_of(entry.native, "parts")
+    return objects_of(entry.native, "parts")
 
 
 def created_ms(entry: entries.Entry) -> int | None:
-    return json_line.int_of(json_line.object_of(info_of(entry), "time") or {}, "created")
+    return int_of(object_of(info_of(entry), "time") or {}, "created")
 
 
 def compaction_part(entry: entries.Entry) -> entries.JsonObject | None:
@@ -357,9 +354,5 @@ def is_summary(entry: entries.Entry) -> bool:
 
 def _session_of(lines: entries.Lines) -> entries.JsonObject | None:
     first = next(lines.forward(), None)
-    native = None if first is None else json_line.decode_object(first)
-    return (
-        None
-        if native is None or isinstance(native, str)
-        else json_line.object_of(native, "session")
-    )
+    native = "" if first is None else json_line.decode_object(first)
+    return None if isinstance(native, str) else object_of(native, "session")
