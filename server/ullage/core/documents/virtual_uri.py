@@ -41,8 +41,9 @@ def write_virtual_uri(document: VirtualUri) -> str:
     Values are encoded twice: editors (VS Code) decode a query whole and encode it again, after
     which `&` in a path could not be told from the one between two values.
     """
-    values = {field: _value(document, field) for field in FIELDS}
-    query = "&".join(f"{field}={quote(value, safe='')}" for field, value in values.items() if value)
+    values = cast("dict[str, str | None]", msgspec.structs.asdict(document))
+    pairs = ((field, values[field]) for field in FIELDS)
+    query = "&".join(f"{field}={quote(value, safe='')}" for field, value in pairs if value)
     path = f"{SCHEME}:/{quote(document.name)}"
     return f"{path}?{quote(query, safe='')}" if query else path
 
@@ -67,25 +68,5 @@ def parse_virtual_uri(uri: str) -> VirtualUri | None:
         field, _, value = pair.partition("=")
         if field in FIELDS:
             given[field] = unquote(value)
-    return VirtualUri(
-        name=name,
-        session=given.get("session") or None,
-        entry=given.get("entry") or None,
-        checkpoint=given.get("checkpoint") or None,
-        old=given.get("old") or None,
-        new=given.get("new") or None,
-    )
-
-
-def _value(document: VirtualUri, field: Field) -> str | None:
-    match field:
-        case "session":
-            return document.session
-        case "entry":
-            return document.entry
-        case "checkpoint":
-            return document.checkpoint
-        case "old":
-            return document.old
-        case "new":
-            return document.new
+    named = {field: value for field, value in given.items() if value}
+    return msgspec.convert({"name": name, **named}, VirtualUri)

@@ -5,15 +5,15 @@ extractive summary is always there instead.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary
+from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary, write_sections
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.model_input import Excerpt, fit_text
 from ullage.core.text.identifiers import find_identifiers
-from ullage.core.text.prose import split_sentences
+from ullage.core.text.prose import collapse_spaces, split_sentences
 from ullage.core.transcript.tokens import Count
 
 MAX_RATIO = 0.5
@@ -126,7 +126,7 @@ def _list_talk_faults(text: str, material: Evidence) -> Iterator[str]:
     begin = text[:_REFUSAL_CHARS].lower().replace("’", "'")
     if f"## {SECTIONS[0]}" not in text and _REFUSAL.search(begin):
         yield "the model refused or asked back"
-    if _collapse_spaces(text) == _collapse_spaces(material.last_reply):
+    if collapse_spaces(text) == collapse_spaces(material.last_reply):
         yield "it repeats the agent's last reply"
     if material.nonce in text:
         yield "it copies what it was shown"
@@ -161,10 +161,10 @@ def write_in_sections(text: str) -> str:
     """Bring a summary into our sections, from which later compactions read it back."""
     own = _read_own_points(text)
     if own is not None:
-        return _write_sections(own)
+        return write_sections(own)
     # A paragraph is taken sentence by sentence, as lines of other summaries are cut short.
     sentences = (part for line in text.split("\n") for part in _sentences(line))
-    return _write_sections(read_previous_summary("\n".join(sentences)).lines)
+    return write_sections(read_previous_summary("\n".join(sentences)).lines)
 
 
 def _sentences(line: str) -> Iterable[str]:
@@ -174,18 +174,11 @@ def _sentences(line: str) -> Iterable[str]:
 def merge_sections(texts: Sequence[str]) -> str:
     """Put summaries in our sections together, point by point, none twice."""
     read = [read_previous_summary(text).lines for text in texts]
-    return _write_sections(
+    return write_sections(
         {
             name: tuple(dict.fromkeys(line for lines in read for line in lines[name]))
             for name in SECTIONS
         }
-    )
-
-
-def _write_sections(lines: Mapping[str, Sequence[str]]) -> str:
-    return "\n".join(
-        f"## {name}\n" + ("\n".join(f"- {line}" for line in lines[name]) or NONE) + "\n"
-        for name in SECTIONS
     )
 
 
@@ -205,7 +198,3 @@ def _read_own_points(text: str) -> dict[str, Sequence[str]] | None:
     if len(points) < _MIN_OWN_HEADINGS:
         return None
     return {name: points.get(name, ()) for name in SECTIONS}
-
-
-def _collapse_spaces(text: str) -> str:
-    return " ".join(text.split())

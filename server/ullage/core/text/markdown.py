@@ -55,7 +55,7 @@ def _parts(text: str) -> Iterator[Part]:
         if current is not None and current.kind == "code":
             current.end = end
             if _ends_fence(line, current.fence):
-                yield _finish(current)
+                yield msgspec.convert(current, Part, from_attributes=True)
                 current = None
             continue
         fence = _FENCE.match(line)
@@ -63,7 +63,7 @@ def _parts(text: str) -> Iterator[Part]:
         is_break = fence is not None or heading is not None or not line.strip()
         item = _ITEM.match(line)
         if current is not None and (is_break or item):
-            yield _finish(current)
+            yield msgspec.convert(current, Part, from_attributes=True)
             current = None
         if fence is not None:
             current = _OpenPart(
@@ -78,22 +78,12 @@ def _parts(text: str) -> Iterator[Part]:
                 kind="text", start=start, end=end, indent=_indent(line), is_item=item is not None
             )
     if current is not None:
-        yield _finish(current)
+        yield msgspec.convert(current, Part, from_attributes=True)
 
 
 def _ends_fence(line: str, fence: str) -> bool:
     bare = line.strip()
     return len(bare) >= len(fence) and set(bare) == {fence[0]}
-
-
-def _finish(part: _OpenPart) -> Part:
-    return Part(
-        kind=part.kind,
-        start=part.start,
-        end=part.end,
-        indent=part.indent,
-        is_item=part.is_item,
-    )
 
 
 def _indent(line: str) -> int:

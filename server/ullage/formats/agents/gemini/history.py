@@ -13,7 +13,7 @@ import msgspec
 
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category, ContextItem
-from ullage.core.transcript.lineage import CompactionRef, Index
+from ullage.core.transcript.lineage import CompactionRef, Index, chain_in_order
 from ullage.formats.agents.gemini import messages
 from ullage.formats.agents.gemini.records import (
     Stub,
@@ -149,16 +149,13 @@ class _UpwardReader:
                 self._last_model = stub.model
             is_settled = self._is_model_known or self._n_above >= MAX_LINES_ABOVE
             self._walk.is_complete = self._has_base and is_settled
-        refs = list(self._known.compactions)
-        for ref in sorted(self._refs.values(), key=lambda ref: ref.offset):
-            previous_id = refs[-1].entry_id if refs else None
-            refs.append(msgspec.structs.replace(ref, previous_id=previous_id))
+        refs = chain_in_order((*self._known.compactions, *self._refs.values()))
         base = _find_snapshot(self._base)
         ref = next((r for r in refs if base is not None and r.entry_id == base.message_id), None)
         return History(
             records=tuple(_replay(reversed(self._live))),
             snapshot=None if ref is None else read_snapshot(self._lines, ref) or base,
-            refs=tuple(refs),
+            refs=refs,
             last_model=self._last_model,
             n_entries=self._known.n_entries + self._walk.n_entries,
             problems=tuple(self._walk.problems),
