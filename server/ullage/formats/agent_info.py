@@ -47,11 +47,14 @@ class Home(msgspec.Struct, frozen=True, kw_only=True):
     """The folders in it that are meant, below which all sessions are."""
 
     def paths(self, env: Env, home: Path) -> tuple[Path, ...]:
-        chosen = env.get(self.variable)
-        if not chosen and self.default is None:
+        if self.default is None and not env.get(self.variable):
             return ()
-        root = Path(chosen).expanduser() if chosen else home / (self.default or "")
-        return tuple(root / name for name in self.folders)
+        return tuple(self.root(env, home) / name for name in self.folders)
+
+    def root(self, env: Env, home: Path) -> Path:
+        """Give the agent's own folder; the user's home where it has none by default."""
+        chosen = env.get(self.variable)
+        return Path(chosen).expanduser() if chosen else home / (self.default or "")
 
 
 def first_paths(homes: Sequence[Home], env: Env, home: Path) -> tuple[Path, ...]:

@@ -10,6 +10,10 @@ import msgspec
 
 from ullage.core.install.hook_settings import HOOKS, OPTIONS, Hook
 from ullage.errors import Unreadable
+from ullage.formats.agent_info import Home
+from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
+from ullage.formats.agents.codex.agent import CODEX
+from ullage.formats.agents.openclaw.agent import OPENCLAW, STATE_HOME
 from ullage.store.files.places import Places
 
 COMMAND_FILE = "command.json"
@@ -26,10 +30,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    variable: str
-    """Of the environment; names its folder where that lies elsewhere."""
-    home: str
-    """Its folder, below the user's home. It is made at the first start."""
+    home: Home
+    """Its folder. It is made at the first start."""
     settings: str | None = None
     """In that folder; None where there are none that we change."""
     settings_variable: str = ""
@@ -77,8 +79,7 @@ class LocalTarget(msgspec.Struct, frozen=True, kw_only=True):
 def find_target(name: str, places: Places) -> LocalTarget:
     """Find where a target is on this machine, or would be."""
     target = next(target for target in TARGETS if target.name == name)
-    chosen = places.env.get(target.variable)
-    folder = Path(chosen).expanduser().absolute() if chosen else places.home / target.home
+    folder = target.home.root(places.env, places.home).absolute()
     settings = None if target.settings is None else folder / target.settings
     chosen = places.env.get(target.settings_variable)
     program = None
@@ -160,8 +161,7 @@ TARGETS = (
     Target(
         name="claude-code",
         label="Claude Code",
-        variable="CLAUDE_CONFIG_DIR",
-        home=".claude",
+        home=CLAUDE_CODE.homes[0],
         settings="settings.json",
         hooks=(*HOOKS, Hook(event="PostToolUseFailure", timeout_s=10)),
         takes_bash=True,
@@ -171,8 +171,7 @@ TARGETS = (
     Target(
         name="codex",
         label="Codex",
-        variable="CODEX_HOME",
-        home=".codex",
+        home=CODEX.homes[0],
         settings="hooks.json",
         # Codex 0.169 does not read a `hooks.json` that has any other (run).
         root_keys=("description", "hooks"),
@@ -184,8 +183,7 @@ TARGETS = (
     Target(
         name="pi",
         label="pi",
-        variable="PI_CODING_AGENT_DIR",
-        home=".pi/agent",
+        home=OPENCLAW.homes[-1],
         program="extensions/ullage",
         packaged=("pi", "shared"),
         next_step="pi loads it at its next start, and after /reload.",
@@ -193,8 +191,7 @@ TARGETS = (
     Target(
         name="openclaw",
         label="OpenClaw",
-        variable="OPENCLAW_STATE_DIR",
-        home=".openclaw",
+        home=STATE_HOME,
         settings="openclaw.json",
         settings_variable="OPENCLAW_CONFIG_PATH",
         reads_json5=True,

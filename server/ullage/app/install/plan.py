@@ -73,7 +73,7 @@ def plan_install(name: str, places: Places) -> InstallPlan:
     if not agent.is_here:
         raise AgentNotFound(
             f"{agent.label} was not found: there is no {agent.folder}. Start it once, or name its"
-            f" folder in {agent.target.variable}"
+            f" folder in {agent.target.home.variable}"
         )
     where = agent_files.receipt_path(agent.name, agent.folder, places)
     receipt = agent_files.read_receipt(where)

@@ -170,10 +170,7 @@ def mark(
     Raises:
         StateUnwritable: the disk does not take it; the receipt is as it was.
     """
-    _mark(receipts_folder(session_key, places) / f"{receipt_id}.json", state, backup)
-
-
-def _mark(path: Path, state: ReceiptState, backup: str | None) -> None:
+    path = receipts_folder(session_key, places) / f"{receipt_id}.json"
     try:
         receipt = decode(path.read_bytes())
     except (FileNotFoundError, NewerVersion, ValueError):
@@ -198,10 +195,9 @@ def mark_done(
     Raises:
         StateUnwritable: the disk does not take it; doing it again is safe.
     """
-    folder = receipts_folder(session_key, places)
-    _mark(folder / f"{receipt_id}.json", "done", backup)
+    mark(session_key, receipt_id, "done", places, backup=backup)
     if undoes is not None:
-        _mark(folder / f"{undoes}.json", "undone", None)
+        mark(session_key, undoes, "undone", places)
 
 
 def remove_receipt(receipt: Receipt, places: Places) -> None:

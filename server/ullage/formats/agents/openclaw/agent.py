@@ -33,7 +33,7 @@ _HOMES = (
     Home(variable=_SESSION_DIR, default=None, folders=("",)),
     Home(variable="PI_CODING_AGENT_DIR", default=".pi/agent", folders=("sessions",)),
 )
-_OPENCLAW = Home(variable="OPENCLAW_STATE_DIR", default=".openclaw", folders=("agents",))
+STATE_HOME = Home(variable="OPENCLAW_STATE_DIR", default=".openclaw", folders=("agents",))
 LOADER = InstructionLoader(
     reader="OpenClaw",
     choices=(
@@ -179,7 +179,7 @@ def folder_name(cwd: str) -> str:
 
 def _database_patterns(env: Env, home: Path) -> tuple[tuple[Path, str], ...]:
     """Give the folder below which OpenClaw (2026.8 and later) has a database for each agent."""
-    return tuple((path, "*/agent/openclaw-agent.sqlite") for path in _OPENCLAW.paths(env, home))
+    return tuple((path, "*/agent/openclaw-agent.sqlite") for path in STATE_HOME.paths(env, home))
 
 
 def _is_record(native: JsonObject) -> bool:
