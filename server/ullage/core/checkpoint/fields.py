@@ -16,6 +16,8 @@ Comparison: TypeAlias = Literal["text", "items", "names"]
 """As one text; as a list whose items may change; as a list where another name is another item."""
 Order: TypeAlias = Literal["first best", "last best", "newest first"]
 """Which item of a list is worth the most; of the third the last one, which is shown first."""
+SteeringOrder: TypeAlias = Literal["as it is", "newest first", "strongest first"]
+"""Of the last one, the strongest rules, and the newest of those that are alike."""
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -40,7 +42,7 @@ class InSteering(msgspec.Struct, frozen=True):
 
     section: int
     heading: str
-    is_newest_first: bool = False
+    order: SteeringOrder = "as it is"
     max_chars: int = 500
     """Of each item (chosen)."""
 
@@ -91,7 +93,7 @@ FIELDS = (
     Field("thread.summary", "Thread", "text", InText(4, "Thread: ", 75), _SEEN),
     Field("decisions", "Decisions", "items",
           InText(3, "Decisions made:", 110),
-          InSteering(2, "Rules and decisions:", is_newest_first=True)),
+          InSteering(2, "Rules and decisions:", "strongest first")),
     Field("open_items", "Open items", "items",
           InText(6, "Open items:", 95), InSteering(3, "Open items:")),
     Field("pins", "Pins", "names",
@@ -99,7 +101,7 @@ FIELDS = (
           is_optional=True),
     Field("resources.files_modified", "Files modified", "names",
           InText(7, "Files modified:", 70, "newest first"),
-          InSteering(5, "Files modified:", is_newest_first=True)),
+          InSteering(5, "Files modified:", "newest first")),
     Field("resources.files_read", "Files read", "names",
           InText(8, "Files read:", 25, "newest first"), _MINOR),
     Field("resources.tools_used", "Tools used", "names", _MINOR, _MINOR),
@@ -107,10 +109,10 @@ FIELDS = (
           InText(5, "Key exchanges:", 60, "last best"), _SEEN),
     Field("learnings", "Learnings", "items",
           InText(10, "Learnings (consider storing to long-term memory):", 58, "last best"),
-          InSteering(7, "What was learned:", is_newest_first=True)),
+          InSteering(7, "What was learned:", "newest first")),
     Field("dead_ends", "Dead ends", "items",
           InText(9, "Dead ends:", 58, "last best"),
-          InSteering(6, "What was tried and does not work:", is_newest_first=True),
+          InSteering(6, "What was tried and does not work:", "newest first"),
           is_optional=True),
     Field("trust_anchors", "Trust anchors", "items", _EMPTY, _EMPTY, is_optional=True),
 )

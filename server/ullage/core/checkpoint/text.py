@@ -96,9 +96,9 @@ def write_steering(checkpoint: Checkpoint, *, max_chars: int) -> str:
     text = ""
     for field, place in _IN_STEERING:
         items = [item for item in read_field(checkpoint, field.path) if item]
-        if place.is_newest_first:
+        if place.order != "as it is":
             items.reverse()
-        if field.path == "decisions":
+        if place.order == "strongest first":
             items.sort(key=lambda what: -rule_strength(read_wording(what)))
         limit = len(text) + (max_chars - len(_STEERING_HEAD) - len(text)) * _MAX_STEERING_SHARE
         begin = f"\n\n{place.heading}"
@@ -117,14 +117,16 @@ def write_state(state: WorkingState) -> str:
     """
     resources, topic = state.resources, state.thread.topic
     parts = [f"Working on: {_short(topic)}"] if topic else []
-    for heading, points in (
-        ("Decisions made:", [decision.what for decision in state.decisions.made]),
-        ("Open items:", state.open_items.steps),
-        ("Files modified:", resources.files_modified),
-        ("Files read:", resources.files_read),
-    ):
+    points_of = {
+        "decisions": [decision.what for decision in state.decisions.made],
+        "open_items": state.open_items.steps,
+        "resources.files_modified": resources.files_modified,
+        "resources.files_read": resources.files_read,
+    }
+    for field, place in _IN_TEXT:
+        points = points_of.get(field.path, ())
         lines = [f"- {_short(point)}" for point in points[-_MAX_STATE_POINTS:]]
-        parts += ["\n".join([heading, *lines])] if lines else []
+        parts += ["\n".join([place.heading, *lines])] if lines else []
     return "\n\n".join([RESTORE_OPENING, *parts]) if parts else ""
 
 
