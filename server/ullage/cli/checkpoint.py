@@ -15,6 +15,8 @@ DEFAULT_COLUMNS = 80
 _COLORS = {"+": "green", "-": "red", "": None}
 if TYPE_CHECKING:
     from ullage.app.change.restore import RestorePlan
+    from ullage.app.checkpoint.find import Found
+    from ullage.app.sessions.session import Session
     from ullage.core.config.settings import Config
 
 
@@ -35,9 +37,7 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
     from ullage.app.change.checkpoint_report import report_written, written_text
     from ullage.app.checkpoint.write import write_checkpoint
 
-    places = current_places()
-    config = options.current_config(window, places)
-    loaded = load(find_session(session, places), config, places)
+    loaded, config, places = options.load_session(session, window)
     written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     tell_problem(written.problem)
     answer(written_text(written), report_written(written), as_json)
@@ -63,19 +63,16 @@ def list_command(session: str | None, as_json: bool) -> None:
 @options.json_option
 def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json: bool) -> None:
     """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
-    from ullage.app.change.checkpoint_report import report_found, report_text
+    from ullage.app.change.checkpoint_report import report_found
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.checkpoint.resume import restore_text
-    from ullage.app.sessions.secrets import secrets_for
 
     places = current_places()
     opened = find_session(session, places)
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if as_text:
-        settings = options.current_config(None, places).checkpoint
-        text = restore_text(entry.checkpoint, settings, secrets_for(opened.header, places))
-        answer(text, report_text(entry, text), as_json)
+        config = options.current_config(None, places)
+        _answer_text(entry, opened, config, places, as_json=as_json)
     elif as_json:
         print_json(report_found(entry))
     else:
@@ -116,7 +113,7 @@ def n_columns() -> int:
     return min(MAX_COLUMNS, max(MIN_COLUMNS, n_columns))
 
 
-@click.command()
+@checkpoint.command()
 @options.checkpoint_argument("checkpoint_id", metavar="[ID]")
 @options.session_option
 @click.option(
@@ -126,10 +123,7 @@ def n_columns() -> int:
     show_default=True,
     help="Print the text for an agent, put it at the end of the session, or begin a new one.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@options.window_option
-@options.json_option
+@options.change_options
 def restore(
     checkpoint_id: str | None,
     session: str | None,
@@ -144,10 +138,7 @@ def restore(
     As text it is printed, to be piped or pasted. Sessions of Claude Code and Codex go on in a
     new session file; `ullage undo` takes that and what was put into a session back.
     """
-    from ullage.app.change.checkpoint_report import report_text
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.checkpoint.resume import restore_text
-    from ullage.app.sessions.secrets import secrets_for
     from ullage.cli.previews import run_with_replans
 
     places = current_places()
@@ -156,9 +147,7 @@ def restore(
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if into == "text":
-        secrets = secrets_for(opened.header, places)
-        text = restore_text(entry.checkpoint, config.checkpoint, secrets)
-        answer(text, report_text(entry, text), as_json)
+        _answer_text(entry, opened, config, places, as_json=as_json)
         return
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
 
@@ -180,6 +169,18 @@ def restore(
     run_with_replans(run)
 
 
+def _answer_text(
+    entry: "Found", session: "Session", config: "Config", places: Places, *, as_json: bool
+) -> None:
+    from ullage.app.change.checkpoint_report import report_text
+    from ullage.app.checkpoint.resume import restore_text
+    from ullage.app.sessions.secrets import secrets_for
+
+    secrets = secrets_for(session.header, places)
+    text = restore_text(entry.checkpoint, config.checkpoint, secrets)
+    answer(text, report_text(entry, text), as_json)
+
+
 def _restore(
     plan: "RestorePlan", config: "Config", places: Places, problem: str | None, *, as_json: bool
 ) -> None:
@@ -199,6 +200,3 @@ def _restore(
 def tell_problem(problem: str | None) -> None:
     if problem is not None:
         click.echo(safe(f"Note: {problem}"), err=True)
-
-
-checkpoint.add_command(restore)

@@ -1,13 +1,12 @@
 """`ullage compact` and `ullage autocompact`: compact a session, now or by itself."""
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from ullage.app.sessions.find import find_session
-from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.load import Loaded
 from ullage.cli import options
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
@@ -16,9 +15,7 @@ from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
 from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
-    from ullage.app.summary.write import ModelUse
     from ullage.core.change.compaction import NoCompaction
-    from ullage.summary.request import Progress
 
 
 class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,8 +26,8 @@ class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
     layer: Layer
     is_auto: bool
     is_edited: bool
-    is_dry_run: bool
-    is_confirmed: bool
+    dry_run: bool
+    yes: bool
     window: int | None
     as_json: bool
 
@@ -48,68 +45,35 @@ class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
 )
 @click.option("--auto", "is_auto", is_flag=True, help="Do only what is due by the thresholds.")
 @click.option("--edit", "is_edited", is_flag=True, help="Edit the summary before it is used.")
-@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@options.window_option
-@options.json_option
+@options.change_options
 @click.pass_context
-def compact(
-    context: click.Context,
-    session: str | None,
-    focus: str | None,
-    layer: Layer,
-    is_auto: bool,
-    is_edited: bool,
-    dry_run: bool,
-    yes: bool,
-    window: int | None,
-    as_json: bool,
-) -> None:
+def compact(context: click.Context, **_: object) -> None:
     """Replace the older part of a session's context by a summary.
 
     pi's sessions grow by one entry; those of Claude Code and Codex go on in a new session file.
     Nothing is deleted, and `ullage undo` takes it back.
     """
-    if is_auto and (is_edited or focus is not None):
+    choices = msgspec.convert(context.params, CompactOptions)
+    tells_of_summary = choices.is_edited or choices.focus is not None
+    if choices.is_auto and tells_of_summary:
         raise click.UsageError("--auto decides by itself: leave --edit and --focus out")
-    if layer == "prune" and (is_edited or focus is not None):
+    if choices.layer == "prune" and tells_of_summary:
         raise click.UsageError("a prune has no summary: leave --edit and --focus out")
-    options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
-    if layer == "prune" and not is_auto:
+    options.refuse_unasked(as_json=choices.as_json, is_answered=choices.yes or choices.dry_run)
+    if choices.layer == "prune" and not choices.is_auto:
         context.invoke(
             prune,
-            session=session,
-            items=(),
-            is_everything=False,
-            is_rescue=False,
-            dry_run=dry_run,
-            yes=yes,
-            window=window,
-            as_json=as_json,
+            session=choices.session,
+            dry_run=choices.dry_run,
+            yes=choices.yes,
+            window=choices.window,
+            as_json=choices.as_json,
         )
         return
-    choices = CompactOptions(
-        session=session,
-        focus=focus,
-        layer=layer,
-        is_auto=is_auto,
-        is_edited=is_edited,
-        is_dry_run=dry_run,
-        is_confirmed=yes,
-        window=window,
-        as_json=as_json,
-    )
     from ullage.cli.previews import run_with_replans
 
-    places = current_places()
-    run_with_replans(lambda: _run_once(choices, places))
-
-
-def _run_once(choices: CompactOptions, places: Places) -> None:
-    config = options.current_config(choices.window, places)
-    loaded = load(find_session(choices.session, places), config, places)
     run = _run_due if choices.is_auto else _run_asked
-    run(choices, loaded, config, places)
+    run_with_replans(lambda: run(choices, *options.load_session(choices.session, choices.window)))
 
 
 def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: Places) -> None:
@@ -119,7 +83,7 @@ def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: 
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
 
-    model = _model_use(loaded, config, places)
+    model = options.configured_model(loaded, config, places)
     request = Request(layer=choices.layer, focus=choices.focus)
     plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, NoCompaction):
@@ -136,8 +100,8 @@ def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: 
     carry_out(
         preview_of(plan),
         lambda: compact(plan, config, places),
-        is_dry_run=choices.is_dry_run,
-        asks=not choices.is_confirmed,
+        is_dry_run=choices.dry_run,
+        asks=not choices.yes,
         as_json=choices.as_json,
     )
 
@@ -158,19 +122,19 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
     from ullage.core.change.compaction import NoCompaction
     from ullage.core.change.decision import Ask
 
-    model = _model_use(loaded, config, places)
+    model = options.configured_model(loaded, config, places)
     due = asyncio.run(plan_auto(loaded, config, places, model))
     plan = due.plan
     if plan is None:
-        if not choices.is_dry_run:
+        if not choices.dry_run:
             remember_idle(due, loaded, places)
         _answer_nothing(NoCompaction(reason=due.action.reason), choices)
         return
     outcome = carry_out(
         preview_of(plan),
         lambda: make_auto(plan, config, places),
-        is_dry_run=choices.is_dry_run,
-        asks=isinstance(due.action, Ask) and not choices.is_confirmed,
+        is_dry_run=choices.dry_run,
+        asks=isinstance(due.action, Ask) and not choices.yes,
         as_json=choices.as_json,
     )
     if outcome == "declined":
@@ -181,19 +145,6 @@ def _answer_nothing(unneeded: "NoCompaction", choices: CompactOptions) -> None:
     from ullage.app.change.compact_report import report_unneeded
 
     answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)
-
-
-def _model_use(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
-    """Give the configured model; on a terminal it tells how far it is."""
-    from ullage.app.summary.write import model_use
-
-    report = _show if sys.stderr.isatty() else None
-    return model_use(config.model, loaded, places, report=report)
-
-
-def _show(progress: "Progress") -> None:
-    what = {"part": "Summarizing", "merge": "Merging", "memory": "Writing memory"}[progress.stage]
-    click.echo(f"{what}: call {progress.n_done + 1} of {progress.n_total}", err=True)
 
 
 @click.command()

@@ -6,8 +6,8 @@ import click
 
 from ullage.app.gauge.status_text import report_context, report_status, status_text
 from ullage.app.sessions.find import find_session
-from ullage.app.sessions.load import load, read
-from ullage.cli.options import current_config, json_option, session_option, window_option
+from ullage.app.sessions.load import read
+from ullage.cli.options import json_option, load_session, session_option, window_option
 from ullage.cli.output import answer, print_json, safe
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
@@ -25,8 +25,7 @@ def context() -> None:
 @json_option
 def status(session: str | None, window: int | None, as_json: bool) -> None:
     """Show how full the context is, and what comes next."""
-    places = current_places()
-    loaded = load(find_session(session, places), current_config(window, places), places)
+    loaded, _, _ = load_session(session, window)
     answer(status_text(loaded), report_status(loaded), as_json)
 
 
@@ -56,8 +55,7 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
     from ullage.app.gauge.inspect import inspect as look_into
     from ullage.app.gauge.inspect import inspection_text, report_inspection
 
-    places = current_places()
-    loaded = load(find_session(session, places), current_config(window, places), places)
+    loaded, _, _ = load_session(session, window)
     inspection = look_into(loaded, top)
     answer(inspection_text(inspection), report_inspection(inspection), as_json)
 
@@ -99,7 +97,7 @@ def block_text(block: Block) -> str:
             return f"[{'error' if block.is_error else 'result'} {block.name}] {inner}"
 
 
-@click.command()
+@context.command()
 @session_option
 @click.option(
     "--at", metavar="ENTRY", help="Id of the last entry to take along; the newest one if absent."
@@ -111,7 +109,6 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
 
     The session itself stays as it is. A call comes along with its results.
     """
-    from ullage.app.sessions.find import find_session
     from ullage.app.transfer import branch as use_case
 
     places = current_places()
@@ -122,7 +119,7 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
     answer(use_case.branch_text(report), report, as_json)
 
 
-@click.command(name="export")
+@context.command(name="export")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @session_option
 @click.option("--no-redact", is_flag=True, help="Mask nothing: secrets, names and images stay in.")
@@ -136,12 +133,9 @@ def export_command(
     Secrets, the home folder and the user's name are masked, images left out. That is a best
     effort: read the list of what was masked before you hand the file on.
     """
-    from ullage.app.sessions.find import find_session
-    from ullage.app.sessions.load import load
     from ullage.app.transfer import bundle
 
-    places = current_places()
-    loaded = load(find_session(session, places), current_config(None, places), places)
+    loaded, _, places = load_session(session, None)
     out = file or Path(f"context-{loaded.session.header.session_id[:8]}.json")
     planned = bundle.plan_export(loaded, out, places, is_redacted=not no_redact)
     if not dry_run:
@@ -150,7 +144,7 @@ def export_command(
     answer(bundle.export_text(report), report, as_json)
 
 
-@click.command(name="import")
+@context.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Check the file and write nothing.")
 @json_option
@@ -166,12 +160,3 @@ def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
     checkpoint_id = None if dry_run else bundle.write_import(planned, places)
     report = bundle.report_import(planned, checkpoint_id, is_written=not dry_run)
     answer(bundle.import_text(report), report, as_json)
-
-
-context.add_command(export_command)
-
-
-context.add_command(import_command)
-
-
-context.add_command(branch)

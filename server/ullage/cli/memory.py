@@ -1,19 +1,14 @@
 """`ullage memory`: what a workspace remembers of its sessions."""
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from ullage.app.sessions.find import find_session
-from ullage.app.sessions.load import load
 from ullage.cli import options
 from ullage.cli.output import answer, safe
-from ullage.store.files.places import current_places
 
 if TYPE_CHECKING:
     from ullage.app.memory.flush import FlushPlan
-    from ullage.summary.request import Progress
 
 
 @click.group()
@@ -37,14 +32,11 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
 
     from ullage.app.memory.flush import make_flush, plan_flush, refuse_read_only
     from ullage.app.memory.report import done_text, flush_text, report_flush, report_flushed
-    from ullage.app.summary.write import model_use
 
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
-    places = current_places()
-    config = options.current_config(window, places)
-    loaded = load(find_session(session, places), config, places)
+    loaded, config, places = options.load_session(session, window)
     refuse_read_only(loaded)
-    model = model_use(config.model, loaded, places, report=_show if sys.stderr.isatty() else None)
+    model = options.configured_model(loaded, config, places)
     key = loaded.session.state_key
     plan = asyncio.run(plan_flush(loaded, config, places, model, key=key, epoch=None))
     if not plan.text:
@@ -67,7 +59,3 @@ def _is_agreed(plan: "FlushPlan") -> bool:
     if not is_agreed:
         click.echo("Memory flush cancelled.", err=True)
     return is_agreed
-
-
-def _show(progress: "Progress") -> None:
-    click.echo(f"Writing memory: call {progress.n_done + 1} of {progress.n_total}", err=True)

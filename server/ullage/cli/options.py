@@ -1,14 +1,21 @@
 """Options that several commands share, and what they are part of: the configuration."""
 
+import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from ullage.app.config.load import load_config
+from ullage.app.sessions.find import find_session
+from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.store.files.places import Places, current_places
+
+if TYPE_CHECKING:
+    from ullage.app.summary.write import ModelUse
+    from ullage.summary.request import Progress
 
 MIN_WINDOW_TOKENS = 1000
 MAX_WINDOW_TOKENS = 100_000_000
@@ -43,7 +50,6 @@ def _complete_checkpoint(
 ) -> list[str]:
     """Give the shell the ids of the session that stands on the line, or of the newest one."""
     from ullage.app.checkpoint.find import known_ids
-    from ullage.app.sessions.find import find_session
 
     del parameter
     places = current_places()
@@ -59,6 +65,14 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
+def change_options(command: F) -> F:
+    """Add the options of a change that is previewed and confirmed."""
+    dry_run = "Show what would happen and write nothing."
+    command = window_option(json_option(command))
+    command = click.option("--yes", is_flag=True, help="Do not ask.")(command)
+    return click.option("--dry-run", is_flag=True, help=dry_run)(command)
+
+
 def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
     """Refuse JSON where a question would stand between a preview that nobody sees and its answer.
 
@@ -67,6 +81,25 @@ def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
     """
     if as_json and not is_answered:
         raise click.UsageError("--json shows no preview: give --yes or --dry-run with it")
+
+
+def load_session(session: str | None, window: int | None) -> tuple[Loaded, Config, Places]:
+    """Load a session by the configuration of the working folder."""
+    places = current_places()
+    config = current_config(window, places)
+    return load(find_session(session, places), config, places), config, places
+
+
+def configured_model(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
+    """Give the configured model; on a terminal it tells how far it is."""
+    from ullage.app.summary.write import model_use
+
+    report = _show if sys.stderr.isatty() else None
+    return model_use(config.model, loaded, places, report=report)
+
+
+def _show(progress: "Progress") -> None:
+    click.echo(progress.text, err=True)
 
 
 def current_config(window: int | None, places: Places) -> Config:

@@ -30,10 +30,7 @@ from ullage.store.files.places import current_places
     is_flag=True,
     help="Prune the largest outputs, recent ones too, until the context fits its window.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@options.window_option
-@options.json_option
+@options.change_options
 def prune(
     session: str | None,
     items: tuple[str, ...],

@@ -3,17 +3,14 @@
 import click
 
 from ullage.app.sessions.find import find_session
-from ullage.cli.options import current_config, json_option, session_option, window_option
+from ullage.cli.options import change_options, current_config, session_option
 from ullage.cli.output import answer, safe
 from ullage.store.files.places import current_places
 
 
 @click.command()
 @session_option
-@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@window_option
-@json_option
+@change_options
 def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
     """Take back the last compaction or prune: the context is the one before it again.
 

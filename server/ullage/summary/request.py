@@ -19,6 +19,11 @@ summary is to be had (docs/design/summaries.md, "Fallbacks")."""
 
 
 Stage: TypeAlias = Literal["part", "merge", "memory"]
+_STAGES: dict[Stage, str] = {
+    "part": "Summarizing",
+    "merge": "Merging",
+    "memory": "Writing memory",
+}
 
 
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +110,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that are through."""
     n_total: int
     """Calls that there will be, as far as is known now."""
+
+    @property
+    def text(self) -> str:
+        return f"{_STAGES[self.stage]}: call {self.n_done + 1} of {max(1, self.n_total)}"
 
 
 Report: TypeAlias = Callable[[Progress], None]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import msgspec
@@ -20,17 +20,11 @@ from ullage.lsp.language_protocol import client_token
 from ullage.lsp.messages import choose
 from ullage.lsp.protocol import Outcome
 from ullage.lsp.state import UllageServer
-from ullage.summary.request import Progress, Stage
+from ullage.summary.request import Progress
 
 T = TypeVar("T")
 Report: TypeAlias = Callable[[Progress], None]
 """Tells the client how far a model is; silent if the client does not show it."""
-
-STAGES: Final[dict[Stage, str]] = {
-    "part": "Summarizing",
-    "merge": "Merging",
-    "memory": "Writing memory",
-}
 
 
 async def with_model(
@@ -85,11 +79,10 @@ async def with_progress(
 def _report(ls: UllageServer, token: str | int | None, progress: Progress) -> None:
     if token is None:
         return
-    n, n_total = progress.n_done + 1, max(1, progress.n_total)
     value = types.WorkDoneProgressReport(
         cancellable=True,
-        message=f"{STAGES[progress.stage]}: call {n} of {n_total}",
-        percentage=min(100, 100 * progress.n_done // n_total),
+        message=progress.text,
+        percentage=min(100, 100 * progress.n_done // max(1, progress.n_total)),
     )
     ls.work_done_progress.report(token, value)
 
