@@ -6,7 +6,7 @@ The openai package sends and decodes; its own retries are off, as two layers of 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from ssl import SSLContext
 from typing import cast
 from urllib.parse import urlsplit
@@ -22,8 +22,15 @@ from ullage.core.transcript.entries import JsonObject
 from ullage.errors import BadAnswer, EndpointRefused, ModelBusy, ModelDenied, ModelUnreachable
 from ullage.summary import failures
 from ullage.summary.endpoint import BASE_URLS, ApiKey, Endpoint, check_origin, origin_of
-from ullage.summary.limits import ClockAndJitter, Limits, pause_s, read_retry_after
-from ullage.summary.request import Answer, Usage
+from ullage.summary.limits import (
+    LOCAL,
+    REMOTE,
+    ClockAndJitter,
+    Limits,
+    pause_s,
+    read_retry_after,
+)
+from ullage.summary.request import Answer, Ask, Usage
 
 _NO_KEY = "none"
 """The openai client wants one; the transport takes it out again."""
@@ -156,9 +163,10 @@ class _Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
 @asynccontextmanager
 async def connect(
-    endpoint: Endpoint, limits: Limits, chance: ClockAndJitter
-) -> AsyncGenerator[Connection]:
-    """Hold connections to an endpoint; all are closed at the end."""
+    endpoint: Endpoint, limits: Limits | None, chance: ClockAndJitter | None
+) -> AsyncGenerator[Ask]:
+    """Hold connections to an endpoint, and give what asks it; all are closed at the end."""
+    limits = limits or (LOCAL if endpoint.is_local else REMOTE)
     timeout = httpx2.Timeout(limits.idle_s, connect=limits.connect_s)
     inner = httpx2.AsyncHTTPTransport(verify=_certificates(), proxy=_proxy(endpoint))
     guarded = GuardedTransport(inner, endpoint.origin, endpoint.key, limits.max_body_bytes)
@@ -174,7 +182,10 @@ async def connect(
             http_client=http_client,
         ) as client,
     ):
-        yield Connection(client=client, endpoint=endpoint, limits=limits, chance=chance)
+        connection = Connection(
+            client=client, endpoint=endpoint, limits=limits, chance=chance or ClockAndJitter()
+        )
+        yield partial(ask, connection)
 
 
 async def ask(connection: Connection, prompt: Prompt, max_tokens: int) -> Answer:

@@ -113,6 +113,10 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     def is_local(self) -> bool:
         return is_loopback(urlsplit(self.base_url).hostname or "")
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return () if self.key is None else (self.key.reveal_for(self.origin),)
+
 
 def endpoint_for(
     choice: ModelChoice,

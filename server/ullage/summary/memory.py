@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-from functools import partial
 
 import msgspec
 
@@ -20,7 +19,7 @@ from ullage.core.transcript.tokens import Count
 from ullage.errors import BadAnswer
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow
-from ullage.summary.limits import LOCAL, REMOTE, ClockAndJitter, Limits
+from ullage.summary.limits import ClockAndJitter, Limits
 from ullage.summary.request import Ask, Progress, Report, TokenSpending, add_answer
 
 MAX_CALLS = 8
@@ -66,16 +65,14 @@ async def remember_with_model(
         EndpointRefused: nothing may be sent there.
     """
     # The openai package takes half a second to import: only who asks a model waits for it.
-    from ullage.summary.client import ask, connect
+    from ullage.summary.client import connect
 
-    if endpoint.key is not None:
-        held = endpoint.key.reveal_for(endpoint.origin)
-        request = msgspec.structs.replace(request, known_secrets=(held, *request.known_secrets))
+    known_secrets = (*endpoint.secrets, *request.known_secrets)
+    request = msgspec.structs.replace(request, known_secrets=known_secrets)
     asking = _MemoryRequests(request, endpoint)
     parts = await asyncio.to_thread(asking.parts)
-    bounds = limits or (LOCAL if endpoint.is_local else REMOTE)
-    async with connect(endpoint, bounds, chance or ClockAndJitter()) as connection:
-        return await asking.through(parts, partial(ask, connection), report)
+    async with connect(endpoint, limits, chance) as ask:
+        return await asking.through(parts, ask, report)
 
 
 class _MemoryRequests:

@@ -19,11 +19,7 @@ summary is to be had (docs/design/summaries.md, "Fallbacks")."""
 
 
 Stage: TypeAlias = Literal["part", "merge", "memory"]
-_STAGES: dict[Stage, str] = {
-    "part": "Summarizing",
-    "merge": "Merging",
-    "memory": "Writing memory",
-}
+_STAGES = {"part": "Summarizing", "merge": "Merging", "memory": "Writing memory"}
 
 
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ one set of connections, which a cancellation closes.
 
 import asyncio
 import secrets
-from functools import partial
 from itertools import chain
 
 import msgspec
@@ -23,7 +22,7 @@ from ullage.core.transcript.tokens import count_message
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Endpoint
 from ullage.summary.failures import overflow
-from ullage.summary.limits import LOCAL, REMOTE, ClockAndJitter, Limits
+from ullage.summary.limits import ClockAndJitter, Limits
 from ullage.summary.request import (
     Ask,
     ModelSummary,
@@ -148,18 +147,15 @@ async def summarize_with_model(
         EndpointRefused: nothing may be sent there.
     """
     # The openai package takes half a second to import: only who asks a model waits for it.
-    from ullage.summary.client import ask, connect
+    from ullage.summary.client import connect
 
-    if endpoint.key is not None:
-        held = endpoint.key.reveal_for(endpoint.origin)
-        request = msgspec.structs.replace(request, known_secrets=(held, *request.known_secrets))
-    bounds = limits or (LOCAL if endpoint.is_local else REMOTE)
+    known_secrets = (*endpoint.secrets, *request.known_secrets)
+    request = msgspec.structs.replace(request, known_secrets=known_secrets)
     material = await asyncio.to_thread(_measure, request)
     if not material.messages.items:
         raise BadAnswer("there is nothing to summarize but an earlier summary")
-    async with connect(endpoint, bounds, chance or ClockAndJitter()) as connection:
-        writer = Writer(request, endpoint, partial(ask, connection), report)
-        return await _write(material, request, writer)
+    async with connect(endpoint, limits, chance) as ask:
+        return await _write(material, request, Writer(request, endpoint, ask, report))
 
 
 def _measure(request: SummaryRequest) -> _Material:

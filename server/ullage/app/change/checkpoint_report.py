@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from ullage.app.change.make import new_file_lines
 from ullage.app.change.restore import NewPlan, RestorePlan, RestoreResult
 from ullage.app.checkpoint.find import Difference, Found, Listing
 from ullage.app.checkpoint.write import WrittenCheckpoint
@@ -211,10 +212,7 @@ def restore_plan_text(plan: RestorePlan) -> str:
     else:
         before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
         lines.append(f"Goes to the end of the session: {before:,} → {after:,} tokens")
-        if plan.path_after != plan.loaded.path:
-            lines.append(
-                f"Goes on in a new session: {plan.path_after.name} (this one stays as it is)"
-            )
+        lines += new_file_lines(plan.change)
     return "\n".join((*lines, "", "What the agent is told:", "", plan.text))
 
 

@@ -181,24 +181,19 @@ def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
     entry_id, timestamp = make.new_entry_id(), make.now_text()
     selection, summary = planned.selection, planned.summary
 
-    def render(n_tokens_after: int | None) -> FileChange:
+    def render(n_tokens_before: int, n_tokens_after: int | None) -> FileChange:
         edit = CompactionEdit(
             entry_id=entry_id,
             timestamp=timestamp,
             summary=summary.text,
             first_kept_id=selection.kept[0].entry_id,
-            n_tokens_before=selection.n_tokens_before,
+            n_tokens_before=n_tokens_before,
             n_tokens_after=n_tokens_after,
-            details=details_of(planned, selection.n_tokens_before, n_tokens_after),
+            details=details_of(planned, n_tokens_before, n_tokens_after),
         )
         return target.editor.compact(target.lines, loaded.context, edit)
 
-    change = make.plan_change(
-        loaded,
-        render,
-        n_tokens_before=selection.n_tokens_before,
-        n_tokens_hidden=selection.n_tokens_hidden,
-    )
+    change = make.plan_change(loaded, render)
     return Plan(selection=selection, summary=summary, change=change, advice=planned.advice)
 
 

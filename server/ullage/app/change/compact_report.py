@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change.compact import Plan
-from ullage.app.change.make import ChangeResult
+from ullage.app.change.make import ChangeResult, new_file_lines
 from ullage.app.change.prune import PruningPlan
 from ullage.app.memory.report import (
     MemoryReport,
@@ -13,11 +13,12 @@ from ullage.app.memory.report import (
     lines_text,
     report_flush,
     report_flushed,
+    spending_text,
 )
 from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import Layer, tokens_text
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.entries import JsonObject
 
 MAX_NAMES = 3
@@ -130,7 +131,7 @@ def preview_text(plan: Plan) -> str:
             *_audit_lines(plan.summary),
             *([f"Note: {plan.advice}"] if plan.advice else []),
             *_unread_lines(plan),
-            *_new_file_lines(plan),
+            *new_file_lines(plan.change),
             *flush_lines(plan.flush),
             *_too_large_lines(plan),
             "",
@@ -191,7 +192,7 @@ def _left_out(summary: WrittenSummary) -> str:
     n_others = n_lost - len(names)
     others = f" and {n_others:,} more" if n_others else ""
     named = f": {', '.join(names)}{others}" if names else ""
-    return f"left out {n_lost:,} {'fact' if n_lost == 1 else 'facts'}{named}"
+    return f"left out {plural(n_lost, 'fact')}{named}"
 
 
 def _memory_lines(plan: Plan, made: ChangeResult) -> list[str]:
@@ -233,20 +234,7 @@ def _unread_lines(plan: Plan) -> list[str]:
 def _author_text(summary: WrittenSummary) -> str:
     if summary.model is None:
         return {"extractive": "extraction, no model", "user": "you"}[summary.author]
-    spent = summary.model.spent
-    calls = "1 call" if spent.n_calls == 1 else f"{spent.n_calls} calls"
-    cost = "" if spent.cost_usd is None else f", ${spent.cost_usd:.4f}"
-    return (
-        f"{summary.author} ({calls}, {spent.n_input_tokens:,} tokens in,"
-        f" {spent.n_output_tokens:,} out{cost})"
-    )
-
-
-def _new_file_lines(plan: Plan) -> list[str]:
-    change = plan.change
-    if change.path_after == change.loaded.path:
-        return []
-    return [f"Goes on in a new session: {change.path_after.name} (this one stays as it is)"]
+    return f"{summary.author} ({spending_text(summary.model.spent)})"
 
 
 def _report_summary(summary: WrittenSummary) -> SummaryReport:

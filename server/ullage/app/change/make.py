@@ -20,6 +20,7 @@ from ullage.app.memory.flush import FlushPlan, FlushResult, try_flush
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, open_session
 from ullage.app.sessions.session import Session
+from ullage.core.change.compaction import count_hidden_tokens
 from ullage.core.change.edit import Append, FileChange, NewSession, apply_to_lines
 from ullage.core.change.receipt import ChangeReason, ReceiptKind
 from ullage.core.config.settings import Config
@@ -129,27 +130,35 @@ def refuse_read_only(loaded: Loaded, config: Config) -> None:
 
 def plan_change(
     loaded: Loaded,
-    render: Callable[[int | None], FileChange],
-    *,
-    n_tokens_before: int,
-    n_tokens_hidden: int,
+    render: Callable[[int, int | None], FileChange],
 ) -> ChangePlan:
     """Work out a change of files and the context that it leads to.
 
     What will be in the context is known only by the agent's rule, and its size is noted in the
-    file: so `render` is called with None for a draft, then with the size that the draft showed.
+    file: so `render` is called with the tokens before and None for a draft, then with the size
+    that the draft showed.
     """
-    draft = context_after(loaded, render(None))
-    n_after = n_tokens_hidden + count_items(draft.items, loaded.count)
+    n_counted = count_items(loaded.context.items, loaded.count)
+    n_hidden = count_hidden_tokens(loaded.status.gauge, n_counted)
+    n_before = n_hidden + n_counted
+    draft = context_after(loaded, render(n_before, None))
+    n_after = n_hidden + count_items(draft.items, loaded.count)
     loaded.count.save()
-    file_change = render(n_after)
+    file_change = render(n_before, n_after)
     return ChangePlan(
         loaded=loaded,
         file_change=file_change,
-        n_tokens_before=n_tokens_before,
+        n_tokens_before=n_before,
         n_tokens_after=n_after,
         context_after=context_after(loaded, file_change),
     )
+
+
+def new_file_lines(change: ChangePlan) -> list[str]:
+    """Say where the session goes on; nothing where it does so in its own file."""
+    if change.path_after == change.loaded.path:
+        return []
+    return [f"Goes on in a new session: {change.path_after.name} (this one stays as it is)"]
 
 
 def context_after(loaded: Loaded, file_change: FileChange) -> Context:
@@ -168,8 +177,8 @@ def make_change(
     places: Places,
     *,
     kind: ReceiptKind,
-    layer: Layer | None,
-    replaced: Sequence[ContextItem],
+    layer: Layer | None = None,
+    replaced: Sequence[ContextItem] = (),
     undoes: str | None = None,
     flush: FlushPlan | None = None,
 ) -> ChangeResult:

@@ -24,7 +24,7 @@ from ullage.core.change.prune import (
 )
 from ullage.core.config.settings import Config
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import count_items
@@ -36,6 +36,7 @@ PruneMessage: TypeAlias = Callable[[JsonObject, Sequence[Replacement]], JsonObje
 LABEL_CHARS = 30
 """Enough for a path, few enough for a line of 80 columns (chosen)."""
 SHORT_ID_CHARS = 13
+"""As much of an item's id as names it: `ullage prune --item` takes beginnings."""
 MAX_SHOWN_ITEMS = 30
 """More than fit a screen hide the question that follows (chosen)."""
 
@@ -124,8 +125,7 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> PruningPlan | Nothing
     n_counted = count_items(items, loaded.count)
     n_before = count_hidden_tokens(loaded.status.gauge, n_counted) + n_counted
     try:
-        change = _change(loaded, plan, n_before, n_before - n_counted)
-        refusal = None
+        change, refusal = _change(loaded, plan), None
     except WriteNotSupported as error:
         change, refusal = None, str(error)
     return PruningPlan(
@@ -220,21 +220,21 @@ def _find_named(name: str, offered: Iterable[PruneItem]) -> list[str]:
     )
 
 
-def _change(loaded: Loaded, plan: PrunePlan, n_before: int, n_hidden: int) -> make.ChangePlan:
+def _change(loaded: Loaded, plan: PrunePlan) -> make.ChangePlan:
     target = make.changeable(loaded.session)
     entry_id, timestamp = make.new_entry_id(), make.now_text()
 
-    def render(n_tokens_after: int | None) -> FileChange:
+    def render(n_tokens_before: int, n_tokens_after: int | None) -> FileChange:
         edit = PruneEdit(
             entry_id=entry_id,
             timestamp=timestamp,
             replacements=plan.replacements,
-            n_tokens_before=n_before,
+            n_tokens_before=n_tokens_before,
             n_tokens_after=n_tokens_after,
         )
         return target.editor.prune(target.lines, loaded.context, edit)
 
-    return make.plan_change(loaded, render, n_tokens_before=n_before, n_tokens_hidden=n_hidden)
+    return make.plan_change(loaded, render)
 
 
 def _refuse_unknown(item_ids: Collection[str]) -> None:
@@ -303,29 +303,20 @@ def pruning_text(pruning: PruningPlan) -> str:
         f"Replaced by a placeholder ({len(chosen):,}):",
         *_item_lines(chosen, pruning.loaded.known_secrets),
     ]
-    if change is None:
-        lines += ["", f"In memory only: {pruning.refusal}"]
-    elif change.path_after != pruning.loaded.path:
-        lines += [
-            "",
-            f"Goes on in a new session: {change.path_after.name} (this one stays as it is)",
-        ]
-    return "\n".join(lines)
+    refusal = [f"In memory only: {pruning.refusal}"]
+    where = refusal if change is None else make.new_file_lines(change)
+    return "\n".join((*lines, *(("", *where) if where else ())))
 
 
 def pruned_text(pruning: PruningPlan, made: make.ChangeResult) -> str:
     return "\n".join(
         (
-            f"✓ Pruned {_outputs(len(pruning.plan.replacements))}",
+            f"✓ Pruned {plural(len(pruning.plan.replacements), 'output')}",
             f"  {pruning.n_tokens_before:,} → {pruning.n_tokens_after:,} tokens",
             f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
             f"  Go on with: {made.resume_command}",
         )
     )
-
-
-def _outputs(n_outputs: int) -> str:
-    return "1 output" if n_outputs == 1 else f"{n_outputs:,} outputs"
 
 
 def _items(plan: PrunePlan, known: tuple[str, ...]) -> list[PruneItemReport]:
@@ -349,15 +340,10 @@ def _item_lines(items: Sequence[PruneItem], known: tuple[str, ...]) -> list[str]
     shown = [item for item in items if item in largest]
     lines = [
         f"{item.n_freed:>9,}  {item.reason:<16}{item.tool or 'image'}"
-        f" {gist(mask(item.label, known), LABEL_CHARS)}  {_short_id(item)}"
+        f" {gist(mask(item.label, known), LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
         for item in shown
     ]
     if len(shown) < len(items):
         n_tokens = sum(item.n_freed for item in items if item not in largest)
         lines.append(f"{n_tokens:>9,}  {len(items) - len(shown):,} smaller ones (--json lists all)")
     return lines
-
-
-def _short_id(item: PruneItem) -> str:
-    """Give as much of an item's id as names it: `ullage prune --item` takes beginnings."""
-    return item.item_id if len(item.item_id) <= SHORT_ID_CHARS else item.item_id[:SHORT_ID_CHARS]

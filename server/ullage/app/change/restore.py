@@ -14,12 +14,11 @@ from ullage.app.change.make import now_text
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
-from ullage.core.change.compaction import count_hidden_tokens, refuse_open_calls
+from ullage.core.change.compaction import refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.projection import NewHeader, file_name
@@ -102,7 +101,7 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
     """
     if isinstance(plan.change, NewPlan):
         return _begin(plan, plan.change, config, places)
-    made = make.make_change(plan.change, config, places, kind="restore", layer=None, replaced=())
+    made = make.make_change(plan.change, config, places, kind="restore")
     return RestoreResult(loaded=made.loaded, resume_command=made.resume_command, notes=made.notes)
 
 
@@ -120,13 +119,8 @@ def _planned(
     waiting = refuse_open_calls(context.items)
     if waiting is not None:
         raise Refused(f"{waiting.reason}, or restore into a new session (`--into new`)")
-    n_counted = count_items(context.items, loaded.count)
-    n_hidden = count_hidden_tokens(loaded.status.gauge, n_counted)
     return make.plan_change(
-        loaded,
-        lambda _: target.editor.restore(target.lines, context, edit),
-        n_tokens_before=n_hidden + n_counted,
-        n_tokens_hidden=n_hidden,
+        loaded, lambda _before, _after: target.editor.restore(target.lines, context, edit)
     )
 
 

@@ -12,13 +12,12 @@ from ullage.app.memory.report import find_flushed_log
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
-from ullage.core.change.compaction import count_hidden_tokens
 from ullage.core.change.edit import FileChange, NewSession, UndoEdit
 from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_text
+from ullage.core.text.prose import plural
 from ullage.core.transcript.context import Compaction, PruneRecord
-from ullage.core.transcript.tokens import count_items
 from ullage.errors import Refused
 from ullage.store.change.new_session import has_digest, remove_new_session
 from ullage.store.change.receipts import list_receipts, mark, sessions_made_from
@@ -43,6 +42,10 @@ class Reversal(msgspec.Struct, frozen=True, kw_only=True):
     """Of what is taken back; None for what the agent itself did."""
     n_left_behind: int
     """Messages since the change that stay in the old session, where a new one is made."""
+
+    @property
+    def loaded(self) -> Loaded:
+        return self.change.loaded
 
 
 class UndoResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,23 +100,19 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
             f"{session.path.name} itself was not changed, it goes on in another file: take that"
             f" back with `ullage undo --session {made[-1].new_path}`"
         )
-    taken_out = target.editor.undo_restore(
-        target.lines,
-        loaded.context,
-        UndoEdit(entry_id=make.new_entry_id(), timestamp=make.now_text()),
-    )
+    edit = UndoEdit(entry_id=make.new_entry_id(), timestamp=make.now_text())
+    newest = {receipt.occasion.kind: receipt for receipt in reversed(receipts)}
+    taken_out = target.editor.undo_restore(target.lines, loaded.context, edit)
     if taken_out is not None:
-        receipt = next(
-            (receipt for receipt in receipts if receipt.occasion.kind == "restore"), None
-        )
-        return _undone_restore(loaded, receipt, taken_out)
+        return _undone_restore(loaded, newest.get("restore"), taken_out)
     last = _last_change(loaded)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
     if isinstance(last, PruneRecord):
-        receipt = next((receipt for receipt in receipts if receipt.occasion.kind == "prune"), None)
+        receipt = newest.get("prune")
         return _reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
-    return _reversal(loaded, receipt, _undone_compaction(loaded, target, last))
+    change = target.editor.undo_compaction(target.lines, loaded.context, last, edit)
+    return _reversal(loaded, receipt, change)
 
 
 def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Withdrawal | Reversal:
@@ -125,9 +124,8 @@ def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Wit
     """
     path = made.loaded.path
     plan = plan_undo(open_session(path), config, places)
-    now = plan.loaded if isinstance(plan, Withdrawal) else plan.change.loaded
     is_last = plan.receipt is not None and plan.receipt.receipt_id == made.receipt_id
-    if not is_last or _last_change(now) != _last_change(made.loaded):
+    if not is_last or _last_change(plan.loaded) != _last_change(made.loaded):
         raise Refused(
             f"{path.name} was changed again since, and only its last change can be taken back: see"
             f" it with `ullage undo --dry-run --session {path}`"
@@ -160,18 +158,10 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> UndoRes
 
 
 def _reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
-    before = plan.change.loaded
     receipt = plan.receipt
-    made = make.make_change(
-        plan.change,
-        config,
-        places,
-        kind="undo",
-        layer=None,
-        replaced=(),
-        undoes=None if receipt is None else receipt.receipt_id,
-    )
-    return UndoResult(before=before, after=made.loaded, resume_command=made.resume_command)
+    undoes = None if receipt is None else receipt.receipt_id
+    made = make.make_change(plan.change, config, places, kind="undo", undoes=undoes)
+    return UndoResult(before=plan.loaded, after=made.loaded, resume_command=made.resume_command)
 
 
 def _last_change(loaded: Loaded) -> Compaction | PruneRecord | None:
@@ -204,27 +194,8 @@ def _undone_prune(loaded: Loaded, target: make.Changeable, receipt: Receipt | No
     return change
 
 
-def _undone_compaction(
-    loaded: Loaded, target: make.Changeable, compaction: Compaction
-) -> FileChange:
-    return target.editor.undo_compaction(
-        target.lines,
-        loaded.context,
-        compaction,
-        UndoEdit(entry_id=make.new_entry_id(), timestamp=make.now_text()),
-    )
-
-
 def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) -> Reversal:
-    gauge = loaded.status.gauge
-    n_counted = count_items(loaded.context.items, loaded.count)
-    n_hidden = count_hidden_tokens(gauge, n_counted)
-    change = make.plan_change(
-        loaded,
-        lambda _: file_change,
-        n_tokens_before=n_hidden + n_counted,
-        n_tokens_hidden=n_hidden,
-    )
+    change = make.plan_change(loaded, lambda _before, _after: file_change)
     is_new = isinstance(file_change, NewSession)
     n_left_behind = _messages_since(loaded) if is_new else 0
     return Reversal(change=change, receipt=receipt, n_left_behind=n_left_behind)
@@ -268,21 +239,18 @@ def _withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
 
 def report_undo_plan(plan: Withdrawal | Reversal) -> UndoReport:
     if isinstance(plan, Withdrawal):
-        return UndoReport(
-            outcome="planned",
-            path=str(plan.loaded.path),
-            path_after=str(plan.old.path),
-            tokens_before=plan.loaded.status.gauge.used_tokens,
-            tokens_after=plan.old.status.gauge.used_tokens,
-            messages_left_behind=plan.n_left_behind,
-        )
-    change = plan.change
+        path_after = plan.old.path
+        before = plan.loaded.status.gauge.used_tokens
+        after = plan.old.status.gauge.used_tokens
+    else:
+        path_after = plan.change.path_after
+        before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
     return UndoReport(
         outcome="planned",
-        path=str(change.loaded.path),
-        path_after=str(change.path_after),
-        tokens_before=change.n_tokens_before,
-        tokens_after=change.n_tokens_after,
+        path=str(plan.loaded.path),
+        path_after=str(path_after),
+        tokens_before=before,
+        tokens_after=after,
         messages_left_behind=plan.n_left_behind,
     )
 
@@ -306,9 +274,10 @@ def undo_plan_text(report: UndoReport) -> str:
     if report.path_after != report.path:
         lines.append(f"The session goes on in {report.path_after}")
     if report.messages_left_behind:
-        n_left = report.messages_left_behind
-        what = "1 message that came" if n_left == 1 else f"{n_left:,} messages that came"
-        lines.append(f"The {what} since will not be in it, and stays in {report.path}")
+        messages = plural(report.messages_left_behind, "message")
+        lines.append(
+            f"The {messages} that came since will not be in it, and stays in {report.path}"
+        )
     return "\n".join(lines)
 
 

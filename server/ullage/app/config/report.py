@@ -20,6 +20,7 @@ from ullage.core.config.key import (
 )
 from ullage.core.config.settings import KEYS, SPELLINGS, Config
 from ullage.core.secrets.scan import list_known_secrets, mask
+from ullage.core.text.prose import plural
 from ullage.store.config.files import config_paths, is_there
 from ullage.store.files.places import Places
 
@@ -175,7 +176,7 @@ def _config_lines(report: ConfigReport, places: Places, *, shows_all: bool) -> I
     for file in report.files:
         yield f"  {_short(file.place, file.path, places)}{'' if file.is_there else ' (none)'}"
     if n := report.n_findings:
-        yield f"{n} {'finding' if n == 1 else 'findings'}: ullage config check"
+        yield f"{plural(n, 'finding')}: ullage config check"
 
 
 def _finding_line(finding: FindingReport, places: Places) -> str:

@@ -8,7 +8,7 @@ from ullage.core.documents.in_context import Presence, find_presence
 from ullage.core.documents.outline import OutlineRow, RowKind
 from ullage.core.gauge.gauge import share_text, short_tokens
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.context import Compaction
 from ullage.core.transcript.entries import Text, ToolResult, result_text
 
@@ -56,8 +56,7 @@ def tokens_text(outlined: OutlinedSession, row: OutlineRow) -> str:
         counted = find_known_tokens(outlined, items)
         n_tokens, mark = counted.n_tokens, "~" if counted.is_estimated else ""
     share = n_tokens / outlined.loaded.status.gauge.window.n_tokens
-    noun = "token" if n_tokens == 1 else "tokens"
-    return f"{mark}{n_tokens:,} {noun}, {share:.1%} of the window"
+    return f"{mark}{plural(n_tokens, 'token')}, {share:.1%} of the window"
 
 
 def total_text(outlined: OutlinedSession, row: OutlineRow) -> str:
@@ -91,9 +90,9 @@ def hint_tooltip(outlined: OutlinedSession, row: OutlineRow) -> str:
     """Say in whole sentences what a hint says in few characters."""
     counted = find_known_tokens(outlined, items_of(outlined, row))
     about = "about " if counted.is_estimated else ""
-    noun = "token" if counted.n_tokens == 1 else "tokens"
+    tokens = plural(counted.n_tokens, "token")
     total = total_text(outlined, row)
-    parts = [f"This entry: {about}{counted.n_tokens:,} {noun}.", presence_text(outlined, row)]
+    parts = [f"This entry: {about}{tokens}.", presence_text(outlined, row)]
     return " ".join([*parts, f"{total}."] if total else parts)
 
 

@@ -65,15 +65,12 @@ def inspect(loaded: Loaded, n_largest: int) -> Inspection:
         loaded.context, status.gauge, loaded.count, lambda text: mask(text, loaded.known_secrets)
     )
     loaded.count.save()
-    used, trigger = status.gauge.used_tokens, status.next_trigger
     return Inspection(
         loaded=loaded,
         breakdown=breakdown,
         largest=largest(breakdown, n_largest),
         advice=advise(loaded.context.items, breakdown),
-        forecast=None
-        if used is None or trigger is None
-        else forecast(loaded.context, used, trigger),
+        forecast=_forecast(loaded),
     )
 
 
@@ -129,13 +126,14 @@ def inspection_text(inspection: Inspection) -> str:
 
 def fill(loaded: Loaded) -> WindowShares:
     """Count every message of the context; what was counted before costs a look-up."""
-    gauge, trigger = loaded.status.gauge, loaded.status.next_trigger
-    items, used = loaded.context.items, gauge.used_tokens
+    items = loaded.context.items
     parts = [(item.category, count_message(item.message, loaded.count)) for item in items]
     loaded.count.save()
-    return WindowShares(
-        shares=share_out(parts, gauge),
-        forecast=None
-        if used is None or trigger is None
-        else forecast(loaded.context, used, trigger),
-    )
+    return WindowShares(shares=share_out(parts, loaded.status.gauge), forecast=_forecast(loaded))
+
+
+def _forecast(loaded: Loaded) -> Forecast | None:
+    used, trigger = loaded.status.gauge.used_tokens, loaded.status.next_trigger
+    if used is None or trigger is None:
+        return None
+    return forecast(loaded.context, used, trigger)

@@ -10,9 +10,11 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.change.receipt import Receipt
 from ullage.core.memory.flush import read_epoch
 from ullage.core.memory.log_text import write_flush_marker
+from ullage.core.text.prose import plural
 from ullage.errors import Refused, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import read_logs
+from ullage.summary.request import TokenSpending
 
 
 class MemoryReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,17 +110,19 @@ def done_text(plan: FlushPlan, done: FlushResult) -> str:
 
 
 def lines_text(flush: FlushPlan | FlushResult) -> str:
-    return "1 line" if flush.n_lines == 1 else f"{flush.n_lines} lines"
+    return plural(flush.n_lines, "line")
 
 
 def _author(plan: FlushPlan) -> str:
-    spent = plan.spent
-    if spent is None:
+    if plan.spent is None:
         return "extraction, no model"
-    calls = "1 call" if spent.n_calls == 1 else f"{spent.n_calls} calls"
+    return f"{plan.author}: {spending_text(plan.spent)}"
+
+
+def spending_text(spent: TokenSpending) -> str:
     cost = "" if spent.cost_usd is None else f", ${spent.cost_usd:.4f}"
     return (
-        f"{plan.author}: {calls}, {spent.n_input_tokens:,} tokens in,"
+        f"{plural(spent.n_calls, 'call')}, {spent.n_input_tokens:,} tokens in,"
         f" {spent.n_output_tokens:,} out{cost}"
     )
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import msgspec
+from msgspec.structs import asdict
 
 from ullage.app.change.make import now_text
 from ullage.app.sessions.find import find_session
@@ -199,9 +200,7 @@ def report_checkup(
 
 def checkup_text(report: DoctorReport) -> str:
     """Write one line a finding, the most serious ones marked."""
-    lines = [
-        f"{report.path}: {report.n_records:,} records on {report.n_lines:,} lines",
-    ]
+    lines = [f"{report.path}: {report.n_records:,} records on {report.n_lines:,} lines"]
     marks = {"error": "✗", "warning": "!", "info": "·"}
     for row in (*report.findings, *report.state):
         place = "" if row.line is None else f"line {row.line}, byte {row.offset}: "
@@ -264,11 +263,5 @@ def _new_id(header: Header, records: RecordRules, target: Path) -> str:
 
 
 def _report(finding: TranscriptFinding) -> FindingReport:
-    return FindingReport(
-        code=finding.code,
-        severity=finding.severity,
-        line=finding.line,
-        offset=finding.offset,
-        entry_id=finding.entry_id,
-        message=mask(finding.message),
-    )
+    fields = {**asdict(finding), "message": mask(finding.message)}
+    return msgspec.convert(fields, FindingReport)

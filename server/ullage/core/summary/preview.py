@@ -10,7 +10,7 @@ import msgspec
 from ullage.core.change.tool_outputs import describe
 from ullage.core.summary.audit import Audit, Fact, FactKind
 from ullage.core.summary.insert_missing import SECTION_OF, insert_facts
-from ullage.core.text.prose import gist, one_line
+from ullage.core.text.prose import gist, one_line, plural
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Image, Text, Thinking, ToolCall, ToolResult, result_text
 
@@ -129,17 +129,13 @@ def read_proposal(text: str) -> Proposal:
 
 
 def write_kept_heading(n_kept: int) -> str:
-    return f"## Kept as it is: {_count_messages(n_kept)}"
+    return f"## Kept as it is: {plural(n_kept, 'message')}"
 
 
 def _write_marker(rest: str) -> str:
     """Write the line for the text around it, whatever line ends an editor writes there."""
     data = _LINE_BREAK.sub("\n", rest).encode("utf-8", "replace")
     return f"{MARKER} ({sha256(data).hexdigest()[:12]}) -->"
-
-
-def _count_messages(n_messages: int) -> str:
-    return "1 message" if n_messages == 1 else f"{n_messages:,} messages"
 
 
 def _list_kept(kept: Sequence[ContextItem], age: Age) -> Iterator[str]:

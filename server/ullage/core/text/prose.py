@@ -183,6 +183,11 @@ def one_line(text: str) -> str:
     return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
 
 
+def plural(n: int, noun: str) -> str:
+    """Count what a noun names, such as `1 line` and `1,200 lines`."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def gist(text: str, n_chars: int) -> str:
     """Bring text onto one line of at most `n_chars` characters."""
     flat = collapse_spaces(text[: 4 * n_chars])

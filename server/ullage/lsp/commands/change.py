@@ -12,9 +12,10 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import NoCompaction
-from ullage.core.gauge.gauge import short_tokens
+from ullage.core.gauge.gauge import tokens_text
+from ullage.core.text.prose import plural
 from ullage.errors import WriteNotSupported
-from ullage.lsp.commands.progress import confirm, report_cancelled, report_nothing, with_model
+from ullage.lsp.commands import progress
 from ullage.lsp.convert import last_summary_uri, session_ref
 from ullage.lsp.follow import load_session, session_path, show_changed
 from ullage.lsp.protocol import Outcome, PruneArgument, SessionArgument
@@ -30,11 +31,12 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
     plan = await plan_with_progress(ls, loaded, Request())
     if plan is None:
-        return report_cancelled(CANCELLED)
+        return progress.report_cancelled(CANCELLED)
     if isinstance(plan, NoCompaction):
-        return report_nothing(plan.reason)
-    if not await confirm(ls, _compact_question(plan), _COMPACT_BUTTON, "compact", loaded.path):
-        return report_cancelled(CANCELLED)
+        return progress.report_nothing(plan.reason)
+    question = _compact_question(plan)
+    if not await progress.confirm(ls, question, _COMPACT_BUTTON, "compact", loaded.path):
+        return progress.report_cancelled(CANCELLED)
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.loaded.path)
     return report_made(plan, made)
@@ -51,19 +53,12 @@ async def plan_with_progress(
             return plan
         return await with_flush(plan, ls.config, ls.places, model)
 
-    return await with_model(ls, loaded, plan_with)
+    return await progress.with_model(ls, loaded, plan_with)
 
 
 def report_made(plan: Plan, made: ChangeResult) -> Outcome:
     """Report a compaction that was made, from a preview or without one."""
-    return Outcome(
-        outcome="done",
-        message=made_text(plan, made),
-        session=session_ref(made.loaded),
-        canUndo=True,
-        uri=last_summary_uri(made.loaded),
-        resume=made.resume_command if made.is_elsewhere else None,
-    )
+    return progress.report_change(made_text(plan, made), made, uri=last_summary_uri(made.loaded))
 
 
 def _compact_question(plan: Plan) -> str:
@@ -85,24 +80,18 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     )
     plan = await asyncio.to_thread(plan_pruning, loaded, request)
     if isinstance(plan, NothingToPrune):
-        return report_nothing(plan.reason)
+        return progress.report_nothing(plan.reason)
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
-    if not argument.isConfirmed and not await confirm(
+    if not argument.isConfirmed and not await progress.confirm(
         ls, _prune_question(plan), _PRUNE_BUTTON, "prune", loaded.path
     ):
-        return report_cancelled("Pruning cancelled.")
+        return progress.report_cancelled("Pruning cancelled.")
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.loaded.path)
-    before, after = short_tokens(plan.n_tokens_before), short_tokens(plan.n_tokens_after)
+    tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after)
     where = " into a new session" if made.is_elsewhere else ""
-    return Outcome(
-        outcome="done",
-        message=f"Pruned {_outputs(plan)}{where} · {before} → {after} tokens",
-        session=session_ref(made.loaded),
-        canUndo=True,
-        resume=made.resume_command if made.is_elsewhere else None,
-    )
+    return progress.report_change(f"Pruned {_outputs(plan)}{where} · {tokens} tokens", made)
 
 
 def _prune_question(plan: PruningPlan) -> str:
@@ -113,15 +102,14 @@ def _prune_question(plan: PruningPlan) -> str:
 
 
 def _outputs(plan: PruningPlan) -> str:
-    n_outputs = len(plan.plan.replacements)
-    return "1 output" if n_outputs == 1 else f"{n_outputs:,} outputs"
+    return plural(len(plan.plan.replacements), "output")
 
 
 async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     path = session_path(ls, argument.session)
     plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
-    if not await confirm(ls, undo_question(plan), _UNDO_BUTTON, "undo", path):
-        return report_cancelled("Nothing was undone.")
+    if not await progress.confirm(ls, undo_question(plan), _UNDO_BUTTON, "undo", path):
+        return progress.report_cancelled("Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await show_changed(ls, path, undone.after.path)
     return Outcome(

@@ -26,11 +26,9 @@ async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome
     )
     await show_changed(ls, loaded.path)
     checkpoint_id = written.checkpoint.meta.checkpoint_id
-    message = (
-        f"Checkpoint {checkpoint_id} written"
-        if written.is_new
-        else f"Unchanged since checkpoint {checkpoint_id}"
-    )
+    message = f"Checkpoint {checkpoint_id} written"
+    if not written.is_new:
+        message = f"Unchanged since checkpoint {checkpoint_id}"
     return Outcome(
         outcome="done" if written.is_new else "nothing",
         message=f"{message}. Note: {written.problem}" if written.problem else message,
@@ -101,11 +99,9 @@ def _question(plan: RestorePlan) -> str:
             f" {plan.n_text_tokens:,} tokens: {plan.path_after.name}. This one stays as it is."
         )
     before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
-    new = (
-        ""
-        if plan.path_after == plan.loaded.path
-        else f" It goes on in a new session, {plan.path_after.name}; this one stays as it is."
-    )
+    new = ""
+    if plan.path_after != plan.loaded.path:
+        new = f" It goes on in a new session, {plan.path_after.name}; this one stays as it is."
     return (
         f"Restore checkpoint {checkpoint_id}? Its text goes to the end of the session:"
         f" {before:,} → {after:,} tokens. It can be undone.{new}"

@@ -5,7 +5,7 @@ import asyncio
 from ullage.app.summary.pins import pin_entry, pin_text
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
-from ullage.lsp.convert import session_ref
+from ullage.lsp.commands.progress import report_done
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.protocol import Outcome, PinArgument
@@ -25,9 +25,5 @@ async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
         pinned = await asyncio.to_thread(pin_entry, loaded.session, entry or "", ls.places)
     await show_changed(ls, loaded.path)
     check_proposals(ls)
-    return Outcome(
-        outcome="done",
-        message=f"Pinned: every summary of this session will hold"
-        f" “{gist(pinned.pins[-1].text, _SHOWN_CHARS)}”",
-        session=session_ref(loaded),
-    )
+    shown = gist(pinned.pins[-1].text, _SHOWN_CHARS)
+    return report_done(f"Pinned: every summary of this session will hold “{shown}”", loaded)

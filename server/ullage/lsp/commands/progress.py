@@ -13,9 +13,11 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from ullage.app.change.make import ChangeResult
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.errors import WriteNotSupported
+from ullage.lsp.convert import session_ref
 from ullage.lsp.language_protocol import client_token
 from ullage.lsp.messages import choose
 from ullage.lsp.protocol import Outcome
@@ -124,6 +126,21 @@ async def confirm(ls: UllageServer, question: str, button: str, command: str, pa
         # The question may have stood for hours.
         ls.refuse_write()
     return is_yes
+
+
+def report_done(message: str, loaded: Loaded) -> Outcome:
+    return Outcome(outcome="done", message=message, session=session_ref(loaded))
+
+
+def report_change(message: str, made: ChangeResult, uri: str | None = None) -> Outcome:
+    return Outcome(
+        outcome="done",
+        message=message,
+        session=session_ref(made.loaded),
+        canUndo=True,
+        uri=uri,
+        resume=made.resume_command if made.is_elsewhere else None,
+    )
 
 
 def report_cancelled(message: str) -> Outcome:

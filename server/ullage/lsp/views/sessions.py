@@ -12,7 +12,7 @@ from ullage.app.sessions.find import SessionBrief
 from ullage.app.sessions.load import Loaded
 from ullage.app.workspace import SessionFamily, make_brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
 from ullage.lsp.follow import discover, load_if_any
@@ -57,9 +57,7 @@ def _row(family: SessionFamily, shown: Path | None, *, can_note: bool) -> protoc
     when = "live" if family.is_live else ago(session.written_ns // 1_000_000)
     parts = [f"{used}/{short_tokens(gauge.window.n_tokens)}", when]
     if session.n_compactions:
-        parts.append(
-            f"{session.n_compactions} compaction{'s' if session.n_compactions > 1 else ''}"
-        )
+        parts.append(plural(session.n_compactions, "compaction"))
     if session.model is not None:
         parts.append(session.model)
     text = gauge_text(gauge)

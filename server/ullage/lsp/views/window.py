@@ -166,11 +166,9 @@ async def run_prunable(
     ls: UllageServer, argument: protocol.SessionArgument
 ) -> protocol.PrunableResult:
     loaded = await load_if_any(ls, argument.session)
-    return (
-        protocol.PrunableResult()
-        if loaded is None
-        else await asyncio.to_thread(prunable_result, loaded)
-    )
+    if loaded is None:
+        return protocol.PrunableResult()
+    return await asyncio.to_thread(prunable_result, loaded)
 
 
 def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
