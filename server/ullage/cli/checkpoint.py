@@ -51,8 +51,7 @@ def list_command(session: str | None, as_json: bool) -> None:
     from ullage.app.change.checkpoint_report import listing_text, report_listing
     from ullage.app.checkpoint.find import list_checkpoints
 
-    places = current_places()
-    report = report_listing(list_checkpoints(find_session(session, places), places))
+    report = report_listing(list_checkpoints(*options.open_session(session)))
     answer(listing_text(report, n_columns()), report, as_json)
 
 
@@ -66,8 +65,7 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     from ullage.app.change.checkpoint_report import report_found
     from ullage.app.checkpoint.find import find_checkpoint
 
-    places = current_places()
-    opened = find_session(session, places)
+    opened, places = options.open_session(session)
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if as_text:
@@ -92,8 +90,8 @@ def diff(old: str | None, new: str | None, session: str | None, as_json: bool) -
     from ullage.app.change.checkpoint_report import difference_lines, report_difference
     from ullage.app.checkpoint.find import compare
 
-    places = current_places()
-    difference = compare(find_session(session, places), old, new, places)
+    opened, places = options.open_session(session)
+    difference = compare(opened, old, new, places)
     tell_problem(difference.new.problem)
     if as_json:
         print_json(report_difference(difference))

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import Loaded
 from ullage.cli import options
 from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
-from ullage.store.files.places import Places, current_places
+from ullage.store.files.places import Places
 
 if TYPE_CHECKING:
     from ullage.core.change.compaction import NoCompaction
@@ -159,8 +158,7 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
     """
     from ullage.app.change.auto import auto_text, report_auto, switch
 
-    places = current_places()
-    opened = find_session(session, places)
+    opened, places = options.open_session(session)
     if choice != "status":
         switch(opened, is_on=choice == "on", places=places)
     report = report_auto(opened, options.current_config(window, places), places)

@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from ullage.app.gauge.status_text import report_context, report_status, status_text
-from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import read
-from ullage.cli.options import json_option, load_session, session_option, window_option
+from ullage.cli import options
 from ullage.cli.output import answer, print_json, safe
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
@@ -20,22 +19,21 @@ def context() -> None:
 
 
 @context.command()
-@session_option
-@window_option
-@json_option
+@options.session_option
+@options.window_option
+@options.json_option
 def status(session: str | None, window: int | None, as_json: bool) -> None:
     """Show how full the context is, and what comes next."""
-    loaded, _, _ = load_session(session, window)
+    loaded, _, _ = options.load_session(session, window)
     answer(status_text(loaded), report_status(loaded), as_json)
 
 
 @context.command()
-@session_option
-@json_option
+@options.session_option
+@options.json_option
 def show(session: str | None, as_json: bool) -> None:
     """Print the context that would be sent to the model now, as it is: nothing is masked."""
-    places = current_places()
-    opened = find_session(session, places)
+    opened, places = options.open_session(session)
     reading = read(opened, places)
     if as_json:
         print_json(report_context(opened, reading.context))
@@ -44,31 +42,30 @@ def show(session: str | None, as_json: bool) -> None:
 
 
 @context.command()
-@session_option
-@window_option
+@options.session_option
+@options.window_option
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, help="Entries to list."
 )
-@json_option
+@options.json_option
 def inspect(session: str | None, window: int | None, top: int, as_json: bool) -> None:
     """Show what fills the window, the largest entries, and what to do about them."""
     from ullage.app.gauge.inspect import inspect as look_into
     from ullage.app.gauge.inspect import inspection_text, report_inspection
 
-    loaded, _, _ = load_session(session, window)
+    loaded, _, _ = options.load_session(session, window)
     inspection = look_into(loaded, top)
     answer(inspection_text(inspection), report_inspection(inspection), as_json)
 
 
 @context.command()
-@session_option
-@json_option
+@options.session_option
+@options.json_option
 def history(session: str | None, as_json: bool) -> None:
     """List the compactions of a session and what they cost it."""
     from ullage.app.gauge.history import history_text, read_history
 
-    places = current_places()
-    report = read_history(find_session(session, places), places)
+    report = read_history(*options.open_session(session))
     answer(history_text(report), report, as_json)
 
 
@@ -98,12 +95,12 @@ def block_text(block: Block) -> str:
 
 
 @context.command()
-@session_option
+@options.session_option
 @click.option(
     "--at", metavar="ENTRY", help="Id of the last entry to take along; the newest one if absent."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be made and write nothing.")
-@json_option
+@options.json_option
 def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) -> None:
     """Make a new session that goes on from an entry of this one.
 
@@ -111,8 +108,8 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
     """
     from ullage.app.transfer import branch as use_case
 
-    places = current_places()
-    planned = use_case.plan_branch(find_session(session, places), at, places)
+    opened, places = options.open_session(session)
+    planned = use_case.plan_branch(opened, at, places)
     if not dry_run:
         use_case.write_branch(planned)
     report = use_case.report_branch(planned, is_written=not dry_run)
@@ -121,10 +118,10 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
 
 @context.command(name="export")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@session_option
+@options.session_option
 @click.option("--no-redact", is_flag=True, help="Mask nothing: secrets, names and images stay in.")
 @click.option("--dry-run", is_flag=True, help="Show what would be masked and write nothing.")
-@json_option
+@options.json_option
 def export_command(
     file: Path | None, session: str | None, no_redact: bool, dry_run: bool, as_json: bool
 ) -> None:
@@ -135,7 +132,7 @@ def export_command(
     """
     from ullage.app.transfer import bundle
 
-    loaded, _, places = load_session(session, None)
+    loaded, _, places = options.load_session(session, None)
     out = file or Path(f"context-{loaded.session.header.session_id[:8]}.json")
     planned = bundle.plan_export(loaded, out, places, is_redacted=not no_redact)
     if not dry_run:
@@ -147,7 +144,7 @@ def export_command(
 @context.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Check the file and write nothing.")
-@json_option
+@options.json_option
 def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
     """Make a new session of this folder from an exported FILE.
 

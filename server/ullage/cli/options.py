@@ -9,6 +9,7 @@ import click
 from ullage.app.config.load import load_config
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.store.files.places import Places, current_places
@@ -52,10 +53,9 @@ def _complete_checkpoint(
     from ullage.app.checkpoint.find import known_ids
 
     del parameter
-    places = current_places()
     session = context.params.get("session")
     try:
-        ids = known_ids(find_session(session if isinstance(session, str) else None, places), places)
+        ids = known_ids(*open_session(session if isinstance(session, str) else None))
     except UllageError:
         return []
     return [checkpoint_id for checkpoint_id in ids if checkpoint_id.startswith(incomplete)]
@@ -81,6 +81,12 @@ def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
     """
     if as_json and not is_answered:
         raise click.UsageError("--json shows no preview: give --yes or --dry-run with it")
+
+
+def open_session(session: str | None) -> tuple[Session, Places]:
+    """Open the session that a user means."""
+    places = current_places()
+    return find_session(session, places), places
 
 
 def load_session(session: str | None, window: int | None) -> tuple[Loaded, Config, Places]:

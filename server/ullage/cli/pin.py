@@ -2,10 +2,8 @@
 
 import click
 
-from ullage.app.sessions.find import find_session
-from ullage.cli.options import json_option, session_option
+from ullage.cli.options import json_option, open_session, session_option
 from ullage.cli.output import answer, safe
-from ullage.store.files.places import current_places
 
 _PINNED = "✓ Pinned: every summary of this session will hold it.\n"
 
@@ -41,8 +39,7 @@ def pin(
         raise click.UsageError("give one of: a text, --entry ID, --list, --remove N")
     if label is not None and (is_list or remove is not None):
         raise click.UsageError("--label names a pin that is added")
-    places = current_places()
-    opened = find_session(session, places)
+    opened, places = open_session(session)
     changed, done = None, ""
     if text is not None:
         changed, done = pin_text(opened, text, places, label=label), _PINNED

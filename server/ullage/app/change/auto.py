@@ -168,27 +168,16 @@ def remember_idle(due: AutoPlan, loaded: Loaded, places: Places) -> None:
     Raises:
         StorageError: the state folder does not take it.
     """
-    n_compactions = len(loaded.context.compactions)
-    used, layer = loaded.status.gauge.used_tokens or 0, due.layer
+    used = loaded.status.gauge.used_tokens or 0
     if isinstance(due.action, Warn):
+        n_compactions = len(loaded.context.compactions)
         change_breaker(
             loaded.session,
             lambda breaker: record_warning(breaker, n_compactions=n_compactions),
             places,
         )
-    elif layer is not None:
-        change_breaker(
-            loaded.session,
-            lambda breaker: record_run(
-                breaker,
-                layer,
-                n_before=used,
-                n_after=used,
-                n_compactions=n_compactions,
-                now_ms=_now_ms(),
-            ),
-            places,
-        )
+    elif due.layer is not None:
+        _remember_run(loaded, due.layer, used, used, places)
 
 
 def make_auto(plan: Plan | PruningPlan, config: Config, places: Places) -> ChangeResult:
@@ -208,19 +197,25 @@ def make_auto(plan: Plan | PruningPlan, config: Config, places: Places) -> Chang
         session = plan.loaded.session
         change_breaker(session, lambda breaker: record_failure(breaker, _now_ms()), places)
         raise
+    _remember_run(made.loaded, layer, plan.n_tokens_before, plan.n_tokens_after, places)
+    return made
 
-    def recorded(breaker: Breaker) -> Breaker:
-        return record_run(
+
+def _remember_run(
+    loaded: Loaded, layer: Layer, n_before: int, n_after: int, places: Places
+) -> None:
+    change_breaker(
+        loaded.session,
+        lambda breaker: record_run(
             breaker,
             layer,
-            n_before=plan.n_tokens_before,
-            n_after=plan.n_tokens_after,
-            n_compactions=len(made.loaded.context.compactions),
+            n_before=n_before,
+            n_after=n_after,
+            n_compactions=len(loaded.context.compactions),
             now_ms=_now_ms(),
-        )
-
-    change_breaker(made.loaded.session, recorded, places)
-    return made
+        ),
+        places,
+    )
 
 
 def decline(loaded: Loaded, layer: Layer, places: Places) -> None:
@@ -302,7 +297,7 @@ async def plan_cascade(
         WriteNotSupported: this kind of session is not ours to write to.
     """
     changeable(loaded.session)
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = _now_ms()
     gauge = loaded.status.gauge
     cascade = Cascade(
         occasion="threshold",

@@ -310,10 +310,7 @@ async def _memory(loaded: Loaded, config: Config, places: Places, model: ModelUs
         told = f"To apply this also appends what is worth remembering to `{name}`."
         return _Memory(short=f"appends to {name}", listed=(told,))
     flush = await plan_flush_before(loaded, config, places, model)
-    return _Memory(
-        short=flush_gist(flush),
-        listed=tuple(flush_listing(flush)),
-    )
+    return _Memory(short=flush_gist(flush), listed=tuple(flush_listing(flush)))
 
 
 def _write(

@@ -110,13 +110,6 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
         return log_text.drop_written(self.points, written)
 
 
-class _Picks(msgspec.Struct, frozen=True, kw_only=True):
-    points: tuple[log_text.LogPoint, ...]
-    author: str
-    spent: TokenSpending | None = None
-    notes: tuple[str, ...] = ()
-
-
 async def flush(
     loaded: Loaded,
     config: Config,
@@ -162,14 +155,7 @@ async def plan_flush(
     today, before = await asyncio.to_thread(read_logs, plan.workspace, plan.day)
     if epoch is not None and (plan.marker in today or plan.marker in before):
         return plan
-    findings = await _pick(loaded, config, model, today, plan.day)
-    plan = msgspec.structs.replace(
-        plan,
-        points=_mask_points(findings.points, loaded.known_secrets),
-        author=findings.author,
-        spent=findings.spent,
-        notes=findings.notes,
-    )
+    plan = await _pick(plan, loaded, config, model, today)
     digests = (*log_text.list_digests(before), *read_flush_state(key, places).digests)
     return msgspec.structs.replace(plan, points=plan.unwritten(today, digests))
 
@@ -335,7 +321,10 @@ def _begin(
     )
 
 
-async def _pick(loaded: Loaded, config: Config, model: ModelUse, written: str, day: str) -> _Picks:
+async def _pick(
+    plan: FlushPlan, loaded: Loaded, config: Config, model: ModelUse, written: str
+) -> FlushPlan:
+    """Find the points of a flush, by the model where there is one."""
     items = await asyncio.to_thread(_mask_items, loaded)
     notes: tuple[str, ...] = ()
     if model.problem is not None:
@@ -345,7 +334,7 @@ async def _pick(loaded: Loaded, config: Config, model: ModelUse, written: str, d
         request = MemoryRequest(
             items=items,
             settings=config.flush,
-            log_name=f"memory/{day}.md",
+            log_name=f"memory/{plan.day}.md",
             written=written,
             count=loaded.count,
             known_secrets=loaded.known_secrets,
@@ -355,14 +344,16 @@ async def _pick(loaded: Loaded, config: Config, model: ModelUse, written: str, d
         except (ModelError, EndpointRefused) as error:
             notes = (f"{error}; memory was picked out without a model",)
         else:
-            return _Picks(
-                points=answer.points,
+            return msgspec.structs.replace(
+                plan,
+                points=_mask_points(answer.points, loaded.known_secrets),
                 author=f"{endpoint.provider}/{endpoint.model}",
                 spent=answer.spent,
                 notes=answer.warnings,
             )
-    points = await asyncio.to_thread(pick_memory_points, items)
-    return _Picks(points=points, author=EXTRACTIVE, notes=notes)
+    picked = await asyncio.to_thread(pick_memory_points, items)
+    points = _mask_points(picked, loaded.known_secrets)
+    return msgspec.structs.replace(plan, points=points, notes=notes)
 
 
 def _mask_items(loaded: Loaded) -> tuple[ContextItem, ...]:

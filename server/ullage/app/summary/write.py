@@ -1,7 +1,6 @@
 """Summaries: written by a model or by our own rules, audited, completed, masked."""
 
 import asyncio
-from collections.abc import Callable
 
 import msgspec
 
@@ -30,7 +29,7 @@ from ullage.summary.endpoint import (
     find_providers,
     read_system_keyring,
 )
-from ullage.summary.request import ModelSummary, Progress, SummaryRequest
+from ullage.summary.request import ModelSummary, Report, SummaryRequest
 from ullage.summary.stages import summarize_with_model
 
 EXTRACTIVE = "extractive"
@@ -45,7 +44,7 @@ class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: Endpoint | None = None
     problem: str | None = None
     """Why the model that was configured cannot be asked."""
-    report: Callable[[Progress], None] | None = None
+    report: Report | None = None
 
 
 class SummaryOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +76,9 @@ class WrittenSummary(msgspec.Struct, frozen=True, kw_only=True):
 class _Material(msgspec.Struct, frozen=True, kw_only=True):
     """What a summary is made from: the messages without their secrets, and their facts."""
 
+    selection: Selection
+    loaded: Loaded
+    wishes: SummaryOptions
     items: tuple[ContextItem, ...]
     facts: Facts
 
@@ -95,7 +97,7 @@ async def write_summary(
 
     Where the model fails in any way our own rules take its place, and the warnings say so.
     """
-    material = await asyncio.to_thread(_collect_material, selection, loaded)
+    material = await asyncio.to_thread(_collect_material, selection, loaded, wishes)
     draft = None
     warnings: tuple[str, ...] = ()
     if model.problem is not None:
@@ -104,37 +106,33 @@ async def write_summary(
         draft = _Draft(text=wishes.text, author=BY_USER)
     elif model.endpoint is not None:
         try:
-            draft = await _ask_model(material, selection, loaded, model.endpoint, model, wishes)
+            draft = await _ask_model(material, model.endpoint, model.report)
         except ModelError as error:
             warnings = (f"{error}; summarized without a model",)
     if draft is None:
-        text = await asyncio.to_thread(_extract, material, selection, loaded, wishes)
+        text = await asyncio.to_thread(_extract, material)
         draft = _Draft(text=text, author=EXTRACTIVE, warnings=warnings)
-    return await asyncio.to_thread(_finish, draft, material, selection, loaded, wishes)
+    return await asyncio.to_thread(_finish, draft, material)
 
 
-def _collect_material(selection: Selection, loaded: Loaded) -> _Material:
+def _collect_material(selection: Selection, loaded: Loaded, wishes: SummaryOptions) -> _Material:
     items = mask_items(selection.replaced, loaded.known_secrets)
-    return _Material(items=items, facts=collect_facts(items))
+    facts = collect_facts(items)
+    return _Material(selection=selection, loaded=loaded, wishes=wishes, items=items, facts=facts)
 
 
 async def _ask_model(
-    material: _Material,
-    selection: Selection,
-    loaded: Loaded,
-    endpoint: Endpoint,
-    model: ModelUse,
-    wishes: SummaryOptions,
+    material: _Material, endpoint: Endpoint, report: Report | None
 ) -> _Draft | None:
     """Ask the model; None where all it has is a note that there was something."""
     request = SummaryRequest(
         items=material.items,
-        focus=wishes.focus,
-        budget_tokens=selection.summary_budget_tokens,
-        count=loaded.count,
-        known_secrets=loaded.known_secrets,
+        focus=material.wishes.focus,
+        budget_tokens=material.selection.summary_budget_tokens,
+        count=material.loaded.count,
+        known_secrets=material.loaded.known_secrets,
     )
-    answer = await summarize_with_model(request, endpoint, report=model.report)
+    answer = await summarize_with_model(request, endpoint, report=report)
     if answer.tier == "note":
         return None
     return _Draft(
@@ -145,27 +143,24 @@ async def _ask_model(
     )
 
 
-def _extract(
-    material: _Material, selection: Selection, loaded: Loaded, wishes: SummaryOptions
-) -> str:
+def _extract(material: _Material) -> str:
     return summarize(
         material.items,
-        focus=wishes.focus,
-        budget_tokens=selection.summary_budget_tokens,
-        count=loaded.count,
+        focus=material.wishes.focus,
+        budget_tokens=material.selection.summary_budget_tokens,
+        count=material.loaded.count,
         facts=material.facts,
     )
 
 
-def _finish(
-    draft: _Draft, material: _Material, selection: Selection, loaded: Loaded, wishes: SummaryOptions
-) -> WrittenSummary:
+def _finish(draft: _Draft, material: _Material) -> WrittenSummary:
     """Audit a draft, put in what it misses, and mask what came in again."""
+    selection, loaded = material.selection, material.loaded
     budget = selection.summary_budget_tokens
     checked = audit(
         material.items,
         draft.text,
-        pins=wishes.pins,
+        pins=material.wishes.pins,
         budget_tokens=budget,
         facts=material.facts,
     )
@@ -202,7 +197,7 @@ def model_use(
     loaded: Loaded,
     places: Places,
     *,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
 ) -> ModelUse:
     """Give the model that the user configured with the key for it; no model where none was."""
     if model == ModelSettings():
