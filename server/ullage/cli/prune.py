@@ -46,14 +46,7 @@ def prune(
     The last two user turns, the most recent 40,000 tokens of output and protected tools stay; no
     call loses its result. Sessions of Claude Code and Codex go on in a new session file.
     """
-    from ullage.app.change.prune import (
-        NothingToPrune,
-        PruneRequest,
-        plan_pruning,
-        report_unpruned,
-        unpruned_text,
-    )
-    from ullage.app.change.prune import prune as make
+    from ullage.app.change import prune as use_case
     from ullage.cli.previews import carry_out, preview_of, run_with_replans
 
     if bool(items) + is_everything + is_rescue > 1:
@@ -61,17 +54,19 @@ def prune(
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()
     config = options.current_config(window, places)
-    request = PruneRequest(chosen=items or None, is_everything=is_everything, is_rescue=is_rescue)
+    request = use_case.PruneRequest(
+        chosen=items or None, is_everything=is_everything, is_rescue=is_rescue
+    )
 
     def run() -> None:
         loaded = load(find_session(session, places), config, places)
-        pruning = plan_pruning(loaded, request)
-        if isinstance(pruning, NothingToPrune):
-            answer(unpruned_text(pruning), report_unpruned(pruning), as_json)
+        pruning = use_case.plan_pruning(loaded, request)
+        if isinstance(pruning, use_case.NothingToPrune):
+            answer(use_case.unpruned_text(pruning), use_case.report_unpruned(pruning), as_json)
             return
         carry_out(
             preview_of(pruning),
-            lambda: make(pruning, config, places),
+            lambda: use_case.prune(pruning, config, places),
             is_dry_run=dry_run,
             asks=not yes,
             as_json=as_json,

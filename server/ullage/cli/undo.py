@@ -18,30 +18,23 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     to the state folder, or stays where you went on in it. You are asked where no session was
     named, and where messages would be left behind.
     """
-    from ullage.app.change.undo import (
-        plan_undo,
-        report_undo_plan,
-        report_undone,
-        undo_plan_text,
-        undone_text,
-    )
-    from ullage.app.change.undo import undo as take_back
+    from ullage.app.change import undo as use_case
     from ullage.cli.previews import tell_of_wait
 
     places = current_places()
     config = current_config(window, places)
     opened = find_session(session, places)
-    plan = plan_undo(opened, config, places)
-    planned = report_undo_plan(plan)
+    plan = use_case.plan_undo(opened, config, places)
+    planned = use_case.report_undo_plan(plan)
     if dry_run:
-        answer(undo_plan_text(planned), planned, as_json)
+        answer(use_case.undo_plan_text(planned), planned, as_json)
         return
     if not yes and (session is None or plan.n_left_behind):
-        click.echo(safe(undo_plan_text(planned)), err=True)
+        click.echo(safe(use_case.undo_plan_text(planned)), err=True)
         question = f"Undo the last change of {opened.header.agent} session {opened.path.name}?"
         if not click.confirm(question, err=True):
             click.echo("Nothing was undone.", err=True)
             return
     tell_of_wait(opened.path)
-    undone = take_back(plan, config, places)
-    answer(undone_text(undone), report_undone(undone), as_json)
+    undone = use_case.undo(plan, config, places)
+    answer(use_case.undone_text(undone), use_case.report_undone(undone), as_json)

@@ -22,14 +22,7 @@ from ullage.core.transcript.entries import JsonObject
 from ullage.errors import BadAnswer, EndpointRefused, ModelBusy, ModelDenied, ModelUnreachable
 from ullage.summary import failures
 from ullage.summary.endpoint import BASE_URLS, ApiKey, Endpoint, check_origin, origin_of
-from ullage.summary.limits import (
-    LOCAL,
-    REMOTE,
-    ClockAndJitter,
-    Limits,
-    pause_s,
-    read_retry_after,
-)
+from ullage.summary.limits import ClockAndJitter, Limits, pause_s, read_retry_after
 from ullage.summary.request import Answer, Ask, Usage
 
 _NO_KEY = "none"
@@ -166,7 +159,7 @@ async def connect(
     endpoint: Endpoint, limits: Limits | None, chance: ClockAndJitter | None
 ) -> AsyncGenerator[Ask]:
     """Hold connections to an endpoint, and give what asks it; all are closed at the end."""
-    limits = limits or (LOCAL if endpoint.is_local else REMOTE)
+    limits = limits or endpoint.default_limits
     timeout = httpx2.Timeout(limits.idle_s, connect=limits.connect_s)
     inner = httpx2.AsyncHTTPTransport(verify=_certificates(), proxy=_proxy(endpoint))
     guarded = GuardedTransport(inner, endpoint.origin, endpoint.key, limits.max_body_bytes)

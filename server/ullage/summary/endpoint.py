@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ullage.errors import EndpointRefused
+from ullage.summary.limits import LOCAL, REMOTE, Limits
 
 Provider: TypeAlias = Literal["openai", "openrouter", "ollama", "custom"]
 """`custom` is any server of the same protocol; its address is the user's to give."""
@@ -112,6 +113,10 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_local(self) -> bool:
         return is_loopback(urlsplit(self.base_url).hostname or "")
+
+    @property
+    def default_limits(self) -> Limits:
+        return LOCAL if self.is_local else REMOTE
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -7,14 +7,7 @@ import msgspec
 from ullage.app.change.compact import Plan
 from ullage.app.change.make import ChangeResult, new_file_lines
 from ullage.app.change.prune import PruningPlan
-from ullage.app.memory.report import (
-    MemoryReport,
-    flush_lines,
-    lines_text,
-    report_flush,
-    report_flushed,
-    spending_text,
-)
+from ullage.app.memory import report as memory_report
 from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import Layer, tokens_text
@@ -73,7 +66,7 @@ class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
     advice: str | None = None
     """What to do about a session that is compacted over and over."""
     checkpoint_id: str | None = None
-    memory: MemoryReport | None = None
+    memory: memory_report.MemoryReport | None = None
     """What goes into the workspace's daily log before; null where that is not wanted."""
 
 
@@ -98,7 +91,7 @@ def report_plan(plan: Plan) -> CompactReport:
         messages=change.loaded.session.agent.messages(change.context_after),
         path_after=str(change.path_after),
         advice=plan.advice,
-        memory=None if plan.flush is None else report_flush(plan.flush),
+        memory=None if plan.flush is None else memory_report.report_flush(plan.flush),
     )
 
 
@@ -109,7 +102,9 @@ def report_done(plan: Plan, made: ChangeResult) -> CompactReport:
         outcome="compacted",
         checkpoint_id=made.checkpoint_id,
         resume=made.resume_command,
-        memory=None if flush is None or flushed is None else report_flushed(flush, flushed),
+        memory=None
+        if flush is None or flushed is None
+        else memory_report.report_flushed(flush, flushed),
     )
 
 
@@ -132,7 +127,7 @@ def preview_text(plan: Plan) -> str:
             *([f"Note: {plan.advice}"] if plan.advice else []),
             *_unread_lines(plan),
             *new_file_lines(plan.change),
-            *flush_lines(plan.flush),
+            *memory_report.flush_lines(plan.flush),
             *_too_large_lines(plan),
             "",
             "Summary:",
@@ -178,7 +173,7 @@ def made_notes(plan: Plan, made: ChangeResult) -> tuple[str, ...]:
     """Tell which log of memory a compaction wrote, and what it left out."""
     notes: list[str] = []
     if plan.flush is not None and made.flushed is not None and made.flushed.log_path is not None:
-        notes.append(f"{lines_text(made.flushed)} of memory in {plan.flush.log_name}")
+        notes.append(f"{memory_report.lines_text(made.flushed)} of memory in {plan.flush.log_name}")
     if plan.summary.loss.n_lost:
         notes.append(_left_out(plan.summary))
     return tuple(notes)
@@ -198,7 +193,7 @@ def _left_out(summary: WrittenSummary) -> str:
 def _memory_lines(plan: Plan, made: ChangeResult) -> list[str]:
     if plan.flush is None or made.flushed is None or made.flushed.log_path is None:
         return []
-    return [f"  Memory: {lines_text(made.flushed)} in {plan.flush.log_name}"]
+    return [f"  Memory: {memory_report.lines_text(made.flushed)} in {plan.flush.log_name}"]
 
 
 def _too_large_lines(plan: Plan) -> list[str]:
@@ -234,7 +229,7 @@ def _unread_lines(plan: Plan) -> list[str]:
 def _author_text(summary: WrittenSummary) -> str:
     if summary.model is None:
         return {"extractive": "extraction, no model", "user": "you"}[summary.author]
-    return f"{summary.author} ({spending_text(summary.model.spent)})"
+    return f"{summary.author} ({memory_report.spending_text(summary.model.spent)})"
 
 
 def _report_summary(summary: WrittenSummary) -> SummaryReport:

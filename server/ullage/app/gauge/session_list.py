@@ -1,6 +1,7 @@
 """Sessions of a folder with their gauges: live or idle, and their subagents."""
 
 import time
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -48,11 +49,8 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
-    reports: list[SessionReport] = []
-    for session in list_sessions(places.cwd, places):
-        if len(reports) == limit:
-            break
-        reports.append(_report(session, config, places))
+    newest = islice(list_sessions(places.cwd, places), limit)
+    reports = [_report(session, config, places) for session in newest]
     return SessionsReport(cwd=str(places.cwd), sessions=reports)
 
 
