@@ -8,13 +8,18 @@ from typing import cast
 import msgspec
 
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.core.transcript.context import Category, Compaction, Context, ContextItem
+from ullage.core.transcript.context import PREFACE, Category, Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Header, JsonObject, Line, Message, Usage
 from ullage.core.transcript.lineage import CompactionRef
-from ullage.formats.json_line import as_object, canonical_json, decode_object, ms_of
+from ullage.formats.json_line import as_object, canonical_json, decode_object, ms_of, objects_of
 from ullage.formats.reading import calls_in
 
 _ID_BYTES = 8
+
+
+def _as_user_message(summary: str, *_: int) -> JsonObject:
+    """Make a user's message without more: APIs refuse fields that they do not know."""
+    return {"role": "user", "content": PREFACE + summary}
 
 
 class MessageShape(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +32,7 @@ class MessageShape(msgspec.Struct, frozen=True, kw_only=True):
     out empty."""
     summary_of: Callable[[JsonObject], str | None]
     """Gives a compaction's summary; None for other messages of the category `summary`."""
-    make_summary: Callable[[str, int, int], JsonObject]
+    make_summary: Callable[[str, int, int], JsonObject] = _as_user_message
     """Makes the message that holds a summary, of its text, the tokens before it and the time."""
     prune_message: Callable[[JsonObject, Sequence[Replacement]], JsonObject]
     """Puts placeholders into a message; the rest stays as it is."""
@@ -199,6 +204,22 @@ def prune_content(
         elif call_id is not None:
             content = _placeholder(content, text_type)
     return native if content == native.get(key) else native | {key: content}
+
+
+def prune_parts(
+    native: JsonObject,
+    replacements: Sequence[Replacement],
+    prune_part: Callable[[JsonObject, set[str | None], set[str | None]], JsonObject],
+) -> JsonObject:
+    """Put placeholders into a message that holds calls and results as parts.
+
+    `prune_part` is told the calls whose output goes, and those whose images go.
+    """
+    parts = objects_of(native, "parts")
+    outputs = {replacement.call_id for replacement in replacements if replacement.what == "output"}
+    images = {replacement.call_id for replacement in replacements if replacement.what == "images"}
+    pruned = tuple(prune_part(part, outputs, images) for part in parts)
+    return native if pruned == parts else native | {"parts": list(pruned)}
 
 
 def _placeholder(content: object, text_type: str) -> object:

@@ -46,11 +46,6 @@ def summary_of(native: entries.JsonObject) -> str | None:
     )
 
 
-def make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.JsonObject:
-    del n_tokens_before, at_ms  # servers refuse fields that they do not know
-    return {"role": "user", "content": PREFACE + summary}
-
-
 def prune_message(
     native: entries.JsonObject, replacements: Sequence[Replacement]
 ) -> entries.JsonObject:
@@ -63,7 +58,6 @@ def prune_message(
 OPENAI_CHAT = MessageShape(
     message_of=message_of,
     summary_of=summary_of,
-    make_summary=make_summary,
     prune_message=prune_message,
 )
 

@@ -82,12 +82,7 @@ def select_before(
     if all(item.category == "summary" for item in items[:first_kept]):
         return NoCompaction(reason="nothing would be replaced but the summary before")
     n_tokens = [count_message(item.message, count) for item in items]
-    cut = Cut(
-        first_kept=first_kept,
-        n_tokens_replaced=sum(n_tokens[:first_kept]),
-        n_tokens_kept=sum(n_tokens[first_kept:]),
-    )
-    return _make_selection(items, n_tokens, cut, gauge, layer)
+    return _make_selection(items, n_tokens, _cut_at(first_kept, n_tokens), gauge, layer)
 
 
 def _make_selection(
@@ -160,6 +155,10 @@ def find_cut(
     first_kept = next((at for at in legal if at >= start), legal[-1])
     if all(item.category == "summary" for item in items[:first_kept]):
         return None
+    return _cut_at(first_kept, n_tokens)
+
+
+def _cut_at(first_kept: int, n_tokens: Sequence[int]) -> Cut:
     return Cut(
         first_kept=first_kept,
         n_tokens_replaced=sum(n_tokens[:first_kept]),

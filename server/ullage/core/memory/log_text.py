@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -17,13 +17,7 @@ from ullage.core.transcript.context import ContextItem
 Section: TypeAlias = Literal[
     "Task Progress", "Important Decisions", "Issues Found", "User Preferences", "Notes"
 ]
-SECTIONS: tuple[Section, ...] = (
-    "Task Progress",
-    "Important Decisions",
-    "Issues Found",
-    "User Preferences",
-    "Notes",
-)
+SECTIONS: tuple[Section, ...] = get_args(Section)
 """Those of docs/design/memory.md, "The daily log"."""
 MAX_POINT_CHARS = 400
 MAX_POINTS = 40

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -19,9 +19,7 @@ from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
 
 FactKind: TypeAlias = Literal["pin", "constraint", "open item", "decision", "identifier", "file"]
-KINDS: tuple[FactKind, ...] = (
-    "pin", "constraint", "open item", "decision", "identifier", "file",
-)  # fmt: skip
+KINDS: tuple[FactKind, ...] = get_args(FactKind)
 """In the order in which they are inserted where they are missing."""
 _TOKENS_PER_IDENTIFIER = 40
 """A summary must hold one identifier per this many tokens of its budget; chosen."""

@@ -218,15 +218,9 @@ def _summary_of(native: entries.JsonObject) -> str | None:
     ).removeprefix(PREFACE)
 
 
-def _make_summary(summary: str, n_tokens_before: int, at_ms: int) -> entries.JsonObject:
-    del n_tokens_before, at_ms  # the API refuses fields that it does not know
-    return {"role": "user", "content": PREFACE + summary}
-
-
 IN_MEMORY = MessageShape(
     runtimes=("claude-code",),
     message_of=_message_of,
     summary_of=_summary_of,
-    make_summary=_make_summary,
     prune_message=prune_message,
 )

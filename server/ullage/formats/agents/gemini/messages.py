@@ -5,6 +5,7 @@ from typing import cast
 
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.entries import Block, Image, JsonObject, Text, ToolCall, ToolResult
+from ullage.formats.in_memory import prune_parts
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 
 
@@ -80,11 +81,7 @@ def to_block(part: JsonObject) -> Block:
 
 def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:
     """Put placeholders into a message; in memory only, for its files are not ours to write."""
-    parts = objects_of(native, "parts")
-    outputs = {replacement.call_id for replacement in replacements if replacement.what == "output"}
-    images = {replacement.call_id for replacement in replacements if replacement.what == "images"}
-    pruned = tuple(_prune_part(part, outputs, images) for part in parts)
-    return native if pruned == parts else native | {"parts": list(pruned)}
+    return prune_parts(native, replacements, _prune_part)
 
 
 def _image(part: JsonObject) -> Image | None:

@@ -12,6 +12,7 @@ from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.formats import json_line
+from ullage.formats.in_memory import prune_parts
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_entry, make_usage
 
@@ -78,11 +79,7 @@ def prune_message(
 
     One message holds a whole answer with its calls: all replacements in it go in together.
     """
-    parts = objects_of(native, "parts")
-    outputs = {replacement.call_id for replacement in replacements if replacement.what == "output"}
-    images = {replacement.call_id for replacement in replacements if replacement.what == "images"}
-    pruned = tuple(_prune_part(part, outputs, images) for part in parts)
-    return native if pruned == parts else native | {"parts": list(pruned)}
+    return prune_parts(native, replacements, _prune_part)
 
 
 def _user_item(entry: entries.Entry) -> Iterator[tuple[str, entries.Message, Category]]:
