@@ -30,12 +30,7 @@ from ullage.core.gauge.gauge import Layer
 from ullage.errors import SessionLive, StateBusy, StorageError
 from ullage.store.change.session_lock import changed_meanwhile
 from ullage.store.files.places import Places
-from ullage.store.state.auto_state import (
-    AutoState,
-    automatic_run,
-    change_auto_state,
-    read_auto_state,
-)
+from ullage.store.state import auto_state
 
 
 class AutoReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,15 +70,15 @@ def switch(session: Session, *, is_on: bool, places: Places) -> None:
     """
     changeable(session)
 
-    def switched(state: AutoState) -> AutoState:
+    def switched(state: auto_state.AutoState) -> auto_state.AutoState:
         breaker = Breaker() if is_on else state.breaker
         return msgspec.structs.replace(state, is_on=is_on, breaker=breaker)
 
-    change_auto_state(session.state_key, switched, places)
+    auto_state.change_auto_state(session.state_key, switched, places)
 
 
 def report_auto(session: Session, config: Config, places: Places) -> AutoReport:
-    state = read_auto_state(session.state_key, places)
+    state = auto_state.read_auto_state(session.state_key, places)
     loaded = load(session, config, places)
     policy = loaded.policy
     return AutoReport(
@@ -124,7 +119,7 @@ def auto_text(report: AutoReport) -> str:
 
 def is_automatic(session: Session, *, is_configured: bool, places: Places) -> bool:
     """Tell whether a session is compacted by itself: by its own switch, else as configured."""
-    is_on = read_auto_state(session.state_key, places).is_on
+    is_on = auto_state.read_auto_state(session.state_key, places).is_on
     return is_configured if is_on is None else is_on
 
 
@@ -140,7 +135,7 @@ def hold_automatic_run(loaded: Loaded, places: Places) -> Generator[None]:
     session = loaded.session
     with ExitStack() as held:
         try:
-            held.enter_context(automatic_run(session.state_key, places))
+            held.enter_context(auto_state.automatic_run(session.state_key, places))
         except StateBusy:
             raise SessionLive(f"another Ullage works on {session.path.name} by itself") from None
         if not session.lines.is_current():
@@ -154,7 +149,7 @@ async def plan_auto(loaded: Loaded, config: Config, places: Places, model: Model
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    state = read_auto_state(loaded.session.state_key, places)
+    state = auto_state.read_auto_state(loaded.session.state_key, places)
     due = await plan_cascade(loaded, state, config, places, model)
     if not isinstance(due.plan, Plan):
         return due
@@ -274,10 +269,10 @@ def change_breaker(
         StorageError: the state folder does not take it.
     """
 
-    def changed(state: AutoState) -> AutoState:
+    def changed(state: auto_state.AutoState) -> auto_state.AutoState:
         return msgspec.structs.replace(state, breaker=recorded(state.breaker))
 
-    change_auto_state(session.state_key, changed, places)
+    auto_state.change_auto_state(session.state_key, changed, places)
 
 
 def _now_ms() -> int:
@@ -285,7 +280,7 @@ def _now_ms() -> int:
 
 
 async def plan_cascade(
-    loaded: Loaded, state: AutoState, config: Config, places: Places, model: ModelUse
+    loaded: Loaded, state: auto_state.AutoState, config: Config, places: Places, model: ModelUse
 ) -> AutoPlan:
     """Go through the cascade on plans alone, and give the one change that it ends with.
 

@@ -6,14 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.documents import instruction_loading
 from ullage.app.documents.check import Surroundings
-from ullage.app.documents.instruction_loading import (
-    is_in_sight,
-    load_above,
-    load_before,
-    loaders_of,
-    takes_imports,
-)
 from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, find_loaded_name
 from ullage.core.documents import instructions
 from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, read_statements
@@ -66,9 +60,11 @@ class _Ignored:
 def check_instructions(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
     for cut in find_instruction_cuts(path, text, around):
-        is_used = is_in_sight(cut.reader, path, around)
+        is_used = instruction_loading.is_in_sight(cut.reader, path, around)
         yield from _cut_findings("instructions-cut", cut, text, positions, is_used=is_used)
-    if CLAUDE_CODE in loaders_of(path, around) and instructions.is_large_for_claude(text):
+    if CLAUDE_CODE in instruction_loading.loaders_of(
+        path, around
+    ) and instructions.is_large_for_claude(text):
         yield DocumentFinding(
             code="instructions-large",
             extent=positions.extent(0, len(positions.line_text(0))),
@@ -90,7 +86,7 @@ def is_index(path: Path) -> bool:
 def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
     positions = Positions(text)
     for cut in find_memory_cuts(path, text, around):
-        is_used = is_in_sight(cut.reader, path, around)
+        is_used = instruction_loading.is_in_sight(cut.reader, path, around)
         yield from _cut_findings("memory-cut", cut, text, positions, is_used=is_used)
     if is_index(path):
         yield from find_duplicate_text(path, text, around, positions)
@@ -101,12 +97,12 @@ def find_instruction_cuts(
     path: Path, text: str, around: Surroundings
 ) -> tuple[instructions.Cut, ...]:
     """Give what each agent that loads a file by its name and its place leaves out."""
-    loaders = loaders_of(path, around)
+    loaders = instruction_loading.loaders_of(path, around)
     cuts: list[instructions.Cut | None] = []
     if OPENCLAW in loaders:
         cuts.append(instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars))
     if CODEX in loaders:
-        above = load_above(CODEX, path, around).values()
+        above = instruction_loading.load_above(CODEX, path, around).values()
         n_spent = sum(len(loaded.encode("utf-8", "surrogatepass")) for loaded in above)
         cuts.append(instructions.find_codex_cut(text, n_spent))
     return tuple(cut for cut in cuts if cut is not None)
@@ -119,7 +115,7 @@ def find_memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[instr
     cut: instructions.Cut | None = None
     if CLAUDE_CODE.folder in path.parts or path.parent.name == MEMORY_FOLDER:
         cut = instructions.find_claude_memory_cut(text)
-    elif OPENCLAW in loaders_of(path, around):
+    elif OPENCLAW in instruction_loading.loaders_of(path, around):
         cut = instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars)
     return () if cut is None else (cut,)
 
@@ -162,7 +158,7 @@ def find_duplicate_text(
 ) -> Iterator[DocumentFinding]:
     """Find statements that an agent has already read."""
     own = read_statements(text)
-    others = list(load_before(path, text, around).items())
+    others = list(instruction_loading.load_before(path, text, around).items())
     duplicates = find_duplicates(own, [read_statements(other_text) for _, other_text in others])
     for source, (other_path, other_text) in enumerate(others, start=1):
         n_common = sum(duplicate.source == source for duplicate in duplicates)
@@ -294,7 +290,7 @@ def find_dead_paths(path: Path, text: str, around: Surroundings) -> Iterator[Doc
         return
     folders = [path.parent, *(at for at in path.parents[1:] if at.is_relative_to(workspace))]
     mentions = find_mentions(text)
-    if not takes_imports(path):
+    if not instruction_loading.takes_imports(path):
         mentions = tuple(mention for mention in mentions if mention.kind != "import")
     missing = [mention for mention in mentions if _is_missing(mention, folders)]
     if not missing:

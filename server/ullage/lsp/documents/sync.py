@@ -20,12 +20,7 @@ from ullage.app.documents.kind import (
     DocumentKind,
 )
 from ullage.lsp.convert import path_of
-from ullage.lsp.documents.diagnostics import (
-    check_dependents,
-    check_soon,
-    forget,
-    publish_transcript,
-)
+from ullage.lsp.documents import diagnostics
 from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer
 from ullage.store.files.text_files import MAX_TEXT_BYTES
@@ -93,7 +88,7 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
         if params.text_document.text and ls.documents.is_typing_sent:
             opened = params.text_document
             _keep_text(ls, path, opened.text, opened.version)
-        check_soon(ls, path, kind, delay_s=0.0)
+        diagnostics.check_soon(ls, path, kind, delay_s=0.0)
         return
     ls.documents.open_uris.pop(path, None)
     ls.documents.open_uris[path] = params.text_document.uri
@@ -101,7 +96,7 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
         # It is not meant by anyone before it was read as a session.
         ls.sessions.refused.setdefault(path, None)
     if path in ls.sessions.followed:
-        publish_transcript(ls, path)
+        diagnostics.publish_transcript(ls, path)
     await refresh(ls, path)
 
 
@@ -116,8 +111,8 @@ async def did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams
         # What was found in the text before is no ground for a change of this one.
         ls.documents.findings.pop(path, None)
         _keep_text(ls, path, last.text, params.text_document.version)
-        check_soon(ls, path, kind)
-        check_dependents(ls, path)
+        diagnostics.check_soon(ls, path, kind)
+        diagnostics.check_dependents(ls, path)
 
 
 async def did_save(ls: UllageServer, params: types.DidSaveTextDocumentParams) -> None:
@@ -126,8 +121,8 @@ async def did_save(ls: UllageServer, params: types.DidSaveTextDocumentParams) ->
         return
     kind = ls.kind_of(path)
     if kind not in _FOLLOWED:
-        check_soon(ls, path, kind, delay_s=0.0)
-    check_dependents(ls, path)
+        diagnostics.check_soon(ls, path, kind, delay_s=0.0)
+    diagnostics.check_dependents(ls, path)
 
 
 async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> None:
@@ -138,13 +133,13 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     if small_uri is not None:
         _drop_text(ls, path)
         ls.documents.materials.forget(path)
-        forget(ls, path, small_uri)
+        diagnostics.forget(ls, path, small_uri)
         return
     uri = ls.documents.open_uris.pop(path, None)
     if uri is None:
         return
     ls.documents.outlines.pop(path, None)
-    forget(ls, path, uri)
+    diagnostics.forget(ls, path, uri)
     if path not in ls.followed_paths():
         ls.sessions.followed.pop(path, None)
         ls.sessions.refused.pop(path, None)
