@@ -103,7 +103,7 @@ def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
 
     if not take_mark(hook.key, hook.places):
         return b""
-    from ullage.core.checkpoint.text import write_state
+    from ullage.core.checkpoint.state_text import write_state
     from ullage.store.checkpoint.working_state import read_working_state
 
     return context_output("PostToolUse", write_state(read_working_state(hook.key, hook.places)))

@@ -13,7 +13,6 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.checkpoint.fields import FIELDS, Field, InSteering, InText, read_field
-from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.text.prose import gist
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.text.wording import read_wording, reads_as_rule, rule_strength
@@ -41,9 +40,6 @@ _STEERING_HEAD = (
 _MAX_STEERING_SHARE = 0.6
 """No list takes more than this of the room that is left: a long one leaves some to the others
 (chosen)."""
-_MAX_STATE_POINTS = 20
-_MAX_STATE_CHARS = 300
-"""Each; a few thousand characters in all with the four lists; chosen."""
 _IN_TEXT = sorted(
     ((field, field.text) for field in FIELDS if isinstance(field.text, InText)),
     key=lambda place: (place[1].section, -place[1].worth),
@@ -108,30 +104,6 @@ def write_steering(checkpoint: Checkpoint, *, max_chars: int) -> str:
                 text += added
                 begin = ""
     return f"{_STEERING_HEAD}{text}" if text else ""
-
-
-def write_state(state: WorkingState) -> str:
-    """Write the working state where no checkpoint can be made; empty where nothing is known.
-
-    It is made of what was captured alone, in the words of a checkpoint's text, the newest last.
-    """
-    resources, topic = state.resources, state.thread.topic
-    parts = [f"Working on: {_short(topic)}"] if topic else []
-    points_of = {
-        "decisions": [decision.what for decision in state.decisions.made],
-        "open_items": state.open_items.steps,
-        "resources.files_modified": resources.files_modified,
-        "resources.files_read": resources.files_read,
-    }
-    for field, place in _IN_TEXT:
-        points = points_of.get(field.path, ())
-        lines = [f"- {_short(point)}" for point in points[-_MAX_STATE_POINTS:]]
-        parts += ["\n".join([place.heading, *lines])] if lines else []
-    return "\n\n".join([RESTORE_OPENING, *parts]) if parts else ""
-
-
-def _short(point: str) -> str:
-    return gist(quote_as_data(point), _MAX_STATE_CHARS)
 
 
 def _choose(
