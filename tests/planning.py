@@ -65,7 +65,7 @@ def compacted(
 ) -> tuple[Plan, ChangeResult]:
     plan = planned(path, places, config, request)
     made = compact(plan, config, places)
-    make_idle(made.loaded.path)
+    make_idle(made.session.path)
     return plan, made
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pi_files import PiFile, json_line
-from planning import SMALL, compacted, planned, undone
+from planning import SMALL, compacted, loaded, planned, undone
 from ullage.app.change.compact import compact
 from ullage.app.gauge.history import read_history
 from ullage.app.sessions.load import read
@@ -138,6 +138,6 @@ def test_what_a_compaction_noted_is_not_called_reported(tmp_path: Path, places: 
     before = path.read_bytes()
     plan, made = compacted(path, places)
     n_after = plan.change.n_tokens_after
-    gauge = made.loaded.status.gauge
+    gauge = loaded(made.session.path, places).status.gauge
     assert (gauge.n_reported, gauge.n_noted) == (0, n_after)
     assert json.loads(path.read_bytes()[len(before) :])["details"]["tokensAfter"] == n_after

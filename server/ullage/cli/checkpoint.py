@@ -15,7 +15,7 @@ DEFAULT_COLUMNS = 80
 _COLORS = {"+": "green", "-": "red", "": None}
 if TYPE_CHECKING:
     from ullage.app.change.restore import RestorePlan
-    from ullage.app.checkpoint.find import Found
+    from ullage.app.checkpoint.find import SavedCheckpoint
     from ullage.app.sessions.session import Session
     from ullage.core.config.settings import Config
 
@@ -168,7 +168,7 @@ def restore(
 
 
 def _answer_text(
-    entry: "Found", session: "Session", config: "Config", places: Places, *, as_json: bool
+    entry: "SavedCheckpoint", session: "Session", config: "Config", places: Places, *, as_json: bool
 ) -> None:
     from ullage.app.change.checkpoint_report import report_text
     from ullage.app.checkpoint.resume import restore_text

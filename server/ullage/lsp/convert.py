@@ -7,8 +7,10 @@ from typing import Final
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
+from ullage.app.change.make import ChangeResult
 from ullage.app.gauge.status_text import session_title
 from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.session import Session
 from ullage.core.documents.diagnostic_codes import BY_CODE
 from ullage.core.documents.diagnostic_codes import Level as FindingLevel
 from ullage.core.documents.finding import DocumentFinding, Related
@@ -44,15 +46,17 @@ def uri_of(path: Path) -> str:
     return from_fs_path(str(path)) or path.as_uri()
 
 
-def last_summary_uri(loaded: Loaded) -> str:
-    """Name the summary of a session's last compaction."""
-    boundary = loaded.context.boundary
-    return write_summary_uri(str(loaded.path), None if boundary is None else boundary.entry_id)
+def last_summary_uri(made: ChangeResult) -> str:
+    """Name the summary of a compaction that was made."""
+    boundary = made.context.boundary
+    return write_summary_uri(
+        str(made.session.path), None if boundary is None else boundary.entry_id
+    )
 
 
-def session_ref(loaded: Loaded) -> SessionRef:
-    header = loaded.session.header
-    return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(loaded.path))
+def session_ref(session: Session) -> SessionRef:
+    header = session.header
+    return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(session.path))
 
 
 def title_of(loaded: Loaded) -> str:

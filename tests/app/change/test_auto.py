@@ -96,8 +96,8 @@ def test_a_prune_that_frees_too_little_is_followed_by_a_summary(path: Path, plac
     assert isinstance(due.plan, Plan)
     assert due.plan.n_tokens_after < 0.8 * WINDOW
     made = make_auto(due.plan, config_of(), places)
-    assert made.loaded.context.boundary is not None
-    assert made.loaded.context.boundary.trigger == "auto"
+    assert made.context.boundary is not None
+    assert made.context.boundary.trigger == "auto"
 
 
 def test_nothing_is_due_right_after_an_automatic_run(path: Path, places: Places) -> None:
@@ -202,7 +202,7 @@ def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
     told = make_auto(due.plan, config, places)
     pi = PiFile()
     pi.lines, pi.ids = [path.read_bytes()], ["of the session"] * 100
-    pi.leaf = told.loaded.context.items[-1].entry_id
+    pi.leaf = told.context.items[-1].entry_id
     first = pi.user("And the next thing, please.")
     pi.assistant("Done.", usage=5_000)
     pi.compaction("## Goal\n- The agent's own.", first)

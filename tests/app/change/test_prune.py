@@ -53,12 +53,13 @@ def outputs(path: Path, places: Places) -> list[object]:
 def test_what_is_previewed_is_what_the_file_then_holds(session: Path, places: Places) -> None:
     plan = pruning_of(session, places)
     made = prune(plan, EAGER, places)
-    known = made.loaded.session.agent
-    assert known.messages(made.loaded.context) == plan.messages
+    known = made.session.agent
+    assert known.messages(made.context) == plan.messages
     placeholder = [{"type": "text", "text": PRUNED_OUTPUT}]
     n_pruned = outputs(session, places).count(placeholder)
     assert n_pruned == len(plan.plan.replacements) > 5
-    assert made.loaded.status.gauge.used_tokens == plan.n_tokens_after < plan.n_tokens_before
+    gauge = loaded(session, places, EAGER).status.gauge
+    assert gauge.used_tokens == plan.n_tokens_after < plan.n_tokens_before
 
 
 def test_an_undone_prune_leaves_the_very_same_file(session: Path, places: Places) -> None:
@@ -73,7 +74,7 @@ def test_an_undone_prune_leaves_the_very_same_file(session: Path, places: Places
 def test_what_came_after_a_prune_outlives_its_undo(session: Path, places: Places) -> None:
     pi = reading_session()
     made = prune(pruning_of(session, places), EAGER, places)
-    pi.leaf = made.loaded.context.leaf_id
+    pi.leaf = made.context.leaf_id
     n_lines = len(pi.lines)
     pi.user("And go on.")
     with session.open("ab") as file:
@@ -120,7 +121,8 @@ def test_a_rescue_takes_the_largest_outputs_until_the_rest_fits(
     plan = plan_pruning(loaded(path, places, config), PruneRequest(is_rescue=True))
     assert isinstance(plan, PruningPlan)
     made = prune(plan, config, places)
-    assert (made.loaded.status.gauge.used_tokens or 0) < 10_000
+    after = loaded(made.session.path, places, config)
+    assert (after.status.gauge.used_tokens or 0) < 10_000
 
 
 def test_a_read_only_workspace_is_not_written_to(session: Path, places: Places) -> None:

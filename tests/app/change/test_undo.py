@@ -33,13 +33,13 @@ def test_a_new_file_stays_where_nothing_may_be_written_any_more(
     plan = plan_undo_of(made, SMALL, places)
     with pytest.raises(WriteNotSupported, match="read-only"):
         undo(plan, Config(policy=Policy(is_read_only=True)), places)
-    assert made.loaded.path.exists()
+    assert made.session.path.exists()
 
 
 def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
     made: ChangeResult, places: Places
 ) -> None:
-    new = made.loaded.path
+    new = made.session.path
     old = Path(plan_undo_of(made, SMALL, places).receipt.path)
     last = json.loads(new.read_bytes().splitlines()[-1])
     later = {**last, "parentUuid": last["uuid"], "uuid": "00000000-0000-4000-8000-0000000000ff"}

@@ -193,7 +193,7 @@ def test_the_chain_goes_over_a_damaged_link(tmp_path: Path, places: Places) -> N
     assert (difference.old.checkpoint_id, difference.new.checkpoint_id) == ("cp_002", "cp_004")
     assert compare(session, "1", None, places).old.checkpoint_id == "cp_001"
     listing = list_checkpoints(session, places)
-    assert [one.checkpoint_id for one in listing.found] == ["cp_004", "cp_002", "cp_001"]
+    assert [one.checkpoint_id for one in listing.saved] == ["cp_004", "cp_002", "cp_001"]
     assert len(listing.problems) == 1
     with pytest.raises(CorruptCheckpoint, match=r"cp_003\.yaml is damaged"):
         find_checkpoint(session, "cp_003", places)
@@ -322,7 +322,7 @@ def test_a_session_that_another_one_began_from_can_be_compacted(
     path = idle(tmp_path / SESSIONS["claude"][0], claude_data(100))
     restored(path, places, "new")
     _, made = compacted(path, places)
-    assert made.loaded.path != path
+    assert made.session.path != path
 
 
 def test_what_followed_a_restored_checkpoint_in_pi_stays_when_it_is_taken_out(
@@ -438,7 +438,7 @@ def test_processes_that_write_the_same_at_once_write_it_once(
         writer.join(60)
     assert [writer.exitcode for writer in writers] == [0, 0]
     listing = list_checkpoints(open_session(path), places)
-    assert [one.checkpoint_id for one in listing.found] == ["cp_001"]
+    assert [one.checkpoint_id for one in listing.saved] == ["cp_001"]
 
 
 def captured(path: Path, places: Places, name: str) -> None:

@@ -51,7 +51,7 @@ def test_a_prune_is_an_event_behind_which_the_history_stays(
     known = window_history(before, read_past(before, None)).points
     plan = plan_pruning(before, PruneRequest())
     assert isinstance(plan, PruningPlan)
-    made = prune(plan, EAGER, places).loaded
+    made = loaded(prune(plan, EAGER, places).session.path, places, EAGER)
     found = window_history(made, read_past(made, None))
     (mark,) = found.marks
     # The last answer of Claude Code's copy reports what the pruned context has.

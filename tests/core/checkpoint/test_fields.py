@@ -9,7 +9,7 @@ import pytest
 from msgspec import inspect
 
 from ullage.app.change.checkpoint_report import difference_lines
-from ullage.app.checkpoint.find import Difference, Found
+from ullage.app.checkpoint.find import Difference, SavedCheckpoint
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import diff
 from ullage.core.checkpoint.fields import FIELDS, Field, InSteering, InText, LeftOut, read_field
@@ -92,7 +92,7 @@ def test_each_field_of_an_item_is_read_or_has_a_reason() -> None:
 @each_field
 def test_a_comparison_has_it_or_its_row_says_why_not(field: Field) -> None:
     changes = tuple(change for change in diff(OLD, NEWER) if change.field == field.path)
-    found = [Found(checkpoint=one, path=Path("cp_001.yaml")) for one in (OLD, NEWER)]
+    found = [SavedCheckpoint(checkpoint=one, path=Path("cp_001.yaml")) for one in (OLD, NEWER)]
     lines = difference_lines(Difference(old=found[0], new=found[1], changes=changes), 100)
     if isinstance(field.compared, LeftOut):
         assert changes == ()

@@ -59,7 +59,6 @@ def names(folder: Path) -> list[str]:
 def test_an_append_is_on_disk_and_noted(path: Path, places: Places) -> None:
     written = apply_change(path, look_at(path), APPEND, occasion(), places)
     assert path.read_bytes() == OLD + OURS
-    assert written.fingerprint == look_at(path)
     assert names(path.parent) == ["s.jsonl"]
     (receipt,) = list_receipts(KEY, places).receipts
     assert (receipt.receipt_id, receipt.state) == (written.receipt_id, "done")

@@ -101,7 +101,7 @@ def test_a_change_that_was_not_made_is_taken_back(
     ("module", "function", "change", "expected"),
     [
         ("make", "_stands", "APPEND", OLD + OURS),
-        ("rewrite", "_finish", "REWRITE", REWRITTEN),
+        ("session_lock", "drain", "REWRITE", REWRITTEN),
         ("make", "mark_done", "REWRITE", REWRITTEN),
         ("make", "mark_done", "APPEND", OLD + OURS),
         ("make", "mark_done", "NEW_SESSION", OLD),
@@ -110,7 +110,7 @@ def test_a_change_that_was_not_made_is_taken_back(
 def test_a_change_that_was_made_is_noted(
     path: Path, places: Places, module: str, function: str, change: str, expected: bytes
 ) -> None:
-    if function == "_finish" and sys.platform != "linux":
+    if function == "drain" and sys.platform != "linux":
         pytest.skip("without leases the rename is finished elsewhere")
     killed(places.cwd, module, function, change)
     assert [one.state for one in list_receipts(KEY, places).receipts] == ["planned"]

@@ -27,6 +27,7 @@ from ullage.core.change.decision import Action, Ask, Cascade, Compact, Prune, St
 from ullage.core.change.tool_outputs import count_tool_output_tokens
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
+from ullage.core.transcript.context import Context
 from ullage.errors import SessionLive, StateBusy, StorageError
 from ullage.store.change.session_lock import changed_meanwhile
 from ullage.store.files.places import Places
@@ -172,7 +173,7 @@ def remember_idle(due: AutoPlan, loaded: Loaded, places: Places) -> None:
             places,
         )
     elif due.layer is not None:
-        _remember_run(loaded, due.layer, used, used, places)
+        _remember_run(loaded.session, loaded.context, due.layer, used, used, places)
 
 
 def make_auto(plan: Plan | PruningPlan, config: Config, places: Places) -> ChangeResult:
@@ -192,21 +193,28 @@ def make_auto(plan: Plan | PruningPlan, config: Config, places: Places) -> Chang
         session = plan.loaded.session
         change_breaker(session, lambda breaker: record_failure(breaker, _now_ms()), places)
         raise
-    _remember_run(made.loaded, layer, plan.n_tokens_before, plan.n_tokens_after, places)
+    _remember_run(
+        made.session, made.context, layer, plan.n_tokens_before, plan.n_tokens_after, places
+    )
     return made
 
 
 def _remember_run(
-    loaded: Loaded, layer: Layer, n_before: int, n_after: int, places: Places
+    session: Session,
+    context: Context,
+    layer: Layer,
+    n_before: int,
+    n_after: int,
+    places: Places,
 ) -> None:
     change_breaker(
-        loaded.session,
+        session,
         lambda breaker: record_run(
             breaker,
             layer,
             n_before=n_before,
             n_after=n_after,
-            n_compactions=len(loaded.context.compactions),
+            n_compactions=len(context.compactions),
             now_ms=_now_ms(),
         ),
         places,
@@ -309,11 +317,11 @@ async def plan_cascade(
     strongest: Layer | None = None
     while (layer := _layer_of(action)) is not None:
         strongest = layer
-        found = await _plan_layer(layer, loaded, config, places, model)
+        step_plan = await _plan_layer(layer, loaded, config, places, model)
         n_freed = 0
-        if not isinstance(found, NoCompaction):
-            plan = None if loaded.policy.is_read_only else found
-            n_freed = max(0, (cascade.used_tokens or 0) - found.n_tokens_after)
+        if not isinstance(step_plan, NoCompaction):
+            plan = None if loaded.policy.is_read_only else step_plan
+            n_freed = max(0, (cascade.used_tokens or 0) - step_plan.n_tokens_after)
         cascade = msgspec.structs.replace(
             cascade,
             used_tokens=(cascade.used_tokens or 0) - n_freed,

@@ -38,12 +38,12 @@ class KeptMaterials:
     ) -> CheckMaterial | None:
         """Give what a preview is checked against, read again where it is another one now."""
         with self._lock:
-            known = self._kept.get(proposed_path)
-            if known is None or known[0] != preview:
-                known = self._kept[proposed_path] = preview, read()
+            kept = self._kept.get(proposed_path)
+            if kept is None or kept[0] != preview:
+                kept = self._kept[proposed_path] = preview, read()
                 for old in tuple(self._kept)[:-MAX_KEPT]:
                     self.forget(old)
-        return known[1]
+        return kept[1]
 
     def forget(self, proposed_path: Path) -> None:
         """Free the messages of a proposal that is closed, applied or discarded.

@@ -9,7 +9,7 @@ import msgspec
 
 from ullage.app.change.make import new_file_lines
 from ullage.app.change.restore import NewPlan, RestorePlan, RestoreResult
-from ullage.app.checkpoint.find import Difference, Found, Listing
+from ullage.app.checkpoint.find import Difference, Listing, SavedCheckpoint
 from ullage.app.checkpoint.write import WrittenCheckpoint
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change
@@ -121,7 +121,7 @@ def report_listing(listing: Listing) -> ListReport:
     return ListReport(
         session_key=listing.session_key,
         folder=str(listing.folder),
-        checkpoints=[_row(one) for one in listing.found],
+        checkpoints=[_row(saved) for saved in listing.saved],
         problems=list(listing.problems),
     )
 
@@ -133,20 +133,20 @@ def listing_text(report: ListReport, n_columns: int) -> str:
         lines.append(
             f"{'Id':<8}{'Written (UTC)':<18}{'Trigger':<12}{'Tokens':>9}  {'Used':>4}  Topic"
         )
-    for one in report.checkpoints:
-        written = one.created_at[:16].replace("T", " ")
+    for row in report.checkpoints:
+        written = row.created_at[:16].replace("T", " ")
         head = (
-            f"{one.checkpoint_id:<8}{written:<18}{one.trigger:<12}{one.input_tokens:>9,}"
-            f"  {one.utilization:>4.0%}  "
+            f"{row.checkpoint_id:<8}{written:<18}{row.trigger:<12}{row.input_tokens:>9,}"
+            f"  {row.utilization:>4.0%}  "
         )
-        lines.append((head + gist(one.topic, max(10, n_columns - len(head)))).rstrip())
+        lines.append((head + gist(row.topic, max(10, n_columns - len(head)))).rstrip())
     if not lines:
         lines.append("No checkpoints of this session yet: `ullage checkpoint write` makes one.")
     return "\n".join(lines + [f"Warning: {problem}" for problem in report.problems])
 
 
-def report_found(found: Found) -> ShowReport:
-    return ShowReport(path=str(found.path), checkpoint=found.checkpoint, problem=found.problem)
+def report_found(saved: SavedCheckpoint) -> ShowReport:
+    return ShowReport(path=str(saved.path), checkpoint=saved.checkpoint, problem=saved.problem)
 
 
 def report_difference(difference: Difference) -> DiffReport:
@@ -170,13 +170,13 @@ def difference_lines(difference: Difference, n_columns: int) -> list[tuple[str, 
     return lines
 
 
-def report_text(found: Found, text: str) -> RestoreReport:
+def report_text(saved: SavedCheckpoint, text: str) -> RestoreReport:
     return RestoreReport(
         outcome="text",
-        checkpoint_id=found.checkpoint_id,
+        checkpoint_id=saved.checkpoint_id,
         text=text,
-        problem=found.problem,
-        path=found.checkpoint.meta.session_file,
+        problem=saved.problem,
+        path=saved.checkpoint.meta.session_file,
     )
 
 
@@ -225,8 +225,8 @@ def restored_text(plan: RestorePlan, restored: RestoreResult) -> str:
     return "\n".join((*lines, f"  Go on with: {restored.resume_command}"))
 
 
-def _row(one: Found) -> CheckpointRow:
-    meta, work = one.checkpoint.meta, one.checkpoint.working
+def _row(saved: SavedCheckpoint) -> CheckpointRow:
+    meta, work = saved.checkpoint.meta, saved.checkpoint.working
     return CheckpointRow(
         checkpoint_id=meta.checkpoint_id,
         created_at=meta.created_at,
@@ -238,7 +238,7 @@ def _row(one: Found) -> CheckpointRow:
         status=work.status,
         topic=work.topic,
         previous_checkpoint=meta.previous_checkpoint,
-        path=str(one.path),
+        path=str(saved.path),
     )
 
 

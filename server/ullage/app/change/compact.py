@@ -143,13 +143,13 @@ def compact(plan: Plan, config: Config, places: Places) -> make.ChangeResult:
     )
 
 
-def _mask_request(request: Request, known: tuple[str, ...]) -> Request:
+def _mask_request(request: Request, secrets: tuple[str, ...]) -> Request:
     """Mask what the user typed: it goes to the model and into the transcript too."""
     focus, summary = request.focus, request.summary
     return msgspec.structs.replace(
         request,
-        focus=None if focus is None else mask(focus, known),
-        summary=None if summary is None else mask(summary, known),
+        focus=None if focus is None else mask(focus, secrets),
+        summary=None if summary is None else mask(summary, secrets),
     )
 
 

@@ -158,7 +158,7 @@ def gain_text(plan: Plan | PruningPlan) -> str:
 
 def made_text(plan: Plan, made: ChangeResult) -> str:
     """Tell in one line what a compaction did: to the context, to memory, and what it left out."""
-    n_before, n_kept = len(plan.loaded.context.items), len(made.loaded.context.items)
+    n_before, n_kept = len(plan.loaded.context.items), len(made.context.items)
     return " · ".join(
         (
             "Context compacted into a new session" if made.is_elsewhere else "Context compacted",

@@ -17,8 +17,8 @@ import msgspec
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.memory.flush import FlushPlan, FlushResult, try_flush
-from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.open import is_running, open_session
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.open import is_running
 from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import count_hidden_tokens
 from ullage.core.change.edit import Append, FileChange, NewSession, apply_to_lines
@@ -26,11 +26,13 @@ from ullage.core.change.receipt import ChangeReason, ReceiptKind
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
 from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import Header, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.agent_info import Editor
 from ullage.formats.json_line import compact_json
+from ullage.formats.reading import Reading
 from ullage.formats.registry import agent_info
 from ullage.store.change.make import apply_change
 from ullage.store.change.receipts import has_receipts, refuse_second_session
@@ -74,8 +76,10 @@ class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A change that was made, read back, and found to be the one that was planned."""
 
     plan: ChangePlan
-    loaded: Loaded
-    """The session as it goes on."""
+    session: Session
+    """As it goes on."""
+    reading: Reading
+    """Of the session as it goes on."""
     receipt_id: str
     checkpoint_id: str | None
     resume_command: str
@@ -83,6 +87,10 @@ class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
     """What the user should know besides."""
     flushed: FlushResult | None = None
     """What was written into the daily log before."""
+
+    @property
+    def context(self) -> Context:
+        return self.reading.context
 
     @property
     def is_elsewhere(self) -> bool:
@@ -163,12 +171,18 @@ def new_file_lines(change: ChangePlan) -> list[str]:
 
 def context_after(loaded: Loaded, file_change: FileChange) -> Context:
     """Read the context from a file as it will be once it is changed."""
+    lines = apply_to_lines(loaded.session.lines, file_change)
+    return _read_changed(loaded, lines, file_change)[1].context
+
+
+def _read_changed(loaded: Loaded, lines: Lines, file_change: FileChange) -> tuple[Header, Reading]:
+    """Read the lines of a changed session, in memory or on the disk, by its agent's own rule."""
     session = loaded.session
-    lines = apply_to_lines(session.lines, file_change)
     if isinstance(file_change, Append):
-        return session.agent.read_context(lines, session.header, loaded.reading.index).context
-    header = session.agent.read_header(lines) or session.header
-    return session.agent.read_context(lines, header, EMPTY_INDEX).context
+        index, header = loaded.reading.index, session.header
+    else:
+        index, header = EMPTY_INDEX, session.agent.read_header(lines) or session.header
+    return header, session.agent.read_context(lines, header, index)
 
 
 def make_change(
@@ -217,19 +231,22 @@ def make_change(
             carry_state(session.state_key, occasion.session_key, places)
             keys = (session.state_key, occasion.session_key)
             carry_latest(*(session_folder("checkpoints", key, places) for key in keys))
-        session = open_session(done.path)
-        loaded = load(session, config, places, plan.loaded.count.count_text)
-    if loaded.context.items != plan.context_after.items:
+        lines = FileLines(done.path)
+        header, reading = _read_changed(plan.loaded, lines, plan.file_change)
+    if reading.context.items != plan.context_after.items:
         raise NotAsPlanned(
             f"{done.path.name} was written, but its context is not the one that was previewed:"
             " look at it with `ullage context show`, or take it back with `ullage undo`"
         )
     return ChangeResult(
         plan=plan,
-        loaded=loaded,
+        session=Session(
+            header=header.named(done.path.stem), agent_info=session.agent_info, lines=lines
+        ),
+        reading=reading,
         receipt_id=done.receipt_id,
         checkpoint_id=checkpoint_id,
-        resume_command=session.agent.resume_command(session.header, done.path),
+        resume_command=session.agent.resume_command(header, done.path),
         notes=(*recovered, *done.notes, *_new_notes(flush, flushed)),
         flushed=flushed,
     )

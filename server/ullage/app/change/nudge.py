@@ -31,8 +31,8 @@ def claim_nudge(loaded: Loaded, places: Places) -> Claim | None:
     def judged(nudges: Nudges) -> tuple[Nudges, NudgedBand | None]:
         return nudge(nudges, utilization, n_compactions, loaded.policy)
 
-    known = read_auto_state(loaded.session.state_key, places).nudges
-    if judged(known)[0] == known:
+    nudges = read_auto_state(loaded.session.state_key, places).nudges
+    if judged(nudges)[0] == nudges:
         return None
     return _claim(loaded, judged, places)
 

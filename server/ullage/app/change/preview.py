@@ -110,15 +110,15 @@ async def make_preview(
         StateUnwritable: the state folder does not take it.
     """
     if not is_anew:
-        found = await asyncio.to_thread(_find_edited, loaded, layer, focus, places, texts)
-        if found is not None:
-            return found
+        edited = await asyncio.to_thread(_find_edited, loaded, layer, focus, places, texts)
+        if edited is not None:
+            return edited
     request = Request(layer=layer or DEFAULT_LAYER, focus=focus)
     plan = await plan_compaction(loaded, request, config, places, model)
     if isinstance(plan, NoCompaction) and layer is None:
         fuller = msgspec.structs.replace(request, layer="full")
-        found = await plan_compaction(loaded, fuller, config, places, model)
-        plan = plan if isinstance(found, NoCompaction) else found
+        fuller_plan = await plan_compaction(loaded, fuller, config, places, model)
+        plan = plan if isinstance(fuller_plan, NoCompaction) else fuller_plan
     if isinstance(plan, NoCompaction):
         return plan
     memory = await _memory(loaded, config, places, model)
@@ -146,10 +146,10 @@ def preview_of_file(path: Path, places: Places) -> CompactionPreview:
     Raises:
         PreviewNotFound: it was applied, discarded, or is too old.
     """
-    found = find_preview(path.parent.name, places)
-    if found.proposed_path != path:
+    preview = find_preview(path.parent.name, places)
+    if preview.proposed_path != path:
         raise PreviewNotFound(f"{path} is no proposal of Ullage")
-    return found
+    return preview
 
 
 def is_outdated(preview: CompactionPreview) -> bool:
@@ -233,13 +233,13 @@ def _find_edited(
 ) -> CompactionPreview | None:
     """Find a proposal that its user edited, where the one that is asked for would be the same."""
     try:
-        found = find_preview(previews.preview_id_of(loaded.path), places)
+        preview = find_preview(previews.preview_id_of(loaded.path), places)
     except PreviewNotFound:
         return None
-    is_wished = layer in (None, found.note.layer) and focus in (None, found.note.focus)
-    if not is_wished or is_outdated(found) or not _is_in_hand(found, texts):
+    is_wished = layer in (None, preview.note.layer) and focus in (None, preview.note.focus)
+    if not is_wished or is_outdated(preview) or not _is_in_hand(preview, texts):
         return None
-    return msgspec.structs.replace(found, is_edited=True)
+    return msgspec.structs.replace(preview, is_edited=True)
 
 
 def _is_in_hand(preview: CompactionPreview, texts: Mapping[Path, str]) -> bool:
@@ -307,8 +307,8 @@ async def _memory(loaded: Loaded, config: Config, places: Places, model: ModelUs
         name = flush_log_name(loaded, config, places)
         if name is None:
             return _Memory()
-        told = f"To apply this also appends what is worth remembering to `{name}`."
-        return _Memory(short=f"appends to {name}", listed=(told,))
+        line = f"To apply this also appends what is worth remembering to `{name}`."
+        return _Memory(short=f"appends to {name}", listed=(line,))
     flush = await plan_flush_before(loaded, config, places, model)
     return _Memory(short=flush_gist(flush), listed=tuple(flush_listing(flush)))
 
@@ -320,9 +320,9 @@ def _write(
     fingerprint = _fingerprint(loaded)
     if fingerprint is None:
         raise AssertionError("only files are compacted")
-    known = loaded.known_secrets
-    replaced = mask_items(selection.replaced, known)
-    kept = mask_items(selection.kept, known)
+    secrets = loaded.known_secrets
+    replaced = mask_items(selection.replaced, secrets)
+    kept = mask_items(selection.kept, secrets)
     header = loaded.session.header
     proposed = write_proposal(plan.summary.text, kept, ago, memory.listed)
     marker = read_proposal(proposed).marker
@@ -333,7 +333,7 @@ def _write(
         path=str(loaded.path),
         fingerprint=fingerprint,
         layer=selection.layer,
-        focus=None if request.focus is None else mask(request.focus, known),
+        focus=None if request.focus is None else mask(request.focus, secrets),
         summary=plan.summary,
         budget_tokens=selection.summary_budget_tokens,
         n_replaced=len(replaced),

@@ -43,9 +43,9 @@ def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial |
     if is_outdated(preview):
         return None
     session, note = open_session(preview.path), preview.note
-    known = secrets_for(session.header, places)
+    secrets = secrets_for(session.header, places)
     items = read(session, places).context.items
-    replaced = mask_items(items[: note.n_replaced], known)
+    replaced = mask_items(items[: note.n_replaced], secrets)
     return CheckMaterial(
         items=replaced,
         facts=collect_facts(replaced),
@@ -70,13 +70,13 @@ def check_preview(
     proposed = read_proposal(text)
     is_old = material is None or is_outdated(preview)
     outdated = find_outdated(proposed) if is_old else None
-    found = (outdated, find_marker_fault(proposed, preview.note.marker))
-    findings = tuple(one for one in found if one is not None)
+    faults = (outdated, find_marker_fault(proposed, preview.note.marker))
+    findings = tuple(fault for fault in faults if fault is not None)
     if material is None or findings:
         # Nobody knows what the summary is, or of which messages: nothing can be said of it.
         state = HINDRANCES[findings[0].code]
         return Checked(text=proposed.text, findings=findings, state=state, can_apply=False)
-    found = audit(
+    audited = audit(
         material.items,
         proposed.summary,
         pins=carry_pins(material.session, config.pins, material.kept, places),
@@ -85,8 +85,8 @@ def check_preview(
     )
     return Checked(
         text=proposed.text,
-        findings=check_proposal(proposed, found),
-        state=f"keeps {found.n_kept:,} of {found.n_found:,} facts",
+        findings=check_proposal(proposed, audited),
+        state=f"keeps {audited.n_kept:,} of {audited.n_found:,} facts",
         can_apply=True,
-        insert_all=insert_all(proposed, found.missing),
+        insert_all=insert_all(proposed, audited.missing),
     )

@@ -141,9 +141,9 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> PruningPlan | Nothing
 
 def pruned_messages(loaded: Loaded, replacements: Iterable[Replacement]) -> list[JsonObject]:
     """Give the context with placeholders, in the agent's own shape; nothing is written."""
-    known = loaded.session.agent
-    items = with_placeholders(loaded.context.items, replacements, known.prune_message)
-    return known.messages(msgspec.structs.replace(loaded.context, items=items))
+    agent = loaded.session.agent
+    items = with_placeholders(loaded.context.items, replacements, agent.prune_message)
+    return agent.messages(msgspec.structs.replace(loaded.context, items=items))
 
 
 def with_placeholders(
@@ -177,7 +177,7 @@ def prune(pruning: PruningPlan, config: Config, places: Places) -> make.ChangeRe
     """
     if pruning.change is None:
         raise WriteNotSupported(pruning.refusal or "")
-    entry_ids = {one.entry_id for one in pruning.plan.replacements}
+    entry_ids = {replacement.entry_id for replacement in pruning.plan.replacements}
     items = pruning.loaded.context.items
     replaced = [item for item in items if item.entry_id in entry_ids]
     return make.make_change(
@@ -205,10 +205,10 @@ def _choose_outputs(loaded: Loaded, request: PruneRequest) -> PrunePlan:
 
 def _find_named(name: str, offered: Iterable[PruneItem]) -> list[str]:
     """Give the items that a user means: those of an entry, by its id or the beginning of one."""
-    found = [item.item_id for item in offered if item.item_id == name]
+    exact = [item.item_id for item in offered if item.item_id == name]
     entry, _, rest = name.partition("/")
     return (
-        found
+        exact
         or [
             item.item_id
             for item in offered
@@ -319,13 +319,13 @@ def pruned_text(pruning: PruningPlan, made: make.ChangeResult) -> str:
     )
 
 
-def _items(plan: PrunePlan, known: tuple[str, ...]) -> list[PruneItemReport]:
+def _items(plan: PrunePlan, secrets: tuple[str, ...]) -> list[PruneItemReport]:
     return [
         PruneItemReport(
             id=item.item_id,
             entry_id=item.replacement.entry_id,
             tool=item.tool,
-            label=mask(item.label, known),
+            label=mask(item.label, secrets),
             reason=item.reason,
             tokens_freed=item.n_freed,
             chosen=item.is_chosen,
@@ -334,13 +334,13 @@ def _items(plan: PrunePlan, known: tuple[str, ...]) -> list[PruneItemReport]:
     ]
 
 
-def _item_lines(items: Sequence[PruneItem], known: tuple[str, ...]) -> list[str]:
+def _item_lines(items: Sequence[PruneItem], secrets: tuple[str, ...]) -> list[str]:
     """Write a line for each item, the largest of many; the JSON has them all."""
     largest = sorted(items, key=lambda item: item.n_freed, reverse=True)[:MAX_SHOWN_ITEMS]
     shown = [item for item in items if item in largest]
     lines = [
         f"{item.n_freed:>9,}  {item.reason:<16}{item.tool or 'image'}"
-        f" {gist(mask(item.label, known), LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
+        f" {gist(mask(item.label, secrets), LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
         for item in shown
     ]
     if len(shown) < len(items):

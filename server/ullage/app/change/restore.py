@@ -12,8 +12,9 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.change.make import now_text
 from ullage.app.checkpoint.resume import restore_text
-from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.open import open_session
+from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint
@@ -54,8 +55,8 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
-    loaded: Loaded
-    """The session that has the text now."""
+    session: Session
+    """The one that has the text now."""
     resume_command: str
     notes: tuple[str, ...]
     """What the user should know besides."""
@@ -102,7 +103,7 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
     if isinstance(plan.change, NewPlan):
         return _begin(plan, plan.change, config, places)
     made = make.make_change(plan.change, config, places, kind="restore")
-    return RestoreResult(loaded=made.loaded, resume_command=made.resume_command, notes=made.notes)
+    return RestoreResult(session=made.session, resume_command=made.resume_command, notes=made.notes)
 
 
 def _planned(
@@ -133,15 +134,14 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
     session = open_session(new.path)
     carry_state(plan.loaded.session.state_key, session.state_key, places)
     carry(plan.checkpoint, session_folder("checkpoints", session.state_key, places))
-    loaded = load(session, config, places, plan.loaded.count.count_text)
-    if loaded.context.items != new.context_after.items:
+    if read(session, places).context.items != new.context_after.items:
         raise NotAsPlanned(
             f"{new.path} was written, but does not read as it was previewed:"
             " delete it and report it"
         )
     return RestoreResult(
-        loaded=loaded,
-        resume_command=loaded.session.agent.resume_command(loaded.session.header, new.path),
+        session=session,
+        resume_command=session.agent.resume_command(session.header, new.path),
         notes=(),
     )
 

@@ -9,7 +9,7 @@ from ullage.app.change import make
 from ullage.app.change.auto import decline
 from ullage.app.change.nudge import remember_return, strongest_layer
 from ullage.app.memory.report import find_flushed_log
-from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.load import Loaded, load, measure_reading
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.edit import FileChange, NewSession, UndoEdit
@@ -17,7 +17,7 @@ from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.text.prose import plural
-from ullage.core.transcript.context import Compaction, PruneRecord
+from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.errors import Refused
 from ullage.store.change.new_session import has_digest, remove_new_session
 from ullage.store.change.receipts import list_receipts, mark, sessions_made_from
@@ -105,7 +105,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     taken_out = target.editor.undo_restore(target.lines, loaded.context, edit)
     if taken_out is not None:
         return _undone_restore(loaded, newest.get("restore"), taken_out)
-    last = _last_change(loaded)
+    last = _last_change(loaded.context)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
     if isinstance(last, PruneRecord):
@@ -122,10 +122,10 @@ def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Wit
         Refused: it was taken back, or something else was done to the session since.
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    path = made.loaded.path
+    path = made.session.path
     plan = plan_undo(open_session(path), config, places)
     is_last = plan.receipt is not None and plan.receipt.receipt_id == made.receipt_id
-    if not is_last or _last_change(plan.loaded) != _last_change(made.loaded):
+    if not is_last or _last_change(plan.loaded.context) != _last_change(made.context):
         raise Refused(
             f"{path.name} was changed again since, and only its last change can be taken back: see"
             f" it with `ullage undo --dry-run --session {path}`"
@@ -161,12 +161,14 @@ def _reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
     receipt = plan.receipt
     undoes = None if receipt is None else receipt.receipt_id
     made = make.make_change(plan.change, config, places, kind="undo", undoes=undoes)
-    return UndoResult(before=plan.loaded, after=made.loaded, resume_command=made.resume_command)
+    before = plan.loaded
+    after = measure_reading(made.session, made.reading, config, before.count, before.secrets)
+    return UndoResult(before=before, after=after, resume_command=made.resume_command)
 
 
-def _last_change(loaded: Loaded) -> Compaction | PruneRecord | None:
+def _last_change(context: Context) -> Compaction | PruneRecord | None:
     """Give what changed the context last; a prune that is told of is later than the boundary."""
-    return loaded.context.pruned or loaded.context.boundary
+    return context.pruned or context.boundary
 
 
 def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChange) -> Reversal:

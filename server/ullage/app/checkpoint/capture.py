@@ -31,9 +31,9 @@ def capture(
     """
     if not events:
         return ()
-    known = secrets_in((places.cwd,), places) if known_secrets is None else known_secrets
+    secrets = secrets_in((places.cwd,), places) if known_secrets is None else known_secrets
     now_ms = time.time_ns() // 1_000_000
-    captured = capture_events(events, now_ms=now_ms, known_secrets=known)
+    captured = capture_events(events, now_ms=now_ms, known_secrets=secrets)
     if is_hook and spool(session_key, captured, places) < MAX_SPOOLED:
         return ()
     from ullage.store.checkpoint.working_state import add_to_working_state

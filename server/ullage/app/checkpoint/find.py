@@ -13,7 +13,7 @@ from ullage.store.checkpoint.files import list_ids, read_checkpoint, read_latest
 from ullage.store.files.places import Places, session_folder
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class SavedCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
     """A checkpoint and its file."""
 
     checkpoint: Checkpoint
@@ -40,7 +40,7 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 
     session_key: str
     folder: Path
-    found: tuple[Found, ...]
+    saved: tuple[SavedCheckpoint, ...]
     """Newest first."""
     damaged: tuple[Damaged, ...]
     """Newest first."""
@@ -51,8 +51,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    old: Found
-    new: Found
+    old: SavedCheckpoint
+    new: SavedCheckpoint
     changes: tuple[Change, ...]
 
 
@@ -64,20 +64,20 @@ def list_checkpoints(session: Session, places: Places) -> Listing:
     """
     key = session.state_key
     folder = session_folder("checkpoints", key, places)
-    found: list[Found] = []
+    saved: list[SavedCheckpoint] = []
     damaged: list[Damaged] = []
     for checkpoint_id in reversed(list_ids(folder)):
         path = folder / f"{checkpoint_id}.yaml"
         try:
-            found.append(Found(checkpoint=read_checkpoint(path), path=path))
+            saved.append(SavedCheckpoint(checkpoint=read_checkpoint(path), path=path))
         except FileNotFoundError:
             continue
         except (CorruptCheckpoint, NewerCheckpoint) as error:
             damaged.append(Damaged(checkpoint_id=checkpoint_id, path=path, problem=str(error)))
-    return Listing(session_key=key, folder=folder, found=tuple(found), damaged=tuple(damaged))
+    return Listing(session_key=key, folder=folder, saved=tuple(saved), damaged=tuple(damaged))
 
 
-def find_checkpoint(session: Session, checkpoint_id: str | None, places: Places) -> Found:
+def find_checkpoint(session: Session, checkpoint_id: str | None, places: Places) -> SavedCheckpoint:
     """Find a checkpoint by its id, such as `cp_003` or `3`; the latest one if none is named.
 
     Raises:
@@ -90,14 +90,14 @@ def find_checkpoint(session: Session, checkpoint_id: str | None, places: Places)
         if latest.checkpoint is None:
             raise _none(session, latest.problem)
         path = folder / f"{latest.checkpoint.meta.checkpoint_id}.yaml"
-        return Found(checkpoint=latest.checkpoint, path=path, problem=latest.problem)
+        return SavedCheckpoint(checkpoint=latest.checkpoint, path=path, problem=latest.problem)
     wanted = f"cp_{int(checkpoint_id):03}" if _is_number(checkpoint_id) else checkpoint_id
-    known = list_ids(folder)
+    ids = list_ids(folder)
     path = folder / f"{wanted}.yaml"
-    if wanted not in known:
-        raise _unknown(session, checkpoint_id, known)
+    if wanted not in ids:
+        raise _unknown(session, checkpoint_id, ids)
     try:
-        return Found(checkpoint=read_checkpoint(path), path=path)
+        return SavedCheckpoint(checkpoint=read_checkpoint(path), path=path)
     except FileNotFoundError:
         raise _unknown(session, checkpoint_id, list_ids(folder)) from None
 
@@ -122,13 +122,13 @@ def known_ids(session: Session, places: Places) -> tuple[str, ...]:
     return list_ids(session_folder("checkpoints", session.state_key, places))
 
 
-def _before(session: Session, new: Found, places: Places) -> Found:
+def _before(session: Session, new: SavedCheckpoint, places: Places) -> SavedCheckpoint:
     """Give the checkpoint that another checkpoint follows: by its own word, else by the numbers.
 
     A file that is gone or damaged is passed over; the next intact checkpoint below it serves.
     """
     listing = list_checkpoints(session, places)
-    older = [checkpoint for checkpoint in listing.found if _number(checkpoint) < _number(new)]
+    older = [checkpoint for checkpoint in listing.saved if _number(checkpoint) < _number(new)]
     wanted = new.checkpoint.meta.previous_checkpoint
     linked = [checkpoint for checkpoint in older if checkpoint.checkpoint_id == wanted]
     for checkpoint in linked or older:
@@ -139,7 +139,7 @@ def _before(session: Session, new: Found, places: Places) -> Found:
     )
 
 
-def _number(checkpoint: Found) -> int:
+def _number(checkpoint: SavedCheckpoint) -> int:
     return int(checkpoint.checkpoint_id.removeprefix("cp_"))
 
 
@@ -147,12 +147,11 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= 9
 
 
-def _unknown(session: Session, checkpoint_id: str, known: Sequence[str]) -> CheckpointNotFound:
-    if not known:
+def _unknown(session: Session, checkpoint_id: str, ids: Sequence[str]) -> CheckpointNotFound:
+    if not ids:
         return _none(session, None)
     return CheckpointNotFound(
-        f"{session.path.name} has no checkpoint {checkpoint_id[:40]!r}: there are"
-        f" {', '.join(known)}"
+        f"{session.path.name} has no checkpoint {checkpoint_id[:40]!r}: there are {', '.join(ids)}"
     )
 
 

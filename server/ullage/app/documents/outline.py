@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.checkpoint.find import Found, list_checkpoints
+from ullage.app.checkpoint.find import SavedCheckpoint, list_checkpoints
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.in_context import ContextMatch, find_presence, match_context
 from ullage.core.documents.outline import (
@@ -190,13 +190,15 @@ def place_compactions(outlined: OutlinedSession) -> tuple[PlacedCompaction, ...]
     return tuple(placed)
 
 
-def find_checkpoint_before(placed: PlacedCompaction, newest_first: Iterable[Found]) -> Found | None:
+def find_checkpoint_before(
+    placed: PlacedCompaction, newest_first: Iterable[SavedCheckpoint]
+) -> SavedCheckpoint | None:
     """Find the last checkpoint that was written before a compaction."""
     counts = (entry for entry in newest_first if _n_compactions(entry) == placed.n_before)
     return next(counts, None)
 
 
-def _n_compactions(entry: Found) -> int:
+def _n_compactions(entry: SavedCheckpoint) -> int:
     return entry.checkpoint.meta.compaction_count
 
 
@@ -271,7 +273,7 @@ def _find(raw: bytes, name: str) -> range | None:
 def _checkpoints(outlined: OutlinedSession, places: Places) -> Iterator[LinkTarget]:
     placed = place_compactions(outlined)
     try:
-        newest_first = list_checkpoints(outlined.loaded.session, places).found if placed else ()
+        newest_first = list_checkpoints(outlined.loaded.session, places).saved if placed else ()
     except StorageError:
         return
     for compaction in placed:

@@ -154,7 +154,7 @@ def plan_rescue(
         for item in _output_item(output, "too large", count)
     ]
     chosen: set[str] = set()
-    for item in sorted(offered, key=lambda one: one.n_freed, reverse=True):
+    for item in sorted(offered, key=lambda item: item.n_freed, reverse=True):
         if n_over <= 0:
             break
         chosen.add(item.item_id)

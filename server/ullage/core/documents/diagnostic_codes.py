@@ -192,4 +192,4 @@ _DAMAGE = tuple(
 )  # fmt: skip
 
 CODES: tuple[DiagnosticCode, ...] = (_OWN[0], *_DAMAGE, *_OWN[1:])
-BY_CODE: dict[str, DiagnosticCode] = {one.code: one for one in CODES}
+BY_CODE: dict[str, DiagnosticCode] = {row.code: row for row in CODES}

@@ -295,7 +295,7 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
         await _take_back(ls, made)
     elif answer == text.VIEW:
         has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents
-        uri = last_summary_uri(made.loaded) if has_summary else uri_of(made.loaded.path)
+        uri = last_summary_uri(made) if has_summary else uri_of(made.session.path)
         await ls.window_show_document_async(ShowDocumentParams(uri=uri, take_focus=True))
 
 

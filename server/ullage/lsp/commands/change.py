@@ -38,7 +38,7 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
     if not await progress.confirm(ls, question, _COMPACT_BUTTON, "compact", loaded.path):
         return progress.report_cancelled(CANCELLED)
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
-    await show_changed(ls, loaded.path, made.loaded.path)
+    await show_changed(ls, loaded.path, made.session.path)
     return report_made(plan, made)
 
 
@@ -58,7 +58,7 @@ async def plan_with_progress(
 
 def report_made(plan: Plan, made: ChangeResult) -> Outcome:
     """Report a compaction that was made, from a preview or without one."""
-    return progress.report_change(made_text(plan, made), made, uri=last_summary_uri(made.loaded))
+    return progress.report_change(made_text(plan, made), made, uri=last_summary_uri(made))
 
 
 def _compact_question(plan: Plan) -> str:
@@ -88,7 +88,7 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     ):
         return progress.report_cancelled("Pruning cancelled.")
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
-    await show_changed(ls, loaded.path, made.loaded.path)
+    await show_changed(ls, loaded.path, made.session.path)
     tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after)
     where = " into a new session" if made.is_elsewhere else ""
     return progress.report_change(f"Pruned {_outputs(plan)}{where} · {tokens} tokens", made)
@@ -115,6 +115,6 @@ async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     return Outcome(
         outcome="done",
         message=undone_line(plan, undone),
-        session=session_ref(undone.after),
+        session=session_ref(undone.after.session),
         resume=undone.resume_command if undone.is_elsewhere else None,
     )

@@ -3,7 +3,7 @@
 import asyncio
 
 from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
-from ullage.app.checkpoint.find import Found, find_checkpoint
+from ullage.app.checkpoint.find import SavedCheckpoint, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.sessions.load import Loaded
@@ -32,7 +32,7 @@ async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome
     return Outcome(
         outcome="done" if written.is_new else "nothing",
         message=f"{message}. Note: {written.problem}" if written.problem else message,
-        session=session_ref(loaded),
+        session=session_ref(loaded.session),
         uri=uri_of(written.path),
     )
 
@@ -54,13 +54,15 @@ async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
     return Outcome(
         outcome="done",
         message=f"Checkpoint {saved.checkpoint_id} as text, to be given to the agent",
-        session=session_ref(loaded),
+        session=session_ref(loaded.session),
         text=text,
         uri=uri,
     )
 
 
-async def _restore(ls: UllageServer, loaded: Loaded, saved: Found, into: Target) -> Outcome:
+async def _restore(
+    ls: UllageServer, loaded: Loaded, saved: SavedCheckpoint, into: Target
+) -> Outcome:
     plan = await asyncio.to_thread(plan_restore, loaded, saved.checkpoint, into, ls.config)
     if not await confirm(
         ls,
@@ -71,11 +73,11 @@ async def _restore(ls: UllageServer, loaded: Loaded, saved: Found, into: Target)
     ):
         return report_cancelled("Nothing was restored.")
     restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
-    await show_changed(ls, loaded.path, restored.loaded.path)
+    await show_changed(ls, loaded.path, restored.session.path)
     return Outcome(
         outcome="done",
         message=f"Checkpoint {saved.checkpoint_id} restored{_where(plan)}",
-        session=session_ref(restored.loaded),
+        session=session_ref(restored.session),
         # A session that was begun with it is simply deleted.
         canUndo=not isinstance(plan.change, NewPlan),
         resume=restored.resume_command,

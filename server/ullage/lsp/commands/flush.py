@@ -36,6 +36,6 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
     return Outcome(
         outcome="done" if done.log_path is not None else "nothing",
         message=done_text(plan, done).removeprefix("✓ "),
-        session=session_ref(loaded),
+        session=session_ref(loaded.session),
         uri=uri_of(plan.log_path),
     )

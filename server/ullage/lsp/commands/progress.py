@@ -129,14 +129,14 @@ async def confirm(ls: UllageServer, question: str, button: str, command: str, pa
 
 
 def report_done(message: str, loaded: Loaded) -> Outcome:
-    return Outcome(outcome="done", message=message, session=session_ref(loaded))
+    return Outcome(outcome="done", message=message, session=session_ref(loaded.session))
 
 
 def report_change(message: str, made: ChangeResult, uri: str | None = None) -> Outcome:
     return Outcome(
         outcome="done",
         message=message,
-        session=session_ref(made.loaded),
+        session=session_ref(made.session),
         canUndo=True,
         uri=uri,
         resume=made.resume_command if made.is_elsewhere else None,

@@ -114,7 +114,7 @@ def gauge_params(
 ) -> GaugeParams:
     status = loaded.status
     return GaugeParams(
-        session=session_ref(loaded),
+        session=session_ref(loaded.session),
         text=gauge_text(status.gauge),
         tooltip=gauge_tooltip(
             loaded, filling, is_automatic=is_automatic, is_restricted=is_restricted
@@ -226,7 +226,7 @@ def _history(
 ) -> protocol.HistoryResult:
     history, window = window_history(loaded, past), loaded.status.gauge.window.n_tokens
     return protocol.HistoryResult(
-        session=session_ref(loaded),
+        session=session_ref(loaded.session),
         title=title_of(loaded),
         windowTokens=window,
         points=[_point(point, window, lines) for point in history.points],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from ullage.app.checkpoint.find import Damaged, Found, list_checkpoints
+from ullage.app.checkpoint.find import Damaged, SavedCheckpoint, list_checkpoints
 from ullage.app.documents.memory_files import MemoryFile, list_memory_files
 from ullage.app.gauge.status_text import ago, session_title
 from ullage.app.sessions.find import SessionBrief
@@ -111,14 +111,14 @@ async def run_checkpoints(ls: UllageServer, argument: SessionArgument) -> Checkp
 
 def _checkpoints(loaded: Loaded, places: Places) -> CheckpointsResult:
     listing = list_checkpoints(loaded.session, places)
-    ids = [entry.checkpoint_id for entry in listing.found]
-    rows = [_checkpoint_row(entry, ids) for entry in listing.found]
+    ids = [entry.checkpoint_id for entry in listing.saved]
+    rows = [_checkpoint_row(entry, ids) for entry in listing.saved]
     rows += [_damaged_row(damaged) for damaged in listing.damaged]
     rows.sort(key=lambda row: int(row.checkpoint.removeprefix("cp_")), reverse=True)
-    return CheckpointsResult(session=session_ref(loaded), rows=rows)
+    return CheckpointsResult(session=session_ref(loaded.session), rows=rows)
 
 
-def _checkpoint_row(entry: Found, ids: list[str]) -> CheckpointRow:
+def _checkpoint_row(entry: SavedCheckpoint, ids: list[str]) -> CheckpointRow:
     """Make the row of one of the checkpoints that can be read; the latest is the first of `ids`."""
     meta, working = entry.checkpoint.meta, entry.checkpoint.working
     name, topic, is_latest = entry.checkpoint_id, working.topic, entry.checkpoint_id == ids[0]

@@ -59,7 +59,7 @@ def window_result(loaded: Loaded, lines: Mapping[str, int]) -> protocol.WindowRe
     rows += [_advice(number, advice) for number, advice in enumerate(inspection.advice)]
     rows.append(_free(inspection.breakdown.n_free, window))
     return protocol.WindowResult(
-        session=session_ref(loaded),
+        session=session_ref(loaded.session),
         headline=f"{total_text(loaded.status.gauge)} tokens",
         rows=rows,
     )
@@ -176,7 +176,7 @@ def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
     plan = plan_pruning(loaded, PruneRequest())
     items = sorted(plan.plan.items, key=lambda item: (not item.is_chosen, -item.n_freed))
     return protocol.PrunableResult(
-        session=session_ref(loaded),
+        session=session_ref(loaded.session),
         headline=f"Nothing is due: {plan.reason}"
         if isinstance(plan, NothingToPrune)
         else f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule",

@@ -51,6 +51,10 @@ class RemoveIntent(msgspec.Struct, frozen=True, kw_only=True, tag="remove"):
     sha256: str
 
 
+ReceiptRef: TypeAlias = tuple[str, str, str | None]
+"""Session key and id of a change's receipt, and the id of the one that the change takes back."""
+NO_RECEIPT: ReceiptRef = ("", "", None)
+"""Of a repair."""
 Intent: TypeAlias = AppendIntent | RewriteIntent | CreateIntent | RemoveIntent
 
 
@@ -75,13 +79,8 @@ class Journal:
         self.level = level
         self._places = places
         self._file = journal_folder(places) / f"{path_digest(path)}.{level}.json"
-        self._session_key = ""
-        self._receipt_id = ""
-        self._undoes: str | None = None
-
-    def belongs_to(self, session_key: str, receipt_id: str, undoes: str | None) -> None:
-        """Name the receipt that is to be marked when the change is found done."""
-        self._session_key, self._receipt_id, self._undoes = session_key, receipt_id, undoes
+        self.receipt = NO_RECEIPT
+        """Is marked when the change is found done."""
 
     def write(self, intent: Intent) -> None:
         """Note what comes next.
@@ -89,12 +88,13 @@ class Journal:
         Raises:
             StateUnwritable: the disk does not take it, and the change must not begin.
         """
+        session_key, receipt_id, undoes = self.receipt
         entry = Entry(
             version=VERSION,
             path=os.fsencode(self.path),
-            session_key=self._session_key,
-            receipt_id=self._receipt_id,
-            undoes=self._undoes,
+            session_key=session_key,
+            receipt_id=receipt_id,
+            undoes=undoes,
             intent=intent,
         )
         replace_file(self._file, msgspec.json.encode(entry) + b"\n")

@@ -35,7 +35,6 @@ class AppliedChange(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Path
     """Where the session goes on: the transcript, or the file of a new session."""
-    fingerprint: reader.Fingerprint
     receipt_id: str
     backup: Path | None
     """The old file of a rewrite."""
@@ -74,7 +73,7 @@ def apply_change(
             session_lock.wait_until_quiet(path, expected)
             planned = _plan_receipt(path, expected, change, occasion)
             receipt = add_receipt(planned, places)
-            journal.belongs_to(occasion.session_key, receipt.receipt_id, occasion.undoes)
+            journal.receipt = (occasion.session_key, receipt.receipt_id, occasion.undoes)
             try:
                 return _apply(path, expected, change, receipt, journal, places, recovered.notes)
             except Refused:
@@ -112,7 +111,7 @@ def _apply(
                     " the next time"
                 )
         case NewSession():
-            written = _new_session_path(path, change)
+            written = path.with_name(change.name)
             is_over = create_session(written, path, expected, change.data, journal)
         case _:
             assert_never(change)
@@ -131,7 +130,6 @@ def _apply(
         notes.append(f"the change was made, but not noted: {error}")
     return AppliedChange(
         path=written,
-        fingerprint=reader.look_at(written),
         receipt_id=receipt.receipt_id,
         backup=backup,
         notes=tuple(notes),
@@ -141,6 +139,11 @@ def _apply(
 def _plan_receipt(
     path: Path, seen: reader.Fingerprint, change: FileChange, occasion: ChangeReason
 ) -> Receipt:
+    """Say what will be done.
+
+    Raises:
+        WriteNotSupported: the name of a new session would lead elsewhere, or to the old one.
+    """
     with reader.open_to_read(path) as file:
         head = file.read(HEAD_BYTES)
     before = msgspec.convert({**asdict(seen), "head_sha256": _digest(head)}, FileBefore)
@@ -160,26 +163,17 @@ def _plan_receipt(
             return replace(
                 planned, change="rewrite", appended_sha256=appended, originals=change.changes
             )
-        case NewSession():
+        case NewSession(name=name):
+            if Path(name).name != name or name in ("", "..", path.name):
+                raise WriteNotSupported(f"{name!r} is no name for a session beside {path.name}")
             return replace(
                 planned,
                 change="new session",
-                new_path=os.fspath(_new_session_path(path, change)),
+                new_path=os.fspath(path.with_name(name)),
                 new_sha256=_digest(change.data),
             )
         case _:
             assert_never(change)
-
-
-def _new_session_path(path: Path, change: NewSession) -> Path:
-    """Give the place of a new session, which is beside the old one.
-
-    Raises:
-        WriteNotSupported: its name would lead elsewhere, or to the old one.
-    """
-    if Path(change.name).name != change.name or change.name in ("", "..", path.name):
-        raise WriteNotSupported(f"{change.name!r} is no name for a session beside {path.name}")
-    return path.with_name(change.name)
 
 
 def _digest(data: bytes) -> str:

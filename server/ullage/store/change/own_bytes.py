@@ -85,8 +85,8 @@ def find_behind(fd: int, intent: AppendIntent) -> int | None:
     Only where no lease kept others out can they stand there.
     """
     end = os.lseek(fd, 0, os.SEEK_END)
-    found = read_at(fd, intent.offset, max(0, end - intent.offset)).find(intent.data)
-    return None if found < 0 else intent.offset + found
+    n_before = read_at(fd, intent.offset, max(0, end - intent.offset)).find(intent.data)
+    return None if n_before < 0 else intent.offset + n_before
 
 
 def blank(fd: int, offset: int, ours: bytes) -> None:

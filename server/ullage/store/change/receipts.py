@@ -110,7 +110,7 @@ def has_receipts(session_key: str, places: Places) -> bool:
 def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
     """List the receipts of new sessions that were made from a transcript and are still there."""
     folder = places.state_folder / "context" / "preimages"
-    found: list[Receipt] = []
+    made: list[Receipt] = []
     for file in sorted(folder.glob("*/*.json")):
         try:
             receipt = decode(file.read_bytes())
@@ -118,8 +118,8 @@ def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
             continue
         new = None if receipt.new_path is None else Path(receipt.new_path)
         if receipt.state == "done" and receipt.path == str(path) and new and new.exists():
-            found.append(receipt)
-    return tuple(found)
+            made.append(receipt)
+    return tuple(made)
 
 
 def refuse_second_session(path: Path, seen: Fingerprint, places: Places) -> None:
@@ -195,9 +195,11 @@ def mark_done(
     Raises:
         StateUnwritable: the disk does not take it; doing it again is safe.
     """
-    mark(session_key, receipt_id, "done", places, backup=backup)
+    states: dict[str, ReceiptState] = {receipt_id: "done"}
     if undoes is not None:
-        mark(session_key, undoes, "undone", places)
+        states[undoes] = "undone"
+    for marked_id, state in states.items():
+        mark(session_key, marked_id, state, places, backup=backup if state == "done" else None)
 
 
 def remove_receipt(receipt: Receipt, places: Places) -> None:
@@ -213,7 +215,7 @@ def _numbers(folder: Path) -> list[int]:
         return []
     except OSError as error:
         raise atomic.unwritable(folder, error) from None
-    return sorted({int(found[1]) for name in names if (found := _FILE_NAME.match(name))})
+    return sorted({int(match[1]) for name in names if (match := _FILE_NAME.match(name))})
 
 
 def _moved_aside(path: Path) -> str:

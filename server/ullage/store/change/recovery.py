@@ -63,7 +63,7 @@ def recover_session(path: Path, places: Places) -> Recovery:
         entry = journal.read()
         if entry is None:
             continue
-        journal.belongs_to(entry.session_key, entry.receipt_id, entry.undoes)
+        journal.receipt = (entry.session_key, entry.receipt_id, entry.undoes)
         try:
             notes.extend(_recover_one(entry, journal, places))
         except SessionLive:
@@ -168,10 +168,10 @@ def _merge_late(path: Path, intent: RewriteIntent, journal: Journal) -> int:
     """
     backup = path.with_name(intent.backup or "")
     try:
-        found = reader.look_at(backup)
+        kept = reader.look_at(backup)
     except UllageError:
         return 0
-    if found.inode != intent.inode or found.size_bytes <= intent.size_bytes:
+    if kept.inode != intent.inode or kept.size_bytes <= intent.size_bytes:
         return 0
     with open_to_change(backup) as old:
         n_bytes = os.fstat(old.fd).st_size - intent.size_bytes

@@ -199,7 +199,17 @@ def _swap(
         if old.is_exclusive:
             with session_lock.open_to_change(temporary) as new:
                 atomic.rename_over(temporary, path)
-                return _finish(path, old, new.fd, intent)
+                failure: Exception | None = None
+                try:
+                    # Before anyone may write to the new file its name must last.
+                    atomic.sync_folder(path.parent)
+                except StorageError as error:
+                    failure = error
+                try:
+                    old.let_go()
+                    return session_lock.drain(old, new.fd, intent.size_bytes), failure
+                except OSError as error:
+                    return False, error
     # No file stays open over the rename, which Windows would refuse.
     if reader.look_at(path) != expected:
         raise session_lock.changed_meanwhile(path)
@@ -208,22 +218,6 @@ def _swap(
         atomic.sync_folder(path.parent)
         return _carry_late_lines(path, intent), None
     except (StorageError, SessionLive, OSError) as error:
-        return False, error
-
-
-def _finish(
-    path: Path, old: session_lock.OpenTranscript, new_fd: int, intent: RewriteIntent
-) -> tuple[bool, Exception | None]:
-    failure: Exception | None = None
-    try:
-        # Before anyone may write to the new file its name must last.
-        atomic.sync_folder(path.parent)
-    except StorageError as error:
-        failure = error
-    try:
-        old.let_go()
-        return session_lock.drain(old, new_fd, intent.size_bytes), failure
-    except OSError as error:
         return False, error
 
 

@@ -62,9 +62,9 @@ def _numbered(folder: Path) -> list[tuple[int, bool]]:
     """Give the numbers that are taken, in order, and whether a regular file has them."""
     try:
         return sorted(
-            (int(found[1]), path.is_file())
+            (int(match[1]), path.is_file())
             for path in folder.iterdir()
-            if (found := _FILE_NAME.match(path.name))
+            if (match := _FILE_NAME.match(path.name))
         )
     except (FileNotFoundError, NotADirectoryError):
         return []

@@ -107,8 +107,8 @@ def add_to_working_state(session_key: str, captured: Captured, places: Places) -
     folders = _folders(session_key, places)
     try:
         with quick_lock(folders.state / LOCK_NAME, timeout_s=WAIT_S):
-            found = _read(folders)
-            return _write(found, working_state.add_captured(found.state, captured))
+            on_disk = _read(folders)
+            return _write(on_disk, working_state.add_captured(on_disk.state, captured))
     except StateBusy:
         spool(session_key, captured, places)
         return ()
@@ -127,18 +127,18 @@ def hold_working_state(session_key: str, places: Places) -> Generator[working_st
     """
     folders = _folders(session_key, places)
     with quick_lock(folders.state / LOCK_NAME, timeout_s=TIMEOUT_S):
-        found = _read(folders)
-        if found.spooled:
+        on_disk = _read(folders)
+        if on_disk.spooled:
             # On the disk before it is held: what still waited would be told again after a kill.
-            _write(found, found.state)
-            found = _read(folders)
-        for file in found.parts.values():
+            _write(on_disk, on_disk.state)
+            on_disk = _read(folders)
+        for file in on_disk.parts.values():
             if file.is_unread and file.problem is not None:
                 # What a checkpoint would lack would then be older than it, and count as held.
                 raise StorageError(file.problem)
-        yield found.state
+        yield on_disk.state
         latest, _ = _read_pointer(folders.checkpoints)
-        _write(msgspec.structs.replace(found, latest=latest), found.state.held())
+        _write(msgspec.structs.replace(on_disk, latest=latest), on_disk.state.held())
 
 
 def _folders(session_key: str, places: Places) -> _Folders:
@@ -150,9 +150,9 @@ def _folders(session_key: str, places: Places) -> _Folders:
 
 def _read(folders: _Folders) -> _OnDisk:
     folder = folders.state
+    latest, latest_ns = _read_pointer(folders.checkpoints)
     # Before the parts: what is added meanwhile is there twice then, which makes no difference.
     spooled = {path: read_state(path, SpooledFile, VERSION) for path in spooled_files(folder)}
-    latest, latest_ns = _read_pointer(folders.checkpoints)
     files: dict[str, StateFile[PartFile[Part]]] = {}
     parts: dict[str, Part] = {}
     for name, kind in _PARTS.items():
@@ -211,16 +211,16 @@ def _written_ns(path: Path) -> int:
         raise StorageError(f"cannot look at {path}: {error.strerror}") from None
 
 
-def _write(found: _OnDisk, state: working_state.WorkingState) -> tuple[str, ...]:
+def _write(on_disk: _OnDisk, state: working_state.WorkingState) -> tuple[str, ...]:
     """Replace the parts that changed; what was spooled goes once it is in them."""
     problems: list[str | None] = []
-    for name, file in found.parts.items():
+    for name, file in on_disk.parts.items():
         part = cast("Part", getattr(state, name))
         before = type(part)() if file.content is None else file.content.state
         if part != before:
-            new = PartFile(version=VERSION, state=part, latest=found.latest)
-            problems.append(replace_state(found.folder / f"{name}.json", file, new))
-    for path, file in found.spooled.items():
+            new = PartFile(version=VERSION, state=part, latest=on_disk.latest)
+            problems.append(replace_state(on_disk.folder / f"{name}.json", file, new))
+    for path, file in on_disk.spooled.items():
         if file.content is not None:
             remove_quietly(path)
         elif not file.is_newer and not file.is_unread:

@@ -52,7 +52,12 @@ def quick_lock(path: Path, *, timeout_s: float = TIMEOUT_S) -> Generator[None]:
     except OSError as error:
         raise unwritable(path, error) from None
     try:
-        _wait_for(fd, path, time.monotonic() + timeout_s)
+        try:
+            is_taken = _take_by(fd, time.monotonic() + timeout_s)
+        except OSError as error:
+            raise unwritable(path, error) from None
+        if not is_taken:
+            raise StateBusy(f"another Ullage is writing in {path.parent}: try again in a moment")
         try:
             yield
         finally:
@@ -64,16 +69,16 @@ def quick_lock(path: Path, *, timeout_s: float = TIMEOUT_S) -> Generator[None]:
             os.close(fd)
 
 
-def _wait_for(fd: int, path: Path, deadline: float) -> None:
+def _take_by(fd: int, deadline: float) -> bool:
     while True:
         try:
             _take(fd)
         except OSError as error:
             # Windows reports a lock that another holds like a denied file.
             if not isinstance(error, BlockingIOError | PermissionError):
-                raise unwritable(path, error) from None
+                raise
         else:
-            return
+            return True
         if time.monotonic() >= deadline:
-            raise StateBusy(f"another Ullage is writing in {path.parent}: try again in a moment")
+            return False
         time.sleep(_PAUSE_S)
