@@ -91,15 +91,19 @@ def test_what_is_captured_is_read_again(places: Places) -> None:
         assert folder_of(places).stat().st_mode & 0o777 == 0o700
 
 
+def written(places: Places) -> dict[str, tuple[int, int]]:
+    """Give which file has each name, and when it was written."""
+    stats = {path.name: path.stat() for path in folder_of(places).iterdir()}
+    return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
+
+
 def test_only_the_files_that_change_are_written(places: Places) -> None:
     capture(places, *EVENTS)
-    before = {path.name: path.stat() for path in folder_of(places).iterdir()}
+    before = written(places)
     capture(places, *EVENTS)
-    assert {path.name: path.stat() for path in folder_of(places).iterdir()} == before
+    assert written(places) == before
     capture(places, ToolEvent(call_id="call_00000009", name="Grep", arguments="{}", at_ms=9))
-    changed = {
-        path.name for path in folder_of(places).iterdir() if path.stat() != before[path.name]
-    }
+    changed = {name for name, file in written(places).items() if file != before[name]}
     assert changed == {"resources.json"}
 
 
