@@ -59,25 +59,29 @@ class RuntimeSession:
     def turn(self, text: str, *, output: str | None = None, answer: str = "Done.") -> None:
         self.say({"role": "user", "content": text})
         if output is not None:
-            self.n_calls += 1
-            call_id = f"toolu_{self.n_calls:06}"
-            call = {"type": "toolCall", "id": call_id, "name": "read"}
-            self.say(
-                {
-                    "role": "assistant",
-                    "content": [call | {"arguments": {"path": f"src/{self.n_calls}.py"}}],
-                }
-            )
-            self.say(
-                {
-                    "role": "toolResult",
-                    "toolCallId": call_id,
-                    "toolName": "read",
-                    "content": [{"type": "text", "text": output}],
-                    "isError": False,
-                }
-            )
+            self.round(output)
         self.say({"role": "assistant", "content": [{"type": "text", "text": answer}]})
+
+    def round(self, output: str) -> None:
+        """Add an answer that calls a tool, and the tool's output."""
+        self.n_calls += 1
+        call_id = f"toolu_{self.n_calls:06}"
+        call = {"type": "toolCall", "id": call_id, "name": "read"}
+        self.say(
+            {
+                "role": "assistant",
+                "content": [call | {"arguments": {"path": f"src/{self.n_calls}.py"}}],
+            }
+        )
+        self.say(
+            {
+                "role": "toolResult",
+                "toolCallId": call_id,
+                "toolName": "read",
+                "content": [{"type": "text", "text": output}],
+                "isError": False,
+            }
+        )
 
     def say(self, message: Json) -> None:
         self.messages.append(message | {"timestamp": START_MS + 1000 * len(self.messages)})

@@ -13,7 +13,7 @@ import pytest
 from pi_files import Json
 from service import RuntimeSession, Service, kinds, told
 from ullage.agent.json_rpc import RpcError
-from ullage.agent.protocol import AskUser, CompactNow, FlushTurn, MemoryFlushed, Pruned
+from ullage.agent.protocol import AskUser, CompactNow, FlushTurn, MemoryFlushed, Prepared, Pruned
 from ullage.app.memory import flush
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.errors import StorageError
@@ -118,6 +118,38 @@ async def test_old_output_is_pruned_in_memory_and_stays_pruned(service: Service)
     ]
     assert again.gauge.used_tokens == 113_000
     assert kinds(again) == ["pruned"]
+
+
+def sent(session: RuntimeSession, prepared: Prepared) -> list[bytes]:
+    """Give the messages that a runtime sends, with what is replaced in them."""
+    changed = {replacement.index: replacement.message for replacement in prepared.replacements}
+    return [
+        msgspec.json.encode(changed.get(at, message)) for at, message in enumerate(session.messages)
+    ]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_what_the_provider_has_cached_stays_until_20000_tokens_go(
+    service: Service, *, is_restarted: bool
+) -> None:
+    session = await service.open()
+    session.say({"role": "user", "content": "Please go through all of it."})
+    before: list[bytes] = []
+    moved_at: list[tuple[int, int]] = []
+    for number in range(1, 61):
+        session.round(f"{number:02}" + "a" * 7_998)
+        if is_restarted:
+            await session.close()
+            messages, n_calls = session.messages, session.n_calls
+            session = await service.open()
+            session.messages, session.n_calls = messages, n_calls
+        prepared = await session.prepare(used=5_000 + 2_000 * number)
+        now = sent(session, prepared)
+        if now[: len(before)] != before:
+            moved_at.append((number, len(prepared.replacements)))
+        before = now
+    # Ten rounds and 40,000 tokens before them stay: the line moves by 20,000 tokens each time.
+    assert moved_at == [(40, 10), (50, 20), (60, 30)]
 
 
 async def test_counted_tokens_are_those_that_are_sent(service: Service) -> None:
@@ -393,7 +425,7 @@ async def test_what_we_put_into_the_conversation_is_no_turn_of_the_user(
 
 async def test_two_sessions_do_not_touch_each_other(service: Service) -> None:
     one = await filled(await service.open(sessionId="one"))
-    two = await filled(await service.open(sessionId="two"))
+    two = await filled(await service.open(sessionId="two"), 3)
     assert len((await one.prepare(used=162_000)).replacements) == 5
     assert (await two.prepare(used=100_000)).replacements == []
     await one.close()

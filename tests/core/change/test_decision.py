@@ -21,7 +21,7 @@ from ullage.core.change.decision import (
     find_due_layer,
 )
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import LAYERS, prune_rounds, ratio_at, reserve_at
+from ullage.core.gauge.gauge import LAYERS, ratio_at, reserve_at
 
 NOW = 1_770_000_000_000
 QUIET = Policy(notifies_before_auto=False)
@@ -332,15 +332,6 @@ def test_read_only_mode_leaves_pruning_alone_where_it_is_off() -> None:
     assert decided(at(10_000, 9_000, is_auto_on=False), READ_ONLY) == "idle"
     no_prune = msgspec.structs.replace(READ_ONLY, is_prune_enabled=False)
     assert decided(at(10_000, 9_000), no_prune) == "idle"
-
-
-@pytest.mark.parametrize(
-    ("policy", "expected"),
-    [(Policy(), 10), (READ_ONLY, 3), (Policy(prune_after_rounds=7), 7),
-     (Policy(prune_after_rounds=7, is_read_only=True), 7)],
-)  # fmt: skip
-def test_rounds_by_default_are_those_of_the_seed(policy: Policy, expected: int) -> None:
-    assert prune_rounds(policy) == expected
 
 
 def test_nothing_ever_writes_in_read_only_mode() -> None:

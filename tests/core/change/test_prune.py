@@ -16,7 +16,11 @@ from ullage.core.change.prune import (
     plan_rescue,
     plan_rounds,
 )
-from ullage.core.change.tool_outputs import count_tool_output_tokens, find_prunable_range
+from ullage.core.change.tool_outputs import (
+    count_tool_output_tokens,
+    find_prunable,
+    list_rounds,
+)
 from ullage.core.config.settings import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Image, Text, ToolCall, ToolResult, result_text
@@ -59,8 +63,60 @@ def test_what_an_agent_injects_begins_no_turn() -> None:
     assert pruned_calls(plan_of([*old_turn(100_000), *turn(), reminder, reminder])) == []
 
 
-def test_a_session_of_one_long_turn_has_nothing_to_prune() -> None:
-    assert plan_of(old_turn(*[10_000] * 30)).items == ()
+def calls(first: int, last: int) -> list[str]:
+    return [f"c{n}" for n in range(first, last + 1)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rounds", "expected"),
+    [
+        ([2_000] * 60, None, calls(1, 30)),
+        ([2_000] * 60, 1, calls(1, 39)),
+        ([2_000] * 60, 30, calls(1, 10)),
+        ([2_000] * 60, 31, []),
+        ([1_000] * 60, None, []),
+        ([2_000] * 39, None, []),
+        ([2_000] * 40, None, calls(1, 10)),
+        ([20_000] * 60, None, calls(1, 48)),
+        ([90_000] * 10, None, []),
+        ([90_000] * 11, None, ["c1"]),
+    ],
+)
+def test_a_turn_protects_its_last_ten_rounds_and_the_share_before_them(
+    sizes: list[int], rounds: int | None, expected: list[str]
+) -> None:
+    policy = Policy(prune_after_rounds=rounds)
+    assert pruned_calls(plan_of(old_turn(*sizes), policy)) == expected
+
+
+@pytest.mark.parametrize("n_user_messages", [0, 1, 2])
+def test_each_of_the_last_turns_protects_rounds_of_its_own(n_user_messages: int) -> None:
+    """A summary cuts a turn as well, and what is left of it protects rounds like any other."""
+    before, after = old_turn(*[5_000] * 15), old_turn(*[5_000] * 12)
+    items = [summary("S"), *before[1:], *after[1:]]
+    if n_user_messages:
+        items = [summary("S"), *before[2 - n_user_messages :], *after]
+    within = find_prunable(numbered(items), 2, 10)
+    n_unprotected = count_tool_output_tokens([items[at] for at in within], count)
+    assert n_unprotected == 5_000 * (17 if n_user_messages == 0 else 5 + 2)
+
+
+def test_a_round_is_one_answer_whatever_it_stands_on() -> None:
+    said = assistant("I look at both.", [])
+    first, second = assistant("", [("a", "read", {})]), assistant("", [("b", "read", {})])
+    outputs = [tool_result("10", "a"), tool_result("10", "b")]
+    assert list_rounds([user("u"), said, first, second, *outputs, said]) == (1, 6)
+    first, second = (
+        msgspec.structs.replace(
+            item, message=msgspec.structs.replace(item.message, answer_id="msg_1")
+        )
+        for item in (first, second)
+    )
+    later = msgspec.structs.replace(
+        said, message=msgspec.structs.replace(said.message, answer_id="msg_2")
+    )
+    assert list_rounds([user("u"), first, outputs[0], second, outputs[1], later]) == (1, 5)
+    assert list_rounds([user("u"), first, later]) == (1, 2)
 
 
 # Rule 2
@@ -194,6 +250,34 @@ def test_fewer_than_20000_tokens_are_not_worth_a_prune(n_old: int, *, is_pruned:
         assert "19,999 tokens, fewer than the minimum of 20,000" in (plan.refusal or "")
 
 
+@pytest.mark.parametrize(
+    ("items", "reason"),
+    [
+        (turn(), "no tool has any output yet"),
+        ([*turn([assistant("", [("c1", "bash", {})]), tool_result(PRUNED_OUTPUT, "c1")])],
+         "all output of tools was pruned before"),
+        (old_turn(12_000, 300) + recent_turns(),
+         "all 12,300 tokens of tool output are among the recent 40,000"),
+        (old_turn(60_000),
+         "all 60,000 tokens of tool output are in the last 10 requests of the last 2 turns"),
+        ([*turn(step(60_000, "c1", "skill")), *recent_turns()],
+         "all 60,000 tokens of tool output are of protected tools"),
+        ([*turn(step(60_000, "c1")), summary("S"), *recent_turns()],
+         "all 60,000 tokens of tool output are before the last summary"),
+        ([*old_turn(20_000), *turn(step(30_000, "c2")), *turn(step(9_000, "c3", "skill"))],
+         "of 59,000 tokens of tool output, 30,000 are in the last 10 requests of the last 2 turns,"
+         " 20,000 are among the recent 40,000 and 9,000 are of protected tools"),
+        (old_turn(7, 7, 39_999) + recent_turns(),
+         "of 40,013 tokens of tool output, 39,999 are among the recent 40,000 and 14 are in outputs"
+         " as short as a placeholder"),
+    ],
+)  # fmt: skip
+def test_where_nothing_can_go_the_rules_that_keep_it_are_named(
+    items: list[ContextItem], reason: str
+) -> None:
+    assert plan_of(items).refusal == reason
+
+
 def test_pruning_may_be_turned_off() -> None:
     plan = plan_of(old_turn(90_000) + recent_turns(), Policy(is_prune_enabled=False))
     assert plan.replacements == ()
@@ -282,22 +366,29 @@ def test_an_id_that_is_used_again_names_the_last_call_before_the_result() -> Non
 
 
 @pytest.mark.parametrize(
-    ("rounds", "is_read_only", "expected"),
+    ("rounds", "expected"),
     [
-        (None, False, ["c1", "c2"]),
-        (None, True, [f"c{n}" for n in range(1, 10)]),
-        (1, True, [f"c{n}" for n in range(1, 12)]),
-        (12, True, []),
-        (11, True, ["c1"]),
+        (None, calls(1, 9)),
+        (1, calls(1, 11)),
+        (12, []),
+        (11, ["c1"]),
     ],
-    ids=["10 by default", "3 in read-only mode", "one", "all", "all but one"],
+    ids=["3 by default", "one", "all", "all but one"],
 )
-def test_results_older_than_so_many_turns_are_left_out(
-    rounds: int | None, *, is_read_only: bool, expected: list[str]
+def test_read_only_mode_leaves_out_results_older_than_so_many_turns(
+    rounds: int | None, expected: list[str]
 ) -> None:
     items = [item for n in range(1, 13) for item in turn(step(100, f"c{n}"))]
-    policy = Policy(prune_after_rounds=rounds, is_read_only=is_read_only)
+    policy = Policy(prune_after_rounds=rounds, is_read_only=True)
     assert pruned_calls(plan_rounds(numbered(items), policy, count)) == expected
+
+
+@pytest.mark.parametrize(("rounds", "expected"), [(None, calls(1, 50)), (3, calls(1, 57))])
+def test_read_only_mode_leaves_out_the_older_rounds_of_a_long_turn(
+    rounds: int | None, expected: list[str]
+) -> None:
+    policy = Policy(prune_after_rounds=rounds, is_read_only=True)
+    assert pruned_calls(plan_rounds(numbered(old_turn(*[100] * 60)), policy, count)) == expected
 
 
 def test_read_only_mode_spares_protected_tools_and_stops_at_the_summary() -> None:
@@ -355,6 +446,7 @@ policies = st.builds(
     Policy,
     prune_protect_tokens=st.integers(0, 150),
     prune_minimum_tokens=st.integers(0, 100),
+    prune_after_rounds=st.sampled_from([None, 1, 2]),
     protected_tools=st.sampled_from([(), ("bash",), ("READ", "write")]),
 )
 reasons_drawn = st.lists(st.sampled_from(ALL_REASONS), unique=True)
@@ -392,7 +484,7 @@ def test_what_is_protected_is_never_touched(
 ) -> None:
     plan = plan_prune(items, policy, count, reasons=reasons)
     after = apply_prunes(items, plan.replacements)
-    within = find_prunable_range(items, 2)
+    within = find_prunable(items, 2, policy.prune_after_rounds or 10)
     names: dict[str, str] = {}
     for at, item in enumerate(items):
         if at not in within:
@@ -415,9 +507,9 @@ def test_by_rule_the_recent_share_stays(items: tuple[ContextItem, ...], policy: 
     newest_gone = max((at for at, i in enumerate(items) if i.entry_id in dict(gone)), default=None)
     if newest_gone is not None:
         first = min(at for at, i in enumerate(items) if i.entry_id in dict(gone))
-        within = find_prunable_range(items, 2)
-        assert within.start <= first
-        share = items[newest_gone : within.stop]
+        within = find_prunable(items, 2, policy.prune_after_rounds or 10)
+        assert min(within) <= first
+        share = [items[at] for at in sorted(within) if at >= newest_gone]
         assert count_tool_output_tokens(share, count) > policy.prune_protect_tokens
         n_removed = sum(item.n_tokens for item in plan.items if item.is_chosen)
         assert n_removed >= policy.prune_minimum_tokens

@@ -195,13 +195,13 @@ def _decide_threshold(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
     if used is None:
         return Idle(reason="how full the window is cannot be told")
     is_auto_on = _is_auto_on(cascade, policy)
+    if is_auto_on and _is_memory_prune_due(cascade, policy):
+        return Prune(reason=usage)
     if policy.is_read_only:
-        return _decide_read_only(cascade, used, policy, is_auto_on=is_auto_on)
+        return _decide_read_only(cascade, used, policy)
     layer = find_due_layer(cascade, policy)
     if layer is None or not is_auto_on:
         return Idle(reason=usage if layer is None else f"{usage}; automatic compaction is off")
-    if layer == "prune" and cascade.is_prune_in_memory:
-        return Prune(reason=usage)
     refusal = _refuse(cascade, layer, used, policy, now_ms)
     if refusal is None:
         return _act_or_ask(cascade, layer, policy)
@@ -237,12 +237,16 @@ def _compact(layer: Layer, reason: str, cascade: Cascade, policy: Policy) -> Com
     return Compact(layer=layer, reason=reason, advice=_advise(cascade, policy))
 
 
-def _decide_read_only(cascade: Cascade, used: int, policy: Policy, *, is_auto_on: bool) -> Action:
-    """Prune in memory before each request, then warn once where that was not enough."""
+def _is_memory_prune_due(cascade: Cascade, policy: Policy) -> bool:
+    """Whether what is sent is pruned, whatever its size: before each request, first of all."""
+    is_in_memory = cascade.is_prune_in_memory or policy.is_read_only
+    is_open = policy.is_prune_enabled and "prune" not in cascade.tried_kinds
+    return is_in_memory and is_open and cascade.tool_tokens > 0
+
+
+def _decide_read_only(cascade: Cascade, used: int, policy: Policy) -> Action:
+    """Warn once where pruning in memory was not enough."""
     usage = _describe_usage(cascade)
-    is_prune_on = is_auto_on and policy.is_prune_enabled
-    if is_prune_on and "prune" not in cascade.tried_kinds and cascade.tool_tokens > 0:
-        return Prune(reason=f"{usage}; the workspace is read-only")
     is_full = used >= read_only_warning_at(cascade.window_tokens, policy)
     if is_full and not cascade.breaker.is_warned:
         return Warn(

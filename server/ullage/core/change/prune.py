@@ -1,6 +1,7 @@
 """Prune: which old output of tools a placeholder may stand for, by rule and without a model."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -8,15 +9,15 @@ import msgspec
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.change.tool_outputs import (
     Output,
+    after_summary,
     describe,
-    find_prunable_range,
+    find_prunable,
     find_repeats,
     find_stale_reads,
     list_outputs,
     tool_name,
 )
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import prune_rounds
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Block, Image, Text, ToolResult
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_items
@@ -25,6 +26,10 @@ Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old i
 
 PROTECTED_USER_TURNS = 2
 """Rule 1 of docs/design/prune.md, "The six rules"."""
+PRUNE_ROUNDS = 10
+"""As many requests to the model as a turn protects (docs/design/prune.md, "Rounds")."""
+READ_ONLY_TURNS = 3
+"""As many turns of the user as keep their output in a read-only session (there)."""
 RULE_REASONS: tuple[Reason, ...] = ("old output",)
 """What the six rules prune, and so all that is pruned without being asked for."""
 ALL_REASONS: tuple[Reason, ...] = ("old output", "superseded read", "duplicate", "old image")
@@ -72,11 +77,12 @@ def plan_prune(
 ) -> PrunePlan:
     """Plan a prune by the six rules (docs/design/prune.md, "The six rules").
 
-    1. Nothing from the second user message from the end onwards is touched.
+    1. Nothing from the second user message from the end onwards is touched, but for what is older
+       than the last `prune_after_rounds` rounds of its turn.
     2. Nothing before the last summary is looked at.
     3. Backwards from there, outputs are protected as long as they fit together into
-       `prune_protect_tokens`. The sum starts outside the two turns: two busy turns would use the
-       share up, and nothing before them would be kept. An output that fits only in part is not
+       `prune_protect_tokens`. The sum leaves out what rule 1 protects: two busy turns would use
+       the share up, and nothing before them would be kept. An output that fits only in part is not
        protected, as with the recent share of a layer and in opencode: else one huge output at
        the edge would make the share as large as itself.
     4. All older outputs are marked for the placeholder.
@@ -92,7 +98,8 @@ def plan_prune(
     the minimum does not apply, since the user asked.
     """
     outputs = list_outputs(items, policy, count)
-    within = find_prunable_range(items, PROTECTED_USER_TURNS)
+    n_rounds = policy.prune_after_rounds or PRUNE_ROUNDS
+    within = find_prunable(items, PROTECTED_USER_TURNS, n_rounds)
     old = _beyond_share(outputs, within, policy.prune_protect_tokens)
     offered = tuple(_offer(items, outputs, within, old, count))
     if chosen is not None:
@@ -108,7 +115,7 @@ def plan_prune(
     if not policy.is_prune_enabled:
         return _plan(offered, (), "pruning is turned off (`prune: false`)")
     if not picked:
-        return _plan(offered, (), "no output of a tool is old enough")
+        return _plan(offered, (), _refuse(items, outputs, within, policy, count))
     if n_tokens < policy.prune_minimum_tokens:
         return _plan(
             offered,
@@ -120,17 +127,18 @@ def plan_prune(
 
 
 def plan_rounds(items: Sequence[ContextItem], policy: Policy, count: Count) -> PrunePlan:
-    """Plan what read-only mode leaves out of a request: results older than N turns.
+    """Plan what read-only mode leaves out of a request: results older than N turns or rounds.
 
     In memory alone, so that no minimum and no share of recent output apply. Protected tools
     and what stands before a summary are left alone here too.
     """
     outputs = list_outputs(items, policy, count)
-    within = find_prunable_range(items, prune_rounds(policy))
+    n_turns = policy.prune_after_rounds or READ_ONLY_TURNS
+    within = find_prunable(items, n_turns, policy.prune_after_rounds or PRUNE_ROUNDS)
     offered = tuple(
         item
         for output in outputs
-        if output.at in within and not output.is_spared
+        if output.at in within and output.exemption is None
         for item in _output_item(output, "old output", count)
     )
     return _plan(offered, {item.item_id for item in offered}, "no tool output is that old")
@@ -150,7 +158,7 @@ def plan_rescue(
     offered = [
         item
         for output in list_outputs(items, policy, count)
-        if not output.is_spared
+        if output.exemption is None
         for item in _output_item(output, "too large", count)
     ]
     chosen: set[str] = set()
@@ -198,12 +206,49 @@ def _prune_item(item: ContextItem, targets: set[tuple[str, str | None, str]]) ->
     )
 
 
-def _beyond_share(outputs: Sequence[Output], within: range, protect_tokens: int) -> set[int]:
+def _refuse(
+    items: Sequence[ContextItem],
+    outputs: Sequence[Output],
+    within: Set[int],
+    policy: Policy,
+    count: Count,
+) -> str:
+    """Say which rules keep all output of tools, with the tokens that each keeps."""
+    share = f"among the recent {policy.prune_protect_tokens:,}"
+    n_rounds = policy.prune_after_rounds or PRUNE_ROUNDS
+    first, n_least = after_summary(items), count(PRUNED_OUTPUT)
+    kept: Counter[str] = Counter()
+    for output in outputs:
+        if output.exemption == "placeholder":
+            continue
+        if output.at < first:
+            rule = "before the last summary"
+        elif output.exemption == "protected tool":
+            rule = "of protected tools"
+        elif output.exemption == "ambiguous":
+            rule = "in entries that name two alike"
+        elif output.at not in within:
+            rule = f"in the last {n_rounds} requests of the last {PROTECTED_USER_TURNS} turns"
+        else:
+            rule = share if output.n_tokens > n_least else "in outputs as short as a placeholder"
+        kept[rule] += output.n_tokens
+    n_tokens = kept.total()
+    if not n_tokens:
+        return "all output of tools was pruned before" if outputs else "no tool has any output yet"
+    rules = [(rule, n) for rule, n in kept.most_common() if n]
+    if len(rules) == 1 or n_tokens <= policy.prune_protect_tokens:
+        rule = rules[0][0] if len(rules) == 1 else share
+        return f"all {n_tokens:,} tokens of tool output are {rule}"
+    parts = [f"{n:,} are {rule}" for rule, n in rules]
+    return f"of {n_tokens:,} tokens of tool output, {', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _beyond_share(outputs: Sequence[Output], within: Set[int], protect_tokens: int) -> set[int]:
     """Find the outputs that rule 4 marks, by their positions among the outputs."""
     n_recent = 0
     marked: set[int] = set()
     for n in range(len(outputs) - 1, -1, -1):
-        if outputs[n].at in within and not outputs[n].is_spared:
+        if outputs[n].at in within and outputs[n].exemption is None:
             n_recent += outputs[n].n_tokens
             if n_recent > protect_tokens:
                 marked.add(n)
@@ -213,19 +258,19 @@ def _beyond_share(outputs: Sequence[Output], within: range, protect_tokens: int)
 def _offer(
     items: Sequence[ContextItem],
     outputs: Sequence[Output],
-    within: range,
+    within: Set[int],
     old: set[int],
     count: Count,
 ) -> Iterator[PruneItem]:
     repeated, superseded = find_repeats(outputs), find_stale_reads(outputs)
     n = 0
-    for at in within:
+    for at in sorted(within):
         yield from _message_images(items, at, count)
         while n < len(outputs) and outputs[n].at < at:
             n += 1
         while n < len(outputs) and outputs[n].at == at:
             output = outputs[n]
-            if not output.is_spared:
+            if output.exemption is None:
                 if n in old:
                     yield from _output_item(output, "old output", count)
                 elif n in repeated:

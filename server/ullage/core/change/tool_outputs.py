@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -14,6 +16,8 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Image, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count
 
+Exemption: TypeAlias = Literal["protected tool", "placeholder", "ambiguous"]
+"""Why an output never goes: its tool, or it went before, or it is not to be told from another."""
 LABEL_CHARS = 60
 PLACEHOLDERS = frozenset((PRUNED_OUTPUT, "[Old tool result content cleared]"))
 """Outputs that went before: ours, and that of Claude Code, opencode and OpenClaw."""
@@ -31,8 +35,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     call: ToolCall | None
     """The call that it answers; None where the context does not hold it any more."""
     n_tokens: int
-    is_spared: bool
-    """Never pruned: a protected tool's, a placeholder, or not to be told from another."""
+    exemption: Exemption | None
 
 
 def count_tool_output_tokens(items: Sequence[ContextItem], count: Count) -> int:
@@ -73,11 +76,13 @@ def list_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
                 calls[block.call_id] = block
             elif isinstance(block, ToolResult):
                 call = calls.get(block.call_id)
-                is_spared = (
-                    is_protected(block.name or (call.name if call else ""), protected)
-                    or is_placeholder(block)
-                    or n_same[item.entry_id, block.call_id] > 1
-                )
+                exemption: Exemption | None = None
+                if is_placeholder(block):
+                    exemption = "placeholder"
+                elif is_protected(block.name or (call.name if call else ""), protected):
+                    exemption = "protected tool"
+                elif n_same[item.entry_id, block.call_id] > 1:
+                    exemption = "ambiguous"
                 outputs.append(
                     Output(
                         at=at,
@@ -85,23 +90,56 @@ def list_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
                         result=block,
                         call=call,
                         n_tokens=count_result_tokens(block, count),
-                        is_spared=is_spared,
+                        exemption=exemption,
                     )
                 )
     return tuple(outputs)
 
 
-def find_prunable_range(items: Sequence[ContextItem], n_turns: int) -> range:
-    """Give the positions between the last summary and the last user turns.
+def find_prunable(items: Sequence[ContextItem], n_turns: int, n_rounds: int) -> frozenset[int]:
+    """Give the positions behind the last summary that the last user turns do not protect.
 
-    The last turns begin with the `n_turns`-th user message from the end; with fewer messages
-    than that, all of the context is recent. Nothing before a summary is looked at, and a summary
-    of a branch counts like that of a compaction: what it stands for is gone.
+    The last turns begin with the `n_turns`-th user message from the end; where there are fewer,
+    what stands before the first of them is a turn as well, which a summary cut or a program began.
+    Each protects at most its last `n_rounds` rounds: an agent works for hours on one message.
     """
     asked = [at for at, item in enumerate(items) if item.category == "user"]
-    end = asked[-n_turns] if len(asked) >= n_turns > 0 else 0
+    turns = asked[-n_turns:] if len(asked) >= n_turns else [0, *asked]
+    rounds = list_rounds(items)
+    protected: set[int] = set()
+    for start, end in pairwise((*turns, len(items))):
+        starts = [at for at in rounds if start <= at < end]
+        protected.update(range(starts[-n_rounds] if len(starts) > n_rounds else start, end))
+    first = after_summary(items)
+    return frozenset(at for at in range(first, len(items)) if at not in protected)
+
+
+def after_summary(items: Sequence[ContextItem]) -> int:
+    """Give the position behind the last summary, before which nothing is looked at.
+
+    A summary of a branch counts like that of a compaction: what it stands for is gone.
+    """
     summaries = (at for at in range(len(items) - 1, -1, -1) if items[at].category == "summary")
-    return range(next(summaries, -1) + 1, end)
+    return next(summaries, -1) + 1
+
+
+def list_rounds(items: Sequence[ContextItem]) -> tuple[int, ...]:
+    """Give where each round begins: one request to the model, and so the start of each answer.
+
+    An answer may stand on several items of one id, results of its calls among them; without an
+    id, items of the model that follow each other are one answer.
+    """
+    starts: list[int] = []
+    last_at, last_id = -2, None
+    for at, item in enumerate(items):
+        if item.category != "assistant":
+            continue
+        answer_id = item.message.answer_id
+        is_same = last_at == at - 1 if answer_id is None else answer_id == last_id
+        if not is_same:
+            starts.append(at)
+        last_at, last_id = at, answer_id
+    return tuple(starts)
 
 
 def protected_names(policy: Policy) -> frozenset[str]:

@@ -105,8 +105,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         'docs/design/prune.md, "Protected tools"', ("compaction.pruneProtectedTools",),
         scope="workspace")] = ()
     prune_after_rounds: Annotated[int | None, _limit("compaction.pruneAfterRounds",
-        whole(1, 10_000, "turns"),
-        "After how many turns a tool's output is pruned in memory; else 10, read-only 3",
+        whole(1, 10_000, "rounds"),
+        "How many requests to the model a turn keeps tool output for, else 10; in a read-only"
+        " sandbox also for how many turns, else 3",
         'docs/design/prune.md, "Rounds"')] = None
     reserve_tokens: Annotated[int, _limit("compaction.reserveTokensFloor", tokens(),
         "What is kept free for the answer at least", _RESERVE),

@@ -19,8 +19,6 @@ Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 """How near the next trigger is: below the gauge line, above it, at a layer, at the last one."""
 PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
 """Their output is never pruned; a user may add tools, not take these away."""
-PRUNE_ROUNDS = 10
-READ_ONLY_PRUNE_ROUNDS = 3
 WindowSource: TypeAlias = Literal["setting", "agent", "model table", "default"]
 
 
@@ -211,16 +209,6 @@ def due_triggers(used_tokens: int, window_tokens: int, policy: Policy) -> tuple[
 def next_trigger(used_tokens: int, window_tokens: int, policy: Policy) -> Trigger | None:
     ahead = (t for t in triggers(window_tokens, policy) if t.at_tokens > used_tokens)
     return next(ahead, None)
-
-
-def prune_rounds(policy: Policy) -> int:
-    """Give after how many user turns results go: the user's figure, else the default.
-
-    docs/design/prune.md, "Rounds".
-    """
-    if policy.prune_after_rounds is not None:
-        return policy.prune_after_rounds
-    return READ_ONLY_PRUNE_ROUNDS if policy.is_read_only else PRUNE_ROUNDS
 
 
 def protected_tokens(layer: Layer, window_tokens: int, policy: Policy) -> int:
