@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.change import edit
-from ullage.core.transcript.context import Compaction, Context, Sketch
+from ullage.core.transcript.context import Compaction, Context, PruneRecord, Sketch
 from ullage.core.transcript.entries import (
     Agent,
     Entry,
@@ -149,6 +149,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     where only a new reading can tell."""
     read_compaction: Callable[[Lines, CompactionRef], Compaction | None] = _none
     """Reads a compaction from the place that an index points to."""
+    read_prune: Callable[[Line], PruneRecord | None] | None = None
+    """Reads a line that notes a prune, None where it is another; looks at its bytes first."""
     messages: Callable[[Context], list[JsonObject]] = _list_natives
     """Lists the messages that would be sent, in the agent's own shape."""
     prune_message: Callable[[JsonObject, Sequence[edit.Replacement]], JsonObject] = _keep_message

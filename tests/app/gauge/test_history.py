@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from claude_files import ClaudeFile, call, result
+from codex_files import CodexFile
 from pi_files import PiFile
-from planning import loaded
+from planning import compacted, loaded, undone
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
-from ullage.app.gauge.history import read_past, window_history
+from ullage.app.gauge.history import history_text, read_history, read_past, window_history
+from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config, Policy
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
@@ -38,6 +40,65 @@ def claude_session() -> ClaudeFile:
         claude.user([result(f"c{number}", f"line of file {number}\n" * 50)])
         claude.assistant({"type": "text", "text": f"Read file {number}."}, usage=usage)
     return claude
+
+
+def codex_session() -> CodexFile:
+    codex = CodexFile()
+    for number, usage in enumerate(USAGES):
+        codex.user(f"Please read file {number}.")
+        codex.tool(f"line of file {number}\n" * 50)
+        codex.assistant(f"Read file {number}.", n_total=usage)
+    return codex
+
+
+def prune_session(path: Path, places: Places) -> tuple[PruningPlan, Path]:
+    plan = plan_pruning(loaded(path, places, EAGER), PruneRequest())
+    assert isinstance(plan, PruningPlan)
+    made = prune(plan, EAGER, places).session.path
+    make_idle(made)
+    return plan, made
+
+
+@pytest.mark.parametrize(
+    "session", [pi_session(), claude_session(), codex_session()], ids=["pi", "claude", "codex"]
+)
+def test_a_prune_is_listed_beside_the_compactions_in_the_words_of_the_seed(
+    session: PiFile | ClaudeFile | CodexFile, tmp_path: Path, places: Places
+) -> None:
+    path = tmp_path / "rollout-s.jsonl"
+    path.write_bytes(session.data)
+    make_idle(path)
+    plan, made = prune_session(path, places)
+    n_outputs, n_tokens = len(plan.plan.replacements), plan.n_tokens_before - plan.n_tokens_after
+    line = f"[Tool outputs pruned. Dropped {n_outputs} outputs ({n_tokens} tokens).]"
+    report = read_history(open_session(made), places)
+    (event,) = report.compactions
+    assert (event.kind, event.layer, event.summary) == ("prune", "prune", line)
+    assert (event.tokens_before, event.n_messages) == (plan.n_tokens_before, n_outputs)
+    assert event.at is not None
+    assert report.degradation.n_compactions == 0
+    assert line[:60] in history_text(report)
+
+
+def test_prunes_and_compactions_are_listed_as_they_stand(tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(pi_session().data)
+    make_idle(path)
+    prune_session(path, places)
+    compacted(path, places)
+    make_idle(path)
+    report = read_history(open_session(path), places)
+    assert [event.kind for event in report.compactions] == ["prune", "compaction"]
+    assert report.degradation.n_compactions == 1
+
+
+def test_a_prune_that_was_taken_back_is_not_listed(tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(pi_session().data)
+    make_idle(path)
+    prune_session(path, places)
+    undone(path, places, EAGER)
+    assert read_history(open_session(path), places).compactions == []
 
 
 @pytest.mark.parametrize("session", [pi_session(), claude_session()], ids=["pi", "claude"])

@@ -70,7 +70,8 @@ def document_text(
 
 def _summary(loaded: Loaded, entry: str | None, places: Places) -> str:
     """Give the summary of one compaction, the last one if none is named."""
-    compactions = read_history(loaded.session, places).compactions
+    changes = read_history(loaded.session, places).compactions
+    compactions = (change for change in changes if change.kind == "compaction")
     matches = [compaction for compaction in compactions if entry in (None, compaction.id)]
     if not matches:
         raise EntryNotFound(

@@ -1,7 +1,8 @@
 """What happened to a session's window: its compactions, and how full it was over time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from typing import Literal
 
 import msgspec
 
@@ -21,7 +22,7 @@ from ullage.core.gauge.history import (
 from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.context import Compaction, Context
+from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.core.transcript.entries import Lines, MemoryLines
 from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.store.files.places import Places
@@ -29,8 +30,9 @@ from ullage.store.transcript.reader import FileLines, FirstLines
 
 
 class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One compaction; what its writer did not note is null."""
+    """One compaction or prune; what its writer did not note is null."""
 
+    kind: Literal["compaction", "prune"]
     id: str
     at: str | None
     trigger: str | None
@@ -40,6 +42,7 @@ class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
     """Tokens before by tokens after."""
     n_messages: int | None
+    """Messages that the summary replaced, or outputs that a prune did."""
     measured: LossReport | None
     """What the audit of its summary found, where its writer made one."""
     summary: str
@@ -51,7 +54,7 @@ class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     path: str
     compactions: list[CompactionReport]
-    """Oldest first."""
+    """Prunes on disk among them, as they stand in the file."""
     degradation: Degradation
     """An estimate by the number of compactions alone."""
     measured: LossReport | None
@@ -77,18 +80,20 @@ class PastContexts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(session: Session, places: Places) -> HistoryReport:
-    """Read every compaction on the active path."""
+    """Read every compaction on the active path, and every prune of the file."""
     context = read(session, places).context
     read_one = session.agent.read_compaction
-    readings = (read_one(session.lines, ref) for ref in context.compactions)
-    compactions = [compaction for compaction in readings if compaction is not None]
-    losses = [read_noted_loss(compaction.details) for compaction in compactions]
+    readings = ((ref.offset, read_one(session.lines, ref)) for ref in context.compactions)
+    compactions = {at: compaction for at, compaction in readings if compaction is not None}
+    losses = [read_noted_loss(compaction.details) for compaction in compactions.values()]
     n_compactions = len(context.compactions)
     secrets = secrets_for(session.header, places)
+    reports = {at: _report(compaction, secrets) for at, compaction in compactions.items()}
+    reports |= {at: _report_prune(prune) for at, prune in _prunes_by_place(session)}
     return HistoryReport(
         session_id=session.header.session_id,
         path=str(session.path),
-        compactions=[_report(compaction, secrets) for compaction in compactions],
+        compactions=[reports[at] for at in sorted(reports)],
         degradation=evaluate(n_compactions),
         measured=report_loss(add_up_losses(losses)),
         n_measured=sum(loss is not None for loss in losses),
@@ -98,7 +103,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
 
 def history_text(report: HistoryReport) -> str:
     if not report.compactions:
-        return "This session has not been compacted."
+        return "This session has not been compacted or pruned."
     lines = ["Compaction History", RULE]
     for number, compaction in enumerate(report.compactions, 1):
         tokens = f"{_tokens(compaction.tokens_before)} → {_tokens(compaction.tokens_after)} tokens"
@@ -131,6 +136,7 @@ def history_text(report: HistoryReport) -> str:
 def _report(compaction: Compaction, secrets: tuple[str, ...]) -> CompactionReport:
     before, after = compaction.n_tokens_before, compaction.n_tokens_after
     return CompactionReport(
+        kind="compaction",
         id=compaction.entry_id,
         at=rfc3339(compaction.at_ms),
         trigger=compaction.trigger,
@@ -141,6 +147,33 @@ def _report(compaction: Compaction, secrets: tuple[str, ...]) -> CompactionRepor
         n_messages=compaction.n_messages,
         measured=report_loss(read_noted_loss(compaction.details)),
         summary=mask(compaction.summary, secrets),
+    )
+
+
+def _prunes_by_place(session: Session) -> Iterator[tuple[int, PruneRecord]]:
+    read_prune = session.agent.read_prune
+    if read_prune is not None:
+        for line in session.lines.forward():
+            if (record := read_prune(line)) is not None:
+                yield line.offset, record
+
+
+def _report_prune(record: PruneRecord) -> CompactionReport:
+    """Report a prune in the words of docs/design/sessions.md, "Compaction events"."""
+    before, after = record.n_tokens_before, record.n_tokens_after
+    n_freed = "?" if before is None or after is None else before - after
+    return CompactionReport(
+        kind="prune",
+        id=record.entry_id,
+        at=rfc3339(record.at_ms),
+        trigger=None,
+        layer="prune",
+        tokens_before=before,
+        tokens_after=after,
+        ratio=round(before / after, 2) if before and after else None,
+        n_messages=record.n_pruned,
+        measured=None,
+        summary=f"[Tool outputs pruned. Dropped {record.n_pruned} outputs ({n_freed} tokens).]",
     )
 
 

@@ -29,6 +29,7 @@ from ullage.formats.agents.claude_code.records import (
     metadata_of,
     read_entry,
     read_header,
+    read_prune,
     read_prune_note,
     read_stub,
 )
@@ -356,6 +357,7 @@ CLAUDE_CODE = AgentInfo(
     read_context=_read_context,
     extend=_extend,
     read_compaction=_read_compaction,
+    read_prune=read_prune,
     messages=_messages,
     prune_message=prune_message,
     sketch=_sketch,

@@ -120,6 +120,11 @@ def read_prune_note(note: Entry) -> PruneRecord:
     )
 
 
+def read_prune(line: Line) -> PruneRecord | None:
+    entry = read_entry(line) if PRUNE_NOTE.encode() in line.raw else None
+    return read_prune_note(entry) if isinstance(entry, Entry) and entry.kind == PRUNE_NOTE else None
+
+
 def new_prune_note(context: Context, edit: PruneEdit) -> JsonObject:
     head: JsonObject = {"type": PRUNE_NOTE, "id": edit.entry_id, "timestamp": edit.timestamp}
     return head | prune_figures(context, edit) | {FROM_SESSION: context.header.session_id}

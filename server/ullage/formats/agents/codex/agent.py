@@ -216,6 +216,7 @@ CODEX = AgentInfo(
     read_context=_read_context,
     extend=_extend,
     read_compaction=_read_compaction,
+    read_prune=records.read_prune,
     prune_message=prune_message,
     sketch=_sketch,
     editor=EDITOR,

@@ -13,9 +13,10 @@ from ullage.formats.agents.codex.messages import is_sent, make_user_message, to_
 from ullage.formats.agents.codex.records import (
     is_prune,
     payload_of,
+    read_prune_note,
 )
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of
-from ullage.formats.notes import own_note, to_prune_record
+from ullage.formats.notes import own_note
 from ullage.formats.reading import calls_in, counts_in, make_item, make_usage
 
 _LARGE_KEYS = frozenset(
@@ -164,8 +165,7 @@ class Assembly:
 
     def _add_prune(self, entry: Entry, payload: JsonObject) -> None:
         """Take all figures so far for those of a larger context."""
-        note = own_note(payload) or {}
-        self.pruned = to_prune_record(note, text_of(note, "id") or "", ms_of(entry.native))
+        self.pruned = read_prune_note(entry)
         self.items = [msgspec.structs.replace(item, is_after_boundary=False) for item in self.items]
         self._n_kept = len(self.items)
         self._last_usage = _usage(payload) or self._last_usage

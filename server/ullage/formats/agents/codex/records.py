@@ -5,9 +5,10 @@ Lines have no ids. Rollouts are only ever appended to, so a line's offset serves
 
 import msgspec
 
+from ullage.core.transcript.context import PruneRecord
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats import json_line
-from ullage.formats.notes import own_note
+from ullage.formats.notes import OWN_KEY, own_note, to_prune_record
 from ullage.formats.reading import make_entry, read_stub_fields
 
 
@@ -85,6 +86,17 @@ def payload_of(entry: Entry) -> JsonObject:
 def is_prune(entry: Entry) -> bool:
     """Whether a line notes our prune, in a key that Codex ignores (0.169, run)."""
     return entry.kind == "event_msg" and own_note(payload_of(entry)) is not None
+
+
+def read_prune_note(entry: Entry) -> PruneRecord:
+    note = own_note(payload_of(entry)) or {}
+    note_id = json_line.text_of(note, "id") or ""
+    return to_prune_record(note, note_id, json_line.ms_of(entry.native))
+
+
+def read_prune(line: Line) -> PruneRecord | None:
+    entry = read_entry(line) if f'"{OWN_KEY}"'.encode() in line.raw else None
+    return read_prune_note(entry) if isinstance(entry, Entry) and is_prune(entry) else None
 
 
 def _parent_id(meta: JsonObject, session_id: str) -> str | None:

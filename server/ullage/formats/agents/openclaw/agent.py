@@ -298,6 +298,7 @@ OPENCLAW = AgentInfo(
     read_context=_read_context,
     extend=_extend,
     read_compaction=_read_compaction,
+    read_prune=entries.read_prune,
     prune_message=prune_message,
     sketch=_sketch,
     read_flush_epoch=entries.read_flush_epoch,

@@ -331,5 +331,12 @@ def _to_prune_record(entry: Entry) -> PruneRecord:
     return to_prune_record(data, entry.entry_id, at_ms)
 
 
+def read_prune(line: Line) -> PruneRecord | None:
+    entry = read_entry(line, EVENTS_VERSION) if PRUNE_NOTE.encode() in line.raw else None
+    if not isinstance(entry, Entry) or note_key(entry.native, PRUNE_NOTE) is None:
+        return None
+    return _to_prune_record(entry)
+
+
 def _data(entry: Entry) -> JsonObject:
     return object_of(entry.native, "data") or {}
