@@ -44,6 +44,12 @@ class Place:
         for folder in (self.home, self.cwd, self.temporary):
             folder.mkdir(parents=True)
 
+    def let_pi_fill_its_window(self) -> None:
+        """Turn pi's own compaction off, so that all thresholds are shares of the window."""
+        settings = self.home / ".pi" / "agent" / "settings.json"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text('{"compaction": {"enabled": false}}', encoding="utf-8")
+
     def run(
         self, *args: str | Path, cwd: Path | None = None, stdin: str = "", **env: str | None
     ) -> Done:

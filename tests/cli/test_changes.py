@@ -74,7 +74,7 @@ def test_only_what_is_due_is_done_by_itself(place: Place, reading: Path) -> None
 
 
 def test_a_no_to_what_is_due_holds(place: Place, reading: Path) -> None:
-    args = ("compact", "--auto", "--session", reading, "--window", "120000")
+    args = ("compact", "--auto", "--session", reading, "--window", "140000")
     declined = place.run(*args, stdin="n\n")
     assert (declined.returncode, "cancelled" in declined.stderr) == (0, True)
     assert "Nothing to do" in place.run(*args).stdout

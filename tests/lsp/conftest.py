@@ -286,6 +286,7 @@ async def serve(
 @pytest.fixture
 def full_session(place: Place) -> Path:
     """A session at 91 % of its window, with enough behind the protected part to compact."""
+    place.let_pi_fill_its_window()
     pi = conversation(12, chars=6000, usage=116_480, cwd=str(place.cwd))
     return place.write("full.jsonl", pi.data)
 
@@ -293,6 +294,7 @@ def full_session(place: Place) -> Path:
 @pytest.fixture
 def workspace_session(place: Place) -> tuple[PiFile, Path]:
     """A session at 42 % of its window, where pi keeps those of the project folder."""
+    place.let_pi_fill_its_window()
     pi = conversation(2, usage=84_000, cwd=str(place.cwd), model=MODEL)
     folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
     path = place.home / ".pi" / "agent" / "sessions" / folder / "2026-02-03_s.jsonl"

@@ -17,6 +17,7 @@ from ullage.lsp.views.gauge import NO_GAUGE, gauge_params
 
 
 def loaded(place: Place, pi: PiFile) -> Loaded:
+    place.let_pi_fill_its_window()
     path = place.write("s.jsonl", pi.data)
     places = place.places()
     return load(open_session(path), Config(), places)

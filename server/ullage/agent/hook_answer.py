@@ -123,7 +123,9 @@ def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
     live = _read_session(hook)
     if live is None or live.gauge.utilization is None:
         return b""
-    policy = hook.config.policy_for(live.reading.context.model, live.gauge.window.n_tokens)
+    from ullage.app.sessions.load import policy_for
+
+    policy = policy_for(live.reading.context.model, live.gauge, hook.config)
     if live.gauge.utilization < policy.gauge_ratio:
         return b""
     from ullage.core.gauge.gauge import gauge_line

@@ -8,6 +8,8 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.change import edit
+from ullage.core.config.agent_settings import AgentSettings
+from ullage.core.gauge.gauge import CompactionPoint, Window
 from ullage.core.transcript.context import Compaction, Context, PruneRecord, Sketch
 from ullage.core.transcript.entries import (
     Agent,
@@ -103,6 +105,16 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
     since stays."""
 
 
+class RunningSession(msgspec.Struct, frozen=True, kw_only=True):
+    """What decides when an agent compacts a session by itself."""
+
+    header: Header
+    path: Path
+    model: str | None
+    window: Window
+    settings: AgentSettings
+
+
 def _list_natives(context: Context) -> list[JsonObject]:
     return [item.native for item in context.items]
 
@@ -137,6 +149,12 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Gives the folders where the agent notes the sessions that it has open, one file each."""
     database_patterns: Callable[[Env, Path], tuple[tuple[Path, str], ...]] = _nothing
     """Gives folders and what a database of sessions in each is called."""
+
+    setting_files: Callable[[Path, Path, Env, Path], tuple[Path, ...]] = _nothing
+    """Gives the files with the agent's own settings for a transcript and the folder that it worked
+    in, strongest first."""
+    find_compaction_point: Callable[[RunningSession], CompactionPoint | None] = _none
+    """Tells where the agent compacts by itself; None where it never does."""
 
     read_header: Callable[[Lines], Header | None]
     """Recognizes a transcript by its first lines; None where it is another agent's."""

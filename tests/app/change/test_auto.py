@@ -67,7 +67,11 @@ def due_in(path: Path, places: Places, config: Config) -> AutoPlan:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path: Path, places: Places) -> Path:
+    """A session of a pi that never compacts by itself: thresholds are shares of the window."""
+    settings = places.home / ".pi" / "agent" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"compaction": {"enabled": false}}', encoding="utf-8")
     return tmp_path / "s.jsonl"
 
 

@@ -23,6 +23,7 @@ from ullage.core.config.key import (
 from ullage.core.config.names import OPENCLAW_KEYS, SECTIONS
 from ullage.core.config.read import plain_node, read_environment, read_source
 from ullage.core.config.settings import KEYS, SPELLINGS, Config, config_of
+from ullage.core.gauge.gauge import ratio_at, reserve_at
 
 FIGURES: dict[str, object] = {
     "contextWindow": None,
@@ -419,3 +420,36 @@ def test_a_model_may_have_thresholds_of_its_own_in_tokens_or_percent() -> None:
 def test_the_policy_of_a_plain_config_is_its_own() -> None:
     config = Config(policy=msgspec.structs.replace(Config().policy, full_ratio=0.5))
     assert config.policy_for("any", 1000) is config.policy
+
+
+def test_thresholds_lie_before_the_point_at_which_the_agent_compacts() -> None:
+    policy = config_of(()).policy_for("claude", 200_000, 167_000)
+    at_tokens = [
+        ratio_at(200_000, ratio)
+        for ratio in (
+            policy.gauge_ratio,
+            policy.checkpoint_ratio,
+            policy.prune_ratio,
+            policy.summarize_ratio,
+            policy.full_ratio,
+        )
+    ]
+    assert at_tokens == [116_900, 133_600, 133_600, 146_960, 158_650]
+    assert reserve_at(200_000, policy) == 143_000
+
+
+def test_a_point_near_the_end_of_the_window_moves_nothing() -> None:
+    config = config_of(())
+    assert config.policy_for("claude", 1_000_000, 967_000) == config.policy
+    assert config.policy_for("claude", 200_000, 190_000) == config.policy
+    assert config.policy_for("claude", 200_000, 189_999) != config.policy
+
+
+def test_what_was_set_in_tokens_keeps_its_meaning_before_the_point() -> None:
+    reserve = {"reserveTokensFloor": 30_000, "layers": {"summarize": {"trigger": "50%"}}}
+    settings, findings = read({"checkpoint": {"trigger": 150_000}, "compaction": reserve})
+    assert findings == []
+    policy = config_of(tuple(settings)).policy_for("claude", 200_000, 160_000)
+    assert ratio_at(200_000, policy.checkpoint_ratio) == 150_000
+    assert ratio_at(200_000, policy.summarize_ratio) == 80_000
+    assert reserve_at(200_000, policy) == 166_000

@@ -38,6 +38,7 @@ def configure(place: Place):
 @pytest.fixture
 def long_session(place: Place) -> tuple[PiFile, Path]:
     """A session with much to compact that is at 42 % by what its last answer reported."""
+    place.let_pi_fill_its_window()
     pi = conversation(16, chars=6000, usage=84_000, cwd=str(place.cwd), model=MODEL)
     folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
     path = place.home / ".pi" / "agent" / "sessions" / folder / "2026-02-03_s.jsonl"

@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
-from ullage.core.gauge.gauge import Band, Gauge, UsedSource, Window, WindowSource
+from ullage.core.gauge.gauge import Band, Gauge, PointSource, UsedSource, Window, WindowSource
 from ullage.core.gauge.loss import Loss, measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
 from ullage.core.transcript.context import Context
@@ -26,6 +26,15 @@ class TriggerReport(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     at_tokens: int
     in_tokens: int
+
+
+class CompactionPointReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the agent compacts the session by itself."""
+
+    tokens: int
+    source: PointSource
+    detail: str
+    """The rule, the setting or the variable that says so."""
 
 
 class LossReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +79,8 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     utilization: float | None
     """0 to 1; above 1 where the context overflows."""
     band: Band
+    agent_compacts_at: CompactionPointReport | None
+    """Null where the agent never does, or is not known to."""
     next_trigger: TriggerReport | None
     compaction_count: int
     last_compaction_at: str | None
@@ -112,6 +123,7 @@ def status_text(loaded: Loaded) -> str:
         row("Used", used_text(gauge)),
         row("Window", window_text(gauge.window)),
         row("Reserve", f"{status.reserve_tokens:,} kept for the answer"),
+        *([] if gauge.agent_compacts_at is None else [row("Agent Compacts", own_text(gauge))]),
         *([row("Due Now", due_text(status))] if status.due else []),
         row("Next Trigger", trigger_text(status)),
         row("Compaction Count", str(status.degradation.n_compactions)),
@@ -159,6 +171,19 @@ def used_text(gauge: Gauge) -> str:
             return "unknown until the next answer"
 
 
+def own_text(gauge: Gauge) -> str:
+    """Say where the agent compacts by itself, and who says so."""
+    point = gauge.agent_compacts_at
+    if point is None:
+        return "never by itself, as far as is known"
+    distance = "" if gauge.used_tokens is None else _distance(point.at_tokens - gauge.used_tokens)
+    return f"by itself at {point.at_tokens:,}{distance} ({point.detail})"
+
+
+def _distance(n_tokens: int) -> str:
+    return f", in {n_tokens:,} tokens" if n_tokens > 0 else ", which is reached"
+
+
 def due_text(status: Status) -> str:
     return ", ".join(trigger.name for trigger in status.due)
 
@@ -195,7 +220,7 @@ def ago(at_ms: int | None) -> str:
 def report_status(loaded: Loaded) -> StatusReport:
     context, status = loaded.context, loaded.status
     gauge, trigger = status.gauge, status.next_trigger
-    used = gauge.used_tokens
+    used, point = gauge.used_tokens, gauge.agent_compacts_at
     return StatusReport(
         agent=context.header.known_agent,
         session_id=context.header.session_id,
@@ -213,6 +238,11 @@ def report_status(loaded: Loaded) -> StatusReport:
         reserve_tokens=status.reserve_tokens,
         utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
         band=status.band,
+        agent_compacts_at=None
+        if point is None
+        else CompactionPointReport(
+            tokens=point.at_tokens, source=point.source, detail=point.detail
+        ),
         next_trigger=None
         if trigger is None or used is None
         else TriggerReport(

@@ -13,7 +13,8 @@ from ullage.errors import Unreadable
 from ullage.formats.agent_info import Home
 from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
 from ullage.formats.agents.codex.agent import CODEX
-from ullage.formats.agents.openclaw.agent import OPENCLAW, STATE_HOME
+from ullage.formats.agents.openclaw.agent import OPENCLAW
+from ullage.formats.agents.openclaw.settings import STATE_HOME
 from ullage.store.files.places import Places
 
 COMMAND_FILE = "command.json"

@@ -6,12 +6,15 @@ import msgspec
 
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
+from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.config.settings import Config, Policy
-from ullage.core.gauge.gauge import Gauge, measure, resolve_window
+from ullage.core.gauge.gauge import CompactionPoint, Gauge, Window, measure, resolve_window
 from ullage.core.gauge.status import Status, assess
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.lineage import EMPTY_INDEX
+from ullage.formats.agent_info import RunningSession
 from ullage.formats.reading import Reading
+from ullage.store.config.agent_settings import read_settings_files
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import model_row
 from ullage.store.gauge.token_counts import CountText, TokenCounts
@@ -86,9 +89,9 @@ def measure_reading(
 ) -> Loaded:
     """Measure a context that was read; `sent` is what goes to the model of it, if not all."""
     context = reading.context
-    gauge = gauge_of(context if sent is None else sent, config, count)
+    gauge = gauge_of(session, context if sent is None else sent, config, count, secrets.places)
     count.save()
-    policy = config.policy_for(context.model, gauge.window.n_tokens)
+    policy = policy_for(context.model, gauge, config)
     return Loaded(
         session=session,
         policy=policy,
@@ -106,7 +109,15 @@ def replace_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
     return msgspec.structs.replace(loaded, status=status)
 
 
-def gauge_of(context: Context, config: Config, count: TokenCounts) -> Gauge:
+def policy_for(model: str | None, gauge: Gauge, config: Config) -> Policy:
+    """Give what holds for a model in its window, and before its agent compacts by itself."""
+    own = gauge.agent_compacts_at
+    return config.policy_for(model, gauge.window.n_tokens, None if own is None else own.at_tokens)
+
+
+def gauge_of(
+    session: Session, context: Context, config: Config, count: TokenCounts, places: Places
+) -> Gauge:
     """Measure how full the window is that the model of a context has."""
     row = model_row(context.model)
     window = resolve_window(
@@ -116,4 +127,25 @@ def gauge_of(context: Context, config: Config, count: TokenCounts) -> Gauge:
         setting_name=config.window_name(context.model),
         agent_tokens=context.window_tokens,
     )
-    return measure(context, window, count)
+    return measure(context, window, count, _find_compaction_point(session, context, window, places))
+
+
+def _find_compaction_point(
+    session: Session, context: Context, window: Window, places: Places
+) -> CompactionPoint | None:
+    """Tell where the agent of a session compacts it, by the settings that this agent reads.
+
+    A session that is not in a transcript is compacted by its runtime, which asks us.
+    """
+    agent, header = session.agent_info, session.header
+    if agent is None:
+        return None
+    cwd = Path(header.cwd) if header.cwd else places.cwd
+    paths = agent.setting_files(session.path, cwd, places.env, places.home)
+    settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
+    running = RunningSession(
+        header=header, path=session.path, model=context.model, window=window, settings=settings
+    )
+    point = agent.find_compaction_point(running)
+    # By absurd settings there is none within the window.
+    return point if point is not None and 0 < point.at_tokens <= window.n_tokens else None

@@ -55,7 +55,7 @@ def read_live_session(
     count = TokenCounts(
         DEFAULT_ENCODING, places.state_folder, lambda text, _: estimate_tokens(text), is_kept=False
     )
-    gauge = gauge_of(reading.context, config, count)
+    gauge = gauge_of(session, reading.context, config, count, places)
     count.save()
     return LiveSession(session=session, reading=reading, gauge=gauge, count=count)
 

@@ -15,11 +15,11 @@ class SessionSecrets:
     """Those of a session, read when they are first asked for: a gauge needs none."""
 
     def __init__(self, header: Header, places: Places) -> None:
-        self._header, self._places = header, places
+        self._header, self.places = header, places
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        return secrets_for(self._header, self._places)
+        return secrets_for(self._header, self.places)
 
 
 def secrets_for(header: Header, places: Places) -> tuple[str, ...]:

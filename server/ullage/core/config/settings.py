@@ -36,7 +36,11 @@ WINDOW = "contextWindow"
 READ_ONLY = "sandbox.readOnly"
 DEFAULT_WINDOW_TOKENS = 200_000
 """Where nothing names a window: docs/design/gauge.md, "Window"."""
+NEAR_END_RATIO = 0.95
+"""An agent's own compaction point beyond this share of the window changes no threshold of ours
+(docs/design/gauge.md, "The agent's own compaction point")."""
 _RESERVES = ("compaction.reserveTokensFloor", "compaction.reserveTokens")
+_SOFT = "compaction.softThresholdTokens"
 
 _WINDOW = 'docs/design/gauge.md, "Window"'
 _BANDS = 'docs/design/gauge.md, "Bands"'
@@ -114,13 +118,15 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         Key("compaction.reserveTokens", tokens(),
         "What is kept free for the answer, where that is more than the floor", _RESERVE,
         scope="workspace", is_per_model=True, default=16_384)] = 20_000
-    soft_tokens: Annotated[int, _limit("compaction.softThresholdTokens", tokens(),
+    soft_tokens: Annotated[int, _limit(_SOFT, tokens(),
         "How long before the reserve memory is flushed and compaction starts", _RESERVE,
         "compaction.memoryFlush.softThresholdTokens")] = 4_000
     warn_at_tokens: Annotated[int | None, _limit("compaction.warnAtTokenThreshold", tokens(1000),
         "Where a read-only sandbox is warned; else where compaction would start", _SANDBOX)] = None
     is_read_only: Annotated[bool, Key(READ_ONLY, FLAG,
         "Whether nothing may be written: tool output is pruned in memory alone", _SANDBOX)] = False
+    reserve_before_tokens: int | None = None
+    """Where the reserve ends: at the agent's own compaction point, None for the window's end."""
 
 
 class CheckpointSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,10 +242,20 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         setting = effective(self.settings, model).get(WINDOW)
         return setting.origins[-1].text if setting else ""
 
-    def policy_for(self, model: str | None, window_tokens: int) -> Policy:
-        """Give the policy for a model in its window; thresholds in tokens become shares."""
-        changes = _fields(effective(self.settings, model), window_tokens)["policy"]
-        return msgspec.structs.replace(self.policy, **changes) if changes else self.policy
+    def policy_for(
+        self, model: str | None, window_tokens: int, agent_compacts_at: int | None = None
+    ) -> Policy:
+        """Give the policy for a model in its window; thresholds in tokens become shares.
+
+        Where the agent itself compacts before `NEAR_END_RATIO` of the window, thresholds in
+        percent are shares of that point, so that ours come first.
+        """
+        settings = effective(self.settings, model)
+        changes = _fields(settings, window_tokens)["policy"]
+        policy = msgspec.structs.replace(self.policy, **changes) if changes else self.policy
+        if agent_compacts_at is None or agent_compacts_at >= NEAR_END_RATIO * window_tokens:
+            return policy
+        return _end_at(agent_compacts_at, policy, settings, window_tokens)
 
 
 def config_of(settings: tuple[Setting, ...], findings: tuple[Finding, ...] = ()) -> Config:
@@ -318,6 +334,25 @@ def _fields(settings: Mapping[str, Setting], window_tokens: int) -> dict[str, di
     if any(name in values for name in _RESERVES):
         fields["policy"]["reserve_tokens"] = reserve_tokens(values)
     return fields
+
+
+def _end_at(
+    end_tokens: int, policy: Policy, settings: Mapping[str, Setting], window_tokens: int
+) -> Policy:
+    """Give the thresholds in percent as if the window ended at some size; those in tokens stay.
+
+    So does a reserve in tokens that the user set.
+    """
+    fields: dict[str, object] = {}
+    for key in KEYS:
+        value = settings[key.name].value if key.name in settings else None
+        is_in_tokens = isinstance(value, Threshold) and value.n_tokens is not None
+        if key.kind is SHARE and not is_in_tokens:
+            name = key.field.removeprefix("policy.")
+            fields[name] = cast(float, getattr(policy, name)) * end_tokens / window_tokens
+    if not any(name in settings for name in (*_RESERVES, _SOFT)):
+        fields["reserve_before_tokens"] = end_tokens
+    return msgspec.structs.replace(policy, **fields)
 
 
 def reserve_tokens(values: Mapping[str, Value]) -> int:

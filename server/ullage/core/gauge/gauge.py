@@ -20,6 +20,8 @@ Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
 """Their output is never pruned; a user may add tools, not take these away."""
 WindowSource: TypeAlias = Literal["setting", "agent", "model table", "default"]
+PointSource: TypeAlias = Literal["default", "setting", "environment"]
+"""The agent's own rule, its settings, a variable of the environment."""
 
 
 class Trigger(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +49,15 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     """The setting, the record or the row that the figure comes from."""
 
 
+class CompactionPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent compacts a session by itself."""
+
+    at_tokens: int
+    source: PointSource
+    detail: str
+    """The rule, the setting or the variable that the figure comes from."""
+
+
 class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     used_tokens: int | None
     used_source: UsedSource
@@ -59,9 +70,16 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     window: Window
     utilization: float | None
     """Share of the window that is used; above 1 where the context overflows."""
+    agent_compacts_at: CompactionPoint | None = None
+    """None where the agent never does, or is not known to."""
 
 
-def measure(context: Context, window: Window, count: Count) -> Gauge:
+def measure(
+    context: Context,
+    window: Window,
+    count: Count,
+    agent_compacts_at: CompactionPoint | None = None,
+) -> Gauge:
     """Measure a context by its last reported usage and by counting what followed.
 
     A usage from before the last compaction or prune says nothing any more. Without one, what
@@ -79,6 +97,7 @@ def measure(context: Context, window: Window, count: Count) -> Gauge:
         n_counted=n_counted,
         window=window,
         utilization=None if used is None else used / window.n_tokens,
+        agent_compacts_at=agent_compacts_at,
     )
 
 
@@ -184,7 +203,8 @@ def reserve_at(window_tokens: int, policy: Policy) -> int | None:
     `tokens >= window - reserveTokensFloor - softThresholdTokens`, 176,000 of 200,000
     (docs/design/gauge.md, "Reserve").
     """
-    at_tokens = window_tokens - policy.reserve_tokens - policy.soft_tokens
+    end = policy.reserve_before_tokens or window_tokens
+    at_tokens = end - policy.reserve_tokens - policy.soft_tokens
     return at_tokens if at_tokens > 0 else None
 
 

@@ -54,3 +54,14 @@ class ParseError(Exception):
         self.problem = problem
         self.offset = offset
         self.fix = fix
+
+
+def plain_value(node: Node) -> object:
+    """Give a tree without its places; of a key that stands twice, the last counts."""
+    match node:
+        case ScalarNode():
+            return node.value
+        case ListNode():
+            return [plain_value(item) for item in node.items]
+        case MappingNode():
+            return {member.key: plain_value(member.node) for member in node.members}

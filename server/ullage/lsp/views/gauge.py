@@ -11,6 +11,7 @@ from ullage.app.gauge.history import PastContexts, read_past, window_history
 from ullage.app.gauge.inspect import WindowShares, fill
 from ullage.app.gauge.status_text import (
     ago,
+    own_text,
     status_text,
     total_text,
     trigger_text,
@@ -161,6 +162,8 @@ def gauge_tooltip(
     ]
     if filling is not None and filling.shares:
         rows.append(_shares(filling.shares))
+    if status.gauge.agent_compacts_at is not None:
+        rows.append(f"{agent} compacts {escape_markdown(own_text(status.gauge))}")
     rows.append(f"Next: {trigger_text(status)}{_forecast(filling)}")
     n_compactions = status.degradation.n_compactions
     if n_compactions:

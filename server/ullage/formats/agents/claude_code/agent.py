@@ -16,6 +16,7 @@ from ullage.formats.agent_info import (
     Home,
     InstructionLoader,
 )
+from ullage.formats.agents.claude_code import settings
 from ullage.formats.agents.claude_code.conversation import (
     cleared_calls,
     item_of,
@@ -50,7 +51,6 @@ MAX_SLUG_CHARS = 200
 _RECENT_ITEMS = 50
 """Where the call of a result that was just written is looked for (chosen)."""
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_HOME = Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folders=("projects",))
 _LIVE = Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folders=("sessions",))
 LOADER = InstructionLoader(
     reader="Claude Code",
@@ -187,7 +187,7 @@ def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compactio
 
 
 def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
-    return tuple(root / folder_name(str(cwd)) for root in _HOME.paths(env, home))
+    return tuple(root / folder_name(str(cwd)) for root in settings.HOME.paths(env, home))
 
 
 def _subagent_folders(path: Path) -> tuple[Path, ...]:
@@ -347,11 +347,13 @@ CLAUDE_CODE = AgentInfo(
     way_out="use /compact in Claude Code",
     fork_hint="claude --resume {session_id} --fork-session",
     resume="claude --resume {session_id}",
-    homes=(_HOME,),
+    homes=(settings.HOME,),
     session_folders=_session_folders,
     subagent_folders=_subagent_folders,
     # A file for each process (docs/design/agents.md, "Claude Code: places").
     live_folders=_LIVE.paths,
+    setting_files=settings.list_setting_files,
+    find_compaction_point=settings.find_compaction_point,
     read_header=read_header,
     read_entries=lambda lines, _: map(read_entry, lines.forward()),
     read_context=_read_context,

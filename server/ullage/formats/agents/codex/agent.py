@@ -9,8 +9,8 @@ import msgspec
 from ullage.core.transcript.context import Compaction, Context, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, chain
-from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
-from ullage.formats.agents.codex import records
+from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader
+from ullage.formats.agents.codex import records, settings
 from ullage.formats.agents.codex.assembly import (
     Assembly,
     item_of,
@@ -27,8 +27,6 @@ from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 
 MAX_ESTIMATE_DISTANCE = 20
 """Lines after a compaction among which its estimate is looked for (the fourth, seen)."""
-_HOME = Home(variable="CODEX_HOME", default=".codex", folders=("sessions", "archived_sessions"))
-"""Those in use, then the archived ones."""
 LOADER = InstructionLoader(
     reader="Codex", choices=(("AGENTS.override.md", "AGENTS.md"),), folder=".codex"
 )
@@ -136,7 +134,7 @@ def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
 def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
     """Give the roots: rollouts lie in `YYYY/MM/DD`, and only their headers name the workspace."""
     del cwd
-    return _HOME.paths(env, home)
+    return settings.HOME.paths(env, home)
 
 
 def _subagent_folders(path: Path) -> tuple[Path, ...]:
@@ -207,10 +205,12 @@ CODEX = AgentInfo(
     way_out="unpack the session, or use /compact in Codex",
     fork_hint="codex fork {session_id}",
     resume="codex resume {session_id}",
-    homes=(_HOME,),
+    homes=(settings.HOME,),
     session_folders=_session_folders,
     has_nested_folders=True,
     subagent_folders=_subagent_folders,
+    setting_files=settings.list_setting_files,
+    find_compaction_point=settings.find_compaction_point,
     read_header=records.read_header,
     read_entries=lambda lines, _: map(records.read_entry, lines.forward()),
     read_context=_read_context,

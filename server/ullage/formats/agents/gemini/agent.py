@@ -11,8 +11,8 @@ import msgspec
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain
-from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader
-from ullage.formats.agents.gemini import records
+from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader
+from ullage.formats.agents.gemini import records, settings
 from ullage.formats.agents.gemini.history import (
     Snapshot,
     is_user,
@@ -28,7 +28,6 @@ from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 MAX_NAMESAKES = 4
 """Folders of the same name whose sessions are looked at (chosen)."""
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
-_HOME = Home(variable="GEMINI_CLI_HOME", default="", folders=(".gemini/tmp",))
 
 
 def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
@@ -134,7 +133,7 @@ def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
     slug = folder_name(cwd)
     namesakes = (slug, *(f"{slug}-{number}" for number in range(1, MAX_NAMESAKES)))
     names = (*namesakes, hashlib.sha256(os.fsencode(cwd)).hexdigest())
-    return tuple(root / name / "chats" for root in _HOME.paths(env, home) for name in names)
+    return tuple(root / name / "chats" for root in settings.HOME.paths(env, home) for name in names)
 
 
 def folder_name(cwd: Path) -> str:
@@ -151,10 +150,12 @@ GEMINI = AgentInfo(
     name="Gemini CLI",
     way_out="use /compress in Gemini CLI",
     fork_hint="/chat save in Gemini CLI",
-    homes=(_HOME,),
+    homes=(settings.HOME,),
     # Not of subagents: their folder has the session's whole id, which its file's name has not, and
     # they do not name their parent.
     session_folders=_session_folders,
+    setting_files=settings.list_setting_files,
+    find_compaction_point=settings.find_compaction_point,
     read_header=records.read_header,
     read_entries=lambda lines, _: map(records.read_entry, records.lines_downwards(lines)),
     read_context=_read_context,

@@ -14,7 +14,7 @@ from ullage.core.transcript.context import Compaction, Context, ContextItem, Ske
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain, chain_in_order
 from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
-from ullage.formats.agents.openclaw import entries, projection
+from ullage.formats.agents.openclaw import entries, projection, settings
 from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.entries import FLAT, is_note, notes_of
 from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
@@ -31,9 +31,8 @@ CHANGING_KINDS = frozenset({"compaction", "context_edit", "leaf", "reset"})
 _SESSION_DIR = "PI_CODING_AGENT_SESSION_DIR"
 _HOMES = (
     Home(variable=_SESSION_DIR, default=None, folders=("",)),
-    Home(variable="PI_CODING_AGENT_DIR", default=".pi/agent", folders=("sessions",)),
+    settings.HOME,
 )
-STATE_HOME = Home(variable="OPENCLAW_STATE_DIR", default=".openclaw", folders=("agents",))
 LOADER = InstructionLoader(
     reader="OpenClaw",
     choices=(
@@ -179,7 +178,8 @@ def folder_name(cwd: str) -> str:
 
 def _database_patterns(env: Env, home: Path) -> tuple[tuple[Path, str], ...]:
     """Give the folder below which OpenClaw (2026.8 and later) has a database for each agent."""
-    return tuple((path, "*/agent/openclaw-agent.sqlite") for path in STATE_HOME.paths(env, home))
+    folders = settings.STATE_HOME.paths(env, home)
+    return tuple((folder, "*/agent/openclaw-agent.sqlite") for folder in folders)
 
 
 def _is_record(native: JsonObject) -> bool:
@@ -293,6 +293,8 @@ OPENCLAW = AgentInfo(
     # pi's subagents are sessions of their own, in folders of their own.
     session_folders=_session_folders,
     database_patterns=_database_patterns,
+    setting_files=settings.list_setting_files,
+    find_compaction_point=settings.find_compaction_point,
     read_header=entries.read_header,
     read_entries=_read_entries,
     read_context=_read_context,

@@ -22,7 +22,7 @@ from ullage.core.transcript.entries import (
 )
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain_in_order
 from ullage.formats.agent_info import AgentInfo, Env, Home
-from ullage.formats.agents.opencode import messages
+from ullage.formats.agents.opencode import messages, settings
 from ullage.formats.json_line import text_of
 from ullage.formats.reading import Reading, Walk
 
@@ -245,6 +245,8 @@ OPENCODE = AgentInfo(
     homes=(_HOME,),
     # A subagent's session is a row that names its parent.
     database_patterns=_database_patterns,
+    setting_files=settings.list_setting_files,
+    find_compaction_point=settings.find_compaction_point,
     read_header=messages.read_header,
     read_entries=lambda lines, _: map(messages.read_entry, lines.forward()),
     read_context=_read_context,
