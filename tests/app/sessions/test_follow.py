@@ -275,3 +275,25 @@ def test_each_event_is_told_once_however_the_file_grows(cuts: list[float]) -> No
         items = followed.loaded.context.items
     assert events == list(events_of(items, range(len(items))))
     assert len(events) == 16
+
+
+@pytest.mark.parametrize(("parent", "n_outside"), [(None, 7_951), ("gone", 0)])
+def test_right_after_a_compaction_the_prompt_and_the_tools_are_taken_from_the_first_answer(
+    parent: str | None, n_outside: int, tmp_path: Path, places: Places
+) -> None:
+    """What a request held whose beginning is not in the file cannot be told."""
+    claude = ClaudeFile()
+    claude.note()
+    claude.user("x" * 160, parent=parent)
+    claude.assistant({"type": "text", "text": "hi"}, usage=8_007)
+    claude.user("y" * 4_000)
+    claude.assistant({"type": "text", "text": "ho"}, usage=10_007)
+    followed = begin(tmp_path / "s.jsonl", claude.data, places)
+    claude.boundary(n_after=None)
+    claude.summary("z" * 400)
+    (tmp_path / "s.jsonl").write_bytes(claude.data)
+    followed = step(followed, places)
+    check(followed, tmp_path / "s.jsonl", places)
+    gauge = followed.loaded.status.gauge
+    assert gauge.n_outside == pytest.approx(n_outside, abs=10)
+    assert gauge.used_source == ("estimated" if n_outside else "counted")

@@ -16,13 +16,9 @@ from ullage.core.change.prune import (
     plan_rescue,
     plan_rounds,
 )
-from ullage.core.change.tool_outputs import (
-    count_tool_output_tokens,
-    find_prunable,
-    list_rounds,
-)
+from ullage.core.change.tool_outputs import count_tool_output_tokens, find_prunable
 from ullage.core.config.settings import Policy
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import ContextItem, list_rounds
 from ullage.core.transcript.entries import Image, Text, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, count_items
 

@@ -149,6 +149,62 @@ def test_a_claude_compaction_without_a_noted_size_is_counted() -> None:
     assert figures(claude) == ("counted", 0, 5)
 
 
+def beginning(claude: ClaudeFile) -> tuple[str, int, int, int]:
+    """Measure with the messages from before the last compaction as the session's beginning."""
+    context = read_context(claude.data)
+    earlier = claude.data.partition(b'"compact_boundary"')[0].rpartition(b"\n")[0]
+    found = measure(context, WINDOW, len, beginning=read_context(earlier).items)
+    assert found.used_tokens is not None
+    assert found.used_tokens == (
+        found.n_reported + found.n_noted + found.n_counted + found.n_outside
+    )
+    return found.used_source, found.n_noted, found.n_counted, found.n_outside
+
+
+def test_after_a_compaction_what_the_first_request_held_beyond_its_messages_is_added() -> None:
+    claude = ClaudeFile()
+    claude.user("x" * 40)
+    # 500 sent and an answer of 7: the system prompt and the tools are all but the message.
+    claude.assistant(text("first"), call("c1"), usage=507, answer_id="msg_a")
+    claude.user([result("c1", "y" * 100)])
+    claude.assistant(text("later"), usage=990)
+    claude.boundary(n_after=None)
+    claude.summary("12345")
+    assert beginning(claude) == ("estimated", 0, 5, 460)
+    claude.user("123")
+    assert beginning(claude) == ("estimated", 0, 8, 460)
+    claude.assistant(text("after"), usage=600)
+    assert beginning(claude) == ("reported", 0, 0, 0)
+
+
+def test_a_size_that_claude_code_notes_is_of_the_messages_alone() -> None:
+    claude = ClaudeFile()
+    claude.user("x" * 40)
+    claude.assistant(text("first"), usage=507)
+    claude.boundary(n_after=60)
+    claude.summary("12345")
+    assert beginning(claude) == ("estimated", 60, 0, 460)
+
+
+def test_a_first_request_that_held_no_more_than_was_counted_adds_nothing() -> None:
+    claude = ClaudeFile()
+    claude.user("x" * 600)
+    claude.assistant(text("first"), usage=507)
+    claude.boundary(n_after=None)
+    claude.summary("12345")
+    assert beginning(claude) == ("counted", 0, 5, 0)
+
+
+def test_a_size_that_ullage_noted_holds_all() -> None:
+    pi = PiFile()
+    kept = pi.user("x" * 40)
+    pi.assistant("two", usage={"input": 500, "output": 7, "totalTokens": 507})
+    items = read_context(pi.data).items
+    pi.compaction("S", kept, details={"tokensAfter": 400})
+    found = measure(read_context(pi.data), WINDOW, len, beginning=items)
+    assert (found.used_tokens, found.n_outside) == (400, 0)
+
+
 def test_an_answer_on_several_lines_is_counted_once() -> None:
     claude = ClaudeFile()
     claude.user("go")

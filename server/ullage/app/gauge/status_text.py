@@ -1,5 +1,6 @@
 """The status of a session: in words for terminals and editors, and as JSON."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import msgspec
@@ -71,6 +72,9 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     """What the last compaction noted of its result, part of `used_tokens`."""
     counted_tokens: int
     """What was counted behind it, part of `used_tokens`."""
+    outside_tokens: int
+    """What is known of the system prompt and the tools by an earlier report, an estimate; part of
+    `used_tokens`, and 0 where these are in another part of it."""
     window_tokens: int
     window_source: WindowSource
     window_detail: str
@@ -163,8 +167,7 @@ def used_text(gauge: Gauge) -> str:
             base = f"{gauge.n_reported:,} reported by the provider"
             return f"{base} + {counted} since" if gauge.n_counted else base
         case "estimated":
-            base = f"{gauge.n_noted:,} noted by the last compaction or prune"
-            return f"{base} + {counted} since" if gauge.n_counted else base
+            return " + ".join(_estimated_parts(gauge))
         case "counted":
             return f"{counted} by tokenizer; system prompt and tools not included"
         case "unknown":
@@ -182,6 +185,15 @@ def own_text(gauge: Gauge) -> str:
 
 def _distance(n_tokens: int) -> str:
     return f", in {n_tokens:,} tokens" if n_tokens > 0 else ", which is reached"
+
+
+def _estimated_parts(gauge: Gauge) -> Iterator[str]:
+    if gauge.n_noted:
+        yield f"{gauge.n_noted:,} noted by the last compaction or prune"
+    if gauge.n_counted:
+        yield f"{gauge.n_counted:,} counted{' since' if gauge.n_noted else ''}"
+    if gauge.n_outside:
+        yield f"about {gauge.n_outside:,} of system prompt and tools"
 
 
 def due_text(status: Status) -> str:
@@ -232,6 +244,7 @@ def report_status(loaded: Loaded) -> StatusReport:
         reported_tokens=gauge.n_reported,
         noted_tokens=gauge.n_noted,
         counted_tokens=gauge.n_counted,
+        outside_tokens=gauge.n_outside,
         window_tokens=gauge.window.n_tokens,
         window_source=gauge.window.source,
         window_detail=gauge.window.detail,

@@ -1,5 +1,6 @@
 """Load a session: its context, measured."""
 
+from itertools import islice, takewhile
 from pathlib import Path
 
 import msgspec
@@ -8,9 +9,17 @@ from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.config.settings import Config, Policy
-from ullage.core.gauge.gauge import CompactionPoint, Gauge, Window, measure, resolve_window
+from ullage.core.gauge.gauge import (
+    CompactionPoint,
+    Gauge,
+    Window,
+    measure,
+    resolve_window,
+    tells_usage,
+)
 from ullage.core.gauge.status import Status, assess
 from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import Entry, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.formats.agent_info import RunningSession
 from ullage.formats.reading import Reading
@@ -21,6 +30,12 @@ from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
 from ullage.store.transcript.index import read_index, write_index
 from ullage.store.transcript.reader import FileLines
+
+BEGINNING_LINES = tuple(4 << n for n in range(9))
+"""So many first lines are searched for a reported answer, and then twice as many: what follows it
+may be a compaction, behind which it tells nothing (chosen)."""
+BEGINNING_BYTES = 4 * 1024 * 1024
+"""No first answer stands further down (chosen)."""
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +142,10 @@ def gauge_of(
         setting_name=config.window_name(context.model),
         agent_tokens=context.window_tokens,
     )
-    return measure(context, window, count, _find_compaction_point(session, context, window, places))
+    point = _find_compaction_point(session, context, window, places)
+    is_reported = any(tells_usage(item) for item in reversed(context.items))
+    beginning = () if is_reported else _read_beginning(session)
+    return measure(context, window, count, point, beginning)
 
 
 def _find_compaction_point(
@@ -149,3 +167,22 @@ def _find_compaction_point(
     point = agent.find_compaction_point(running)
     # By absurd settings there is none within the window.
     return point if point is not None and 0 < point.at_tokens <= window.n_tokens else None
+
+
+def _read_beginning(session: Session) -> tuple[ContextItem, ...]:
+    """Read a session's first messages, up to an answer whose usage was reported.
+
+    Nothing where the first record follows one that is not there: what that request held is unknown.
+    """
+    lines, agent = session.lines, session.agent_info
+    if not isinstance(lines, FileLines) or agent is None:
+        return ()
+    for n_lines in BEGINNING_LINES:
+        first = takewhile(lambda line: line.offset < BEGINNING_BYTES, lines.forward())
+        data = MemoryLines(b"".join(line.raw for line in islice(first, n_lines)))
+        items = agent.read_context(data, session.header, EMPTY_INDEX).context.items
+        if any(tells_usage(item) for item in items):
+            entries = agent.read_entries(data, session.header)
+            top = next((e for e in entries if isinstance(e, Entry) and e.entry_id), None)
+            return items if top is None or top.parent_id is None else ()
+    return ()

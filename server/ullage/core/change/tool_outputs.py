@@ -12,7 +12,7 @@ from ullage.core.config.settings import Policy
 from ullage.core.facts.tool_calls import read_call, read_file_read
 from ullage.core.gauge.gauge import PROTECTED_TOOLS
 from ullage.core.text.prose import gist
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import ContextItem, list_rounds
 from ullage.core.transcript.entries import Image, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count
 
@@ -121,25 +121,6 @@ def after_summary(items: Sequence[ContextItem]) -> int:
     """
     summaries = (at for at in range(len(items) - 1, -1, -1) if items[at].category == "summary")
     return next(summaries, -1) + 1
-
-
-def list_rounds(items: Sequence[ContextItem]) -> tuple[int, ...]:
-    """Give where each round begins: one request to the model, and so the start of each answer.
-
-    An answer may stand on several items of one id, results of its calls among them; without an
-    id, items of the model that follow each other are one answer.
-    """
-    starts: list[int] = []
-    last_at, last_id = -2, None
-    for at, item in enumerate(items):
-        if item.category != "assistant":
-            continue
-        answer_id = item.message.answer_id
-        is_same = last_at == at - 1 if answer_id is None else answer_id == last_id
-        if not is_same:
-            starts.append(at)
-        last_at, last_id = at, answer_id
-    return tuple(starts)
 
 
 def protected_names(policy: Policy) -> frozenset[str]:

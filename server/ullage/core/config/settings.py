@@ -110,8 +110,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         scope="workspace")] = ()
     prune_after_rounds: Annotated[int | None, _limit("compaction.pruneAfterRounds",
         whole(1, 10_000, "rounds"),
-        "How many requests to the model a turn keeps tool output for, else 10; in a read-only"
-        " sandbox also for how many turns, else 3",
+        "After how many requests a turn's tool output goes, else 10; read-only also turns, 3",
         'docs/design/prune.md, "Rounds"')] = None
     reserve_tokens: Annotated[int, _limit("compaction.reserveTokensFloor", tokens(),
         "What is kept free for the answer at least", _RESERVE),

@@ -1,12 +1,13 @@
 """The gauge: how full the window is, by which figures, and where bands and triggers lie."""
 
 import math
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS, Policy
-from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.context import Context, ContextItem, list_rounds
 from ullage.core.transcript.tokens import Count, count_items
 
 UsedSource: TypeAlias = Literal["reported", "counted", "estimated", "unknown"]
@@ -67,6 +68,8 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens that the last compaction or prune noted of its result, part of `used_tokens`."""
     n_counted: int
     """Tokens that we counted in what followed, part of `used_tokens`."""
+    n_outside: int = 0
+    """Tokens of the system prompt and the tools by an earlier report, part of `used_tokens`."""
     window: Window
     utilization: float | None
     """Share of the window that is used; above 1 where the context overflows."""
@@ -79,22 +82,29 @@ def measure(
     window: Window,
     count: Count,
     agent_compacts_at: CompactionPoint | None = None,
+    beginning: Sequence[ContextItem] = (),
 ) -> Gauge:
     """Measure a context by its last reported usage and by counting what followed.
 
     A usage from before the last compaction or prune says nothing any more. Without one, what
-    that noted of its result serves, else everything is counted; what only the agent knows, its
-    system prompt and tools, is missing then.
+    that noted of its result serves, else everything is counted. What only the agent knows, its
+    system prompt and tools, is missing then: it is what the first answer of the session's
+    `beginning` reported beyond its messages.
     """
     source, n_known, rest = _known_part(context)
     n_counted = count_items(rest, count)
-    used = None if source == "unknown" else n_known + n_counted
+    n_outside = 0
+    if source == "counted" or _is_of_messages(source, context):
+        n_outside = count_outside(beginning, count)
+    used = None if source == "unknown" else n_known + n_counted + n_outside
+    source = "estimated" if n_outside else source
     return Gauge(
         used_tokens=used,
         used_source=source,
         n_reported=n_known if source == "reported" else 0,
         n_noted=n_known if source == "estimated" else 0,
         n_counted=n_counted,
+        n_outside=n_outside,
         window=window,
         utilization=None if used is None else used / window.n_tokens,
         agent_compacts_at=agent_compacts_at,
@@ -119,6 +129,28 @@ def _known_part(context: Context) -> tuple[UsedSource, int, tuple[ContextItem, .
         # What the compaction left cannot be read, as with Codex's encrypted ones.
         return "unknown", 0, ()
     return "counted", 0, items
+
+
+def _is_of_messages(source: UsedSource, context: Context) -> bool:
+    """Whether what was noted leaves out the system prompt and the tools."""
+    boundary = context.boundary
+    is_noted = source == "estimated" and context.pruned is None
+    return is_noted and boundary is not None and boundary.is_after_of_messages
+
+
+def count_outside(beginning: Sequence[ContextItem], count: Count) -> int:
+    """Count what the first reported request of some messages held beyond them.
+
+    The first is the shortest: the longer a request, the more the provider's tokenizer and ours
+    differ over it.
+    """
+    first = next((at for at, item in enumerate(beginning) if tells_usage(item)), None)
+    usage = None if first is None else beginning[first].message.usage
+    if first is None or usage is None:
+        return 0
+    n_sent = usage.n_input + usage.n_cache_read + usage.n_cache_write
+    answer = list_rounds(beginning[: first + 1])[-1:]
+    return max(0, n_sent - count_items(beginning[: answer[0] if answer else first], count))
 
 
 def _written_after_request(items: tuple[ContextItem, ...], last: int) -> tuple[ContextItem, ...]:

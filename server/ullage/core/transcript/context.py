@@ -67,6 +67,8 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     first_kept_id: str | None = None
     n_tokens_before: int | None = None
     n_tokens_after: int | None = None
+    is_after_of_messages: bool = False
+    """Whether `n_tokens_after` leaves out the system prompt and the tools."""
     trigger: str | None = None
     """What started it, as its writer says: `manual` or `auto`."""
     layer: str | None = None
@@ -136,6 +138,25 @@ def list_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
             elif isinstance(block, entries.ToolResult):
                 waiting.discard(block.call_id)
     return tuple(cuts)
+
+
+def list_rounds(items: Sequence[ContextItem]) -> tuple[int, ...]:
+    """Give where each round begins: one request to the model, and so the start of each answer.
+
+    An answer may stand on several items of one id, results of its calls among them; without an
+    id, items of the model that follow each other are one answer.
+    """
+    starts: list[int] = []
+    last_at, last_id = -2, None
+    for at, item in enumerate(items):
+        if item.category != "assistant":
+            continue
+        answer_id = item.message.answer_id
+        is_same = last_at == at - 1 if answer_id is None else answer_id == last_id
+        if not is_same:
+            starts.append(at)
+        last_at, last_id = at, answer_id
+    return tuple(starts)
 
 
 def _is_one_answer(before: ContextItem, item: ContextItem) -> bool:

@@ -169,7 +169,8 @@ def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
 
 def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compaction:
     metadata = metadata_of(boundary)
-    details = own_note(metadata) or metadata
+    own = own_note(metadata)
+    details = own or metadata
     summary = next((item for item in items if item.category == "summary"), None)
     text = "" if summary is None else text_of(summary.native, "content") or ""
     return Compaction(
@@ -179,6 +180,7 @@ def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compactio
         summary=text.removeprefix(PREFACE),
         n_tokens_before=int_of(metadata, "preTokens"),
         n_tokens_after=int_of(metadata, "postTokens"),
+        is_after_of_messages=own is None,
         trigger=text_of(details, "trigger"),
         layer=text_of(details, "layer"),
         n_messages=int_of(details, "messagesCompacted") or int_of(metadata, "messagesSummarized"),
