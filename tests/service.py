@@ -43,8 +43,13 @@ class Service:
         return await HANDLERS[method](self.sessions, sent)
 
     async def open(self, **params: object) -> "RuntimeSession":
-        said = {"agent": "pi", "cwd": str(self.sessions.places.cwd), "sessionId": "one", **params}
-        return RuntimeSession(self, await self.ask(OPEN.name, **said))
+        said = {
+            "agent": "pi",
+            "cwd": str(self.sessions.places.cwd),
+            "sessionId": "one",
+            "windowTokens": 200_000,
+        }
+        return RuntimeSession(self, await self.ask(OPEN.name, **(said | params)))
 
 
 class RuntimeSession:

@@ -29,9 +29,9 @@ from ullage.app.transfer.bundle import ExportReport, ImportReport
 from ullage.app.transfer.doctor import DoctorReport
 from ullage.core.checkpoint.bundle import Bundle
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.gauge.gauge import ModelRow
 from ullage.core.secrets.rules import RuleFile
 from ullage.core.text.word_lists import Language
+from ullage.store.gauge.tokenizer import EncodingRow
 
 FOLDER = Path(__file__).parent.parent / "server/ullage/data/schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -64,7 +64,7 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
 DATA_FILES = (
     ("words", Language),
     ("secret-rules", RuleFile),
-    ("models", tuple[ModelRow, ...]),
+    ("encodings", tuple[EncodingRow, ...]),
 )
 
 

@@ -68,6 +68,19 @@ async def test_each_band_has_its_line_and_its_actions(
     assert prepared.gauge.used_tokens == used
 
 
+async def test_by_a_window_that_nobody_names_no_agent_is_told_to_stop(service: Service) -> None:
+    """Neither line nor advice, flush or compaction; a checkpoint is written all the same."""
+    (service.sessions.places.cwd / "memory").mkdir()
+    session = await service.open(windowTokens=None)
+    session.turn("Always run the tests with tox, never with pytest alone.", answer="I will.")
+    assert session.opened.window_source == "default"
+    done = await session.prepare(used=192_000)
+    assert done.gauge.window_source == "default"
+    assert done.gauge_line is None
+    assert done.system_events == []
+    assert [type(action).__name__ for action in done.actions] == ["CheckpointWritten"]
+
+
 async def test_a_full_context_asks_for_the_full_layer(service: Service) -> None:
     session = await service.open()
     session.turn("Hello.")

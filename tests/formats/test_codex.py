@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from codex_files import SESSION_ID, CodexFile, codex_files, message, usage_of
 from pi_files import json_line
 from reading import essence
-from ullage.core.gauge.gauge import Gauge, Window, measure
+from ullage.core.gauge.gauge import Gauge, measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import (
     Image,

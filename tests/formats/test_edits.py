@@ -35,7 +35,8 @@ from ullage.core.change.edit import (
     Rewrite,
     UndoEdit,
 )
-from ullage.core.gauge.gauge import Window, measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Compaction, Context, ContextItem, list_cuts
 from ullage.core.transcript.entries import (
     Image,

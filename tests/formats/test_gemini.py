@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gemini_files import METADATA, SESSION_ID, GeminiFile, gemini_files, response, tool_call
 from pi_files import json_line
 from reading import essence
-from ullage.core.gauge.gauge import Gauge, Window, measure
+from ullage.core.gauge.gauge import Gauge, measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Image, Line, MemoryLines, ToolResult, plain_text, render
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index

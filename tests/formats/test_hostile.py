@@ -12,12 +12,12 @@ from claude_files import call as claude_call
 from claude_files import result as claude_result
 from pi_files import PiFile, json_line
 from reading import read_context, read_messages
-from ullage.core.gauge.gauge import measure, resolve_window
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import DEFAULT_WINDOW
 from ullage.core.transcript.entries import MemoryLines, plain_text, render
 from ullage.formats.json_line import MAX_LINE_BYTES
 from ullage.formats.registry import AGENTS, recognize
 
-WINDOW = resolve_window(None, None, setting_tokens=None, agent_tokens=None)
 Session = PiFile | ClaudeFile
 
 
@@ -38,7 +38,7 @@ def check(session: Session, *, n_problems: int, n_items: int = 2) -> None:
     assert texts[0] == "before"
     assert texts[-1] == "after"
     assert len(texts) == n_items
-    measure(context, WINDOW, len)
+    measure(context, DEFAULT_WINDOW, len)
     for info in AGENTS:
         assert render(info.parse(session.data)) == session.data
 
@@ -178,7 +178,7 @@ def _read_if_recognized(data: bytes) -> None:
     if recognize(MemoryLines(data)) is None:
         return
     context = read_context(data)
-    gauge = measure(context, WINDOW, len)
+    gauge = measure(context, DEFAULT_WINDOW, len)
     assert gauge.used_tokens is not None
     assert gauge.used_tokens >= 0
     json.dumps(read_messages(data))
@@ -311,7 +311,7 @@ def test_c14_a_cycle_of_parents_ends(session: Session, length: int) -> None:
     context = read_context(session.data)
     texts = [item.message.blocks[0].text for item in context.items]
     assert texts == [f"n{n}" for n in range(length)]
-    measure(context, WINDOW, len)
+    measure(context, DEFAULT_WINDOW, len)
 
 
 def test_c14_of_entries_with_the_same_id_the_later_one_stands_for_it() -> None:

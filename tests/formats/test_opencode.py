@@ -11,7 +11,8 @@ from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession,
 from profiles import examples
 from reading import essence
 from ullage.core.change.compaction import list_open_calls
-from ullage.core.gauge.gauge import Window, measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import (
     MemoryLines,

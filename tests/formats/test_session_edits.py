@@ -25,7 +25,8 @@ from session_edit_files import (
     random_codex,
 )
 from ullage.core.change.edit import CompactionEdit, NewSession, PruneEdit, Replacement, UndoEdit
-from ullage.core.gauge.gauge import Window, measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, ContextItem, list_cuts
 from ullage.core.transcript.entries import Image, JsonObject, MemoryLines, ToolResult
 from ullage.errors import Refused

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ullage.core.config.agent_settings import AgentSettings
-from ullage.core.gauge.gauge import CompactionPoint, Window, WindowSource
+from ullage.core.gauge.gauge import CompactionPoint
+from ullage.core.gauge.window import Window, WindowSource
 from ullage.core.transcript.entries import Agent, Header
 from ullage.formats.agent_info import RunningSession
 from ullage.formats.registry import agent_info

@@ -23,7 +23,8 @@ from ullage.app.transfer.bundle import plan_export, plan_import, write_export, w
 from ullage.app.transfer.doctor import check_up, plan_copy, write_copy
 from ullage.core.change.edit import PRUNED_OUTPUT, PruneEdit, Replacement, Rewrite
 from ullage.core.config.settings import Config, Policy
-from ullage.core.gauge.gauge import Window, measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.entries import MemoryLines, ToolResult
 from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.messages import prune_message

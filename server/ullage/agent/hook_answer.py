@@ -131,9 +131,15 @@ def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
     from ullage.core.gauge.gauge import gauge_line
     from ullage.core.transcript.context import advice_text
 
+    is_saved = (
+        live.gauge.utilization >= policy.checkpoint_ratio
+        and not policy.is_read_only
+        and _save_checkpoint(hook, live)
+    )
+    if not live.gauge.window.is_certain:
+        return b""
     if live.gauge.utilization < policy.checkpoint_ratio:
         return context_output("UserPromptSubmit", gauge_line(live.gauge, is_checkpoint_saved=False))
-    is_saved = not policy.is_read_only and _save_checkpoint(hook, live)
     line = gauge_line(live.gauge, is_checkpoint_saved=is_saved)
     return context_output("UserPromptSubmit", f"{line}\n{advice_text(live.gauge.utilization)}")
 

@@ -9,7 +9,8 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from ullage.core.gauge.gauge import Layer, UsedSource, WindowSource
+from ullage.core.gauge.gauge import Layer, UsedSource
+from ullage.core.gauge.window import WindowSource
 from ullage.core.transcript.entries import JsonObject, MessageFormat
 
 PROTOCOL_VERSION = 1

@@ -8,8 +8,9 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.change import edit
-from ullage.core.config.agent_settings import AgentSettings
-from ullage.core.gauge.gauge import CompactionPoint, Window
+from ullage.core.config.agent_settings import AgentSettings, NumberSetting
+from ullage.core.gauge.gauge import CompactionPoint
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Compaction, Context, PruneRecord, Sketch
 from ullage.core.transcript.entries import (
     Agent,
@@ -153,6 +154,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     setting_files: Callable[[Path, Path, Env, Path], tuple[Path, ...]] = _nothing
     """Gives the files with the agent's own settings for a transcript and the folder that it worked
     in, strongest first."""
+    find_window: Callable[[AgentSettings, str, str], NumberSetting | None] = _none
+    """Finds what the settings say of the window of a provider's model."""
     find_compaction_point: Callable[[RunningSession], CompactionPoint | None] = _none
     """Tells where the agent compacts by itself; None where it never does."""
 

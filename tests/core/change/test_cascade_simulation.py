@@ -39,7 +39,8 @@ from ullage.core.change.decision import (
 from ullage.core.change.prune import apply_prunes, plan_prune
 from ullage.core.change.tool_outputs import count_tool_output_tokens
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import LAYERS, Gauge, Layer, Window
+from ullage.core.gauge.gauge import LAYERS, Gauge, Layer
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import count_items, count_message
 

@@ -15,7 +15,8 @@ from ullage.core.change.compaction import (
 )
 from ullage.core.change.prune import apply_prunes, plan_rescue
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import Window, measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.tokens import count_items
 

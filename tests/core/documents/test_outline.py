@@ -16,7 +16,8 @@ from ullage.core.documents.outline import (
     find_row_at_offset,
     list_rows_between,
 )
-from ullage.core.gauge.gauge import Gauge, Window
+from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import ContextItem, Sketch
 from ullage.core.transcript.entries import Line, MemoryLines, Problem, Usage
 

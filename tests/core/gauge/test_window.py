@@ -1,29 +1,90 @@
-"""The window: who says how large it is."""
+"""The window: the names of models, and what disproves a window."""
 
 import pytest
 
-from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS
-from ullage.core.gauge.gauge import ModelRow, resolve_window
-
-ROW = ModelRow(prefix="gpt-4o", window_tokens=128_000, encoding="b", source="s", date="2026-01-01")
+from ullage.core.gauge.window import (
+    DEFAULT_WINDOW,
+    Window,
+    WindowSource,
+    check_window,
+    is_same_model,
+    strip_model,
+)
 
 
 @pytest.mark.parametrize(
-    ("setting", "agent", "model", "expected"),
+    "name",
     [
-        (5000, 6000, "gpt-4o", (5000, "setting")),
-        (None, 6000, "gpt-4o", (6000, "agent")),
-        (None, None, "gpt-4o", (128_000, "model table")),
-        (None, None, "unheard-of", (DEFAULT_WINDOW_TOKENS, "default")),
-        (None, None, None, (200_000, "default")),
-        (None, None, "claude-opus[1m]", (1_000_000, "model table")),
-        (5000, None, "claude-opus[1m]", (5000, "setting")),
+        "claude-opus-4-6",
+        "claude-opus-4-6[1m]",
+        "Claude-Opus-4-6",
+        "claude-opus-4.6",
+        "anthropic/claude-opus-4.6",
+        "openrouter/anthropic/claude-opus-4.6:free",
+        "claude-opus-4-6-20260105",
+        "claude-opus-4-6@20260105",
+        "claude-opus-4-6-latest",
+        "anthropic.claude-opus-4-6",
+        "us.anthropic.claude-opus-4-6-v1",
+        "eu.anthropic.claude-opus-4-6-20260105-v1:0",
+        "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1:0",
     ],
 )
-def test_the_first_who_knows_the_window_wins(
-    setting: int | None, agent: int | None, model: str | None, expected: tuple[int, str]
+def test_one_model_has_many_names(name: str) -> None:
+    assert strip_model(name) == "claude-opus-4-6"
+    assert is_same_model(name, "claude-opus-4-6")
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("gpt-5", "gpt-5.9"),
+        ("gpt-5", "gpt-5-mini"),
+        ("claude-opus-4", "claude-opus-4-6"),
+        ("deepseek-v3", "deepseek-v3.2"),
+        ("deepseek", "deepseek-v3"),
+        ("llama3.1:8b", "llama3.1:70b"),
+        ("gpt-4-0613", "gpt-4"),
+    ],
+)
+def test_another_number_is_another_model(name: str, other: str) -> None:
+    assert not is_same_model(name, other)
+
+
+def window(n_tokens: int, source: WindowSource = "model table") -> Window:
+    return Window(n_tokens=n_tokens, source=source, detail="a catalogue")
+
+
+@pytest.mark.parametrize(
+    ("n_sent", "larger", "expected"),
+    [
+        (0, (), 200_000),
+        (200_000, (1_000_000,), 200_000),
+        (200_001, (1_000_000,), 1_000_000),
+        (200_001, (272_000, 400_000), 272_000),
+        (300_000, (272_000, 400_000), 400_000),
+        (500_000, (272_000, 400_000), 1_000_000),
+        (200_001, (), 1_000_000),
+        (1_200_000, (), 1_200_000),
+    ],
+)
+def test_a_request_beyond_the_window_disproves_it(
+    n_sent: int, larger: tuple[int, ...], expected: int
 ) -> None:
-    row = ROW if model == "gpt-4o" else None
-    window = resolve_window(model, row, setting_tokens=setting, agent_tokens=agent)
-    assert (window.n_tokens, window.source) == expected
-    assert window.detail
+    checked = check_window(window(200_000), n_sent, larger)
+    assert checked.n_tokens == expected
+    is_disproved = n_sent > 200_000
+    assert (checked.source == "disproved") == is_disproved
+    assert checked.is_certain != is_disproved
+    if is_disproved:
+        assert f"{n_sent:,} tokens were sent, more than 200,000 by model table" in checked.detail
+
+
+def test_what_the_user_set_is_not_disproved() -> None:
+    assert check_window(window(1000, "setting"), 5000, ()) == window(1000, "setting")
+
+
+def test_only_a_guess_and_a_disproved_window_are_uncertain() -> None:
+    sources: tuple[WindowSource, ...] = ("setting", "agent", "configuration", "model table")
+    assert all(window(1000, source).is_certain for source in sources)
+    assert not DEFAULT_WINDOW.is_certain

@@ -31,7 +31,8 @@ from ullage.core.change.edit import (
     RestoreEdit,
     UndoEdit,
 )
-from ullage.core.gauge.gauge import Window, measure
+from ullage.core.gauge.gauge import measure
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, list_cuts
 from ullage.core.transcript.entries import MemoryLines, ToolResult
 from ullage.formats.agent_info import Editor

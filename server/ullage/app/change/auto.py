@@ -306,6 +306,7 @@ async def plan_cascade(
         occasion="threshold",
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
+        window_doubt=gauge.window.doubt,
         tool_tokens=count_tool_output_tokens(loaded.context.items, loaded.count),
         n_compactions=len(loaded.context.compactions),
         breaker=state.breaker,

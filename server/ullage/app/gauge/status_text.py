@@ -7,9 +7,10 @@ import msgspec
 
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
-from ullage.core.gauge.gauge import Band, Gauge, PointSource, UsedSource, Window, WindowSource
+from ullage.core.gauge.gauge import Band, Gauge, PointSource, UsedSource
 from ullage.core.gauge.loss import Loss, measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
+from ullage.core.gauge.window import Window, WindowSource
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent, JsonObject
 from ullage.formats.registry import agent_info
@@ -17,6 +18,7 @@ from ullage.formats.registry import agent_info
 RULE = "━" * 50
 """The line below a heading."""
 LABEL_CHARS = 21
+DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing happens by itself"
 BAR_CHARS = 40
 N_ID_CHARS = 8
 """Enough to tell sessions apart."""
@@ -126,6 +128,7 @@ def status_text(loaded: Loaded) -> str:
         *([] if gauge.utilization is None else [row("", bar(gauge.utilization))]),
         row("Used", used_text(gauge)),
         row("Window", window_text(gauge.window)),
+        *([row("", DOUBT_NOTE)] if gauge.window.doubt else []),
         row("Reserve", f"{status.reserve_tokens:,} kept for the answer"),
         *([] if gauge.agent_compacts_at is None else [row("Agent Compacts", own_text(gauge))]),
         *([row("Due Now", due_text(status))] if status.due else []),

@@ -153,7 +153,8 @@ class _Request:
             return
         self._save_checkpoint(used_before)
         is_saved = self._notices.checkpoint_tokens is not None
-        if used >= at_tokens and is_saved and not self._notices.is_advised:
+        is_due = used >= at_tokens and self._gauge.window.is_certain
+        if is_due and is_saved and not self._notices.is_advised:
             self._texts.append(AgentText(kind="advice", text=advice_text(used / window)))
             self._notices = replace(self._notices, is_advised=True)
 
@@ -165,6 +166,8 @@ class _Request:
         used = self._plan.used_tokens
         at_tokens = flush_threshold(self._gauge.window.n_tokens, loaded.policy)
         if self._notices.is_flush_tried or used is None or used < at_tokens:
+            return
+        if not self._gauge.window.is_certain:
             return
         if not is_flush_open(loaded, config, places, key=key, epoch=epoch):
             return
@@ -208,6 +211,7 @@ class _Request:
         self._notes += save_progress(self._session, self._before, progress)
         share = self._gauge.utilization
         is_shown = share is not None and share >= self._loaded.policy.gauge_ratio
+        is_shown = is_shown and self._gauge.window.is_certain
         is_saved = self._notices.checkpoint_tokens is not None
         return PreparedRequest(
             plan=self._plan,

@@ -194,6 +194,7 @@ def cascade_of(session: RuntimeSession, measured: MeasuredRequest, occasion: Occ
         occasion=occasion,
         used_tokens=gauge.used_tokens,
         window_tokens=gauge.window.n_tokens,
+        window_doubt=gauge.window.doubt,
         tool_tokens=count_tool_output_tokens(measured.sent.items, measured.loaded.count),
         n_compactions=progress.n_compactions,
         breaker=memory,

@@ -7,17 +7,12 @@ import msgspec
 
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
+from ullage.app.sessions.window import find_window
 from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.config.settings import Config, Policy
-from ullage.core.gauge.gauge import (
-    CompactionPoint,
-    Gauge,
-    Window,
-    measure,
-    resolve_window,
-    tells_usage,
-)
+from ullage.core.gauge.gauge import CompactionPoint, Gauge, measure, tells_usage
 from ullage.core.gauge.status import Status, assess
+from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Entry, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
@@ -25,9 +20,8 @@ from ullage.formats.agent_info import RunningSession
 from ullage.formats.reading import Reading
 from ullage.store.config.agent_settings import read_settings_files
 from ullage.store.files.places import Places
-from ullage.store.gauge.models import model_row
 from ullage.store.gauge.token_counts import CountText, TokenCounts
-from ullage.store.gauge.tokenizer import DEFAULT_ENCODING, count_tokens
+from ullage.store.gauge.tokenizer import count_tokens, encoding_of
 from ullage.store.transcript.index import read_index, write_index
 from ullage.store.transcript.reader import FileLines
 
@@ -89,8 +83,7 @@ def load(
 
 def counts_for(model: str | None, places: Places, count_text: CountText) -> TokenCounts:
     """Give what counts tokens with the encoding of a model."""
-    row = model_row(model)
-    encoding = row.encoding if row else DEFAULT_ENCODING
+    encoding = encoding_of(model)
     return TokenCounts(encoding, places.state_folder, count_text, is_kept=places.keeps_caches)
 
 
@@ -134,37 +127,40 @@ def gauge_of(
     session: Session, context: Context, config: Config, count: TokenCounts, places: Places
 ) -> Gauge:
     """Measure how full the window is that the model of a context has."""
-    row = model_row(context.model)
-    window = resolve_window(
-        context.model,
-        row,
-        setting_tokens=config.window_for(context.model),
-        setting_name=config.window_name(context.model),
-        agent_tokens=context.window_tokens,
-    )
-    point = _find_compaction_point(session, context, window, places)
+    settings = _read_settings(session, places)
+    window = find_window(session, context, config, settings)
+    point = _find_compaction_point(session, context, window, settings)
     is_reported = any(tells_usage(item) for item in reversed(context.items))
     beginning = () if is_reported else _read_beginning(session)
     return measure(context, window, count, point, beginning)
 
 
+def _read_settings(session: Session, places: Places) -> AgentSettings:
+    """Read the settings of the agent whose transcript a session is in."""
+    if session.agent_info is None:
+        return AgentSettings()
+    cwd = Path(session.header.cwd) if session.header.cwd else places.cwd
+    paths = session.agent.setting_files(session.path, cwd, places.env, places.home)
+    return AgentSettings(sources=read_settings_files(paths), env=places.env)
+
+
 def _find_compaction_point(
-    session: Session, context: Context, window: Window, places: Places
+    session: Session, context: Context, window: Window, settings: AgentSettings
 ) -> CompactionPoint | None:
     """Tell where the agent of a session compacts it, by the settings that this agent reads.
 
     A session that is not in a transcript is compacted by its runtime, which asks us.
     """
-    agent, header = session.agent_info, session.header
-    if agent is None:
+    if session.agent_info is None:
         return None
-    cwd = Path(header.cwd) if header.cwd else places.cwd
-    paths = agent.setting_files(session.path, cwd, places.env, places.home)
-    settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
     running = RunningSession(
-        header=header, path=session.path, model=context.model, window=window, settings=settings
+        header=session.header,
+        path=session.path,
+        model=context.model,
+        window=window,
+        settings=settings,
     )
-    point = agent.find_compaction_point(running)
+    point = session.agent.find_compaction_point(running)
     # By absurd settings there is none within the window.
     return point if point is not None and 0 < point.at_tokens <= window.n_tokens else None
 

@@ -17,7 +17,7 @@ from ullage.core.summary.insert_missing import CompletedSummary, insert_missing,
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EndpointRefused, ModelError
 from ullage.store.files.places import Places
-from ullage.store.gauge.models import model_row
+from ullage.store.gauge.models import find_model
 from ullage.summary.endpoint import (
     BASE_URLS,
     Endpoint,
@@ -223,7 +223,7 @@ def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint 
     )
     if choice is None:
         return None
-    row = model_row(choice.model)
+    row = find_model(None, None, choice.model)
     return endpoint_for(
         choice,
         key=find_key(choice, places.env, read_system_keyring),

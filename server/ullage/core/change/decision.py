@@ -40,6 +40,8 @@ class Cascade(msgspec.Struct, frozen=True, kw_only=True):
     """Output of tools in the context (`tool_outputs.count_tool_output_tokens`)."""
     n_compactions: int
     """All of the session's, also those of the agent."""
+    window_doubt: str = ""
+    """Why nobody may be told to stop by this window, nor anything happen by itself."""
     breaker: Breaker = Breaker()
     started_tokens: int | None = None
     """`used_tokens` when the cascade began; None for the first decision."""
@@ -200,8 +202,9 @@ def _decide_threshold(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
     if policy.is_read_only:
         return _decide_read_only(cascade, used, policy)
     layer = find_due_layer(cascade, policy)
-    if layer is None or not is_auto_on:
-        return Idle(reason=usage if layer is None else f"{usage}; automatic compaction is off")
+    objection = cascade.window_doubt or ("" if is_auto_on else "automatic compaction is off")
+    if layer is None or objection:
+        return Idle(reason=usage if layer is None else f"{usage}; {objection}")
     refusal = _refuse(cascade, layer, used, policy, now_ms)
     if refusal is None:
         return _act_or_ask(cascade, layer, policy)
@@ -248,7 +251,7 @@ def _decide_read_only(cascade: Cascade, used: int, policy: Policy) -> Action:
     """Warn once where pruning in memory was not enough."""
     usage = _describe_usage(cascade)
     is_full = used >= read_only_warning_at(cascade.window_tokens, policy)
-    if is_full and not cascade.breaker.is_warned:
+    if is_full and not cascade.window_doubt and not cascade.breaker.is_warned:
         return Warn(
             reason=f"{usage}, and a read-only workspace cannot be compacted: split the task, or"
             " raise the context window if the model supports it"

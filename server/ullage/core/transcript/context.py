@@ -101,6 +101,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     leaf_id: str | None
     """Entry that the next one will follow."""
     model: str | None
+    """As the agent names it, with the window that its user chose: `claude-sonnet-4-5[1m]`."""
     n_entries: int
     """Entries in the whole transcript, in the context or not."""
     size_bytes: int
@@ -108,6 +109,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[entries.Problem, ...]
     window_tokens: int | None = None
     """The context window by the agent's own record."""
+    provider: str | None = None
+    """Who serves the model, where the agent says it."""
     pruned: PruneRecord | None = None
     """The last prune on disk since the boundary; a usage from before it says nothing."""
 

@@ -162,6 +162,11 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     n_total: int
     """What the next request sends again: input, cache and output together."""
 
+    @property
+    def n_sent(self) -> int:
+        """What the request held; 0 where only a total is told."""
+        return self.n_input + self.n_cache_read + self.n_cache_write
+
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     role: Role

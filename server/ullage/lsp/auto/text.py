@@ -98,4 +98,6 @@ def read_only(loaded: Loaded) -> str:
 
 
 def _used(loaded: Loaded) -> str:
-    return f"Context {loaded.status.gauge.utilization or 0:.0%} used in {title_of(loaded)}"
+    gauge = loaded.status.gauge
+    doubt = f" ({gauge.window.doubt})" if gauge.window.doubt else ""
+    return f"Context {gauge.utilization or 0:.0%} used in {title_of(loaded)}{doubt}"

@@ -201,6 +201,8 @@ def utilization(loaded: Loaded) -> list[types.Diagnostic]:
         if trigger is None or used is None
         else f"Next: {trigger.name} in {trigger.at_tokens - used:,} tokens."
     )
+    if gauge.window.doubt:
+        advice = f"But {gauge.window.doubt}."
     return [
         types.Diagnostic(
             range=line_range(0, MARKED_CHARS),

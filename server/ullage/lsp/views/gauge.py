@@ -133,9 +133,10 @@ def _label(status: Status) -> str:
     gauge = status.gauge
     if gauge.used_tokens is None:
         return "Context use unknown"
+    doubt = f"; {gauge.window.doubt}" if gauge.window.doubt else ""
     return (
         f"Context {gauge.utilization or 0:.0%} used,"
-        f" {gauge.used_tokens:,} of {gauge.window.n_tokens:,} tokens, {status.band}"
+        f" {gauge.used_tokens:,} of {gauge.window.n_tokens:,} tokens, {status.band}{doubt}"
     )
 
 

@@ -14,6 +14,8 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
 from ullage.data.packaged import read_packaged
 
 if TYPE_CHECKING:
@@ -32,6 +34,30 @@ _GZIP = zlib.MAX_WBITS | 16
 _CUT = re.compile(r"(?<=\n)(?=[A-Za-z0-9])")
 _LONG_RUN = re.compile(r"\s{500000}")
 _patch_lock = Lock()
+
+
+class EncodingRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The encoding of the models whose names begin with a prefix."""
+
+    prefix: str
+    encoding: str
+    source: str
+    date: str
+    """Day on which the source was read, as YYYY-MM-DD."""
+
+
+def encoding_of(model: str | None) -> str:
+    """Name the encoding of a model, whoever provides it: that of the longest prefix."""
+    name = (model or "").rpartition("/")[2].lower()
+    fitting = [row for row in encoding_rows() if name.startswith(row.prefix)]
+    return max(fitting, key=lambda row: len(row.prefix)).encoding if fitting else DEFAULT_ENCODING
+
+
+@cache
+def encoding_rows() -> tuple[EncodingRow, ...]:
+    """List the models that the default encoding is not for, and their kin that it is for."""
+    data = read_packaged("tokenizers/encodings.json")
+    return msgspec.json.decode(data, type=tuple[EncodingRow, ...])
 
 
 @cache

@@ -36,7 +36,7 @@ export interface Opened {
   sessionKey: string;
   checkpointId: string | null;
   windowTokens: number;
-  windowSource: "setting" | "agent" | "model table" | "default";
+  windowSource: "setting" | "agent" | "configuration" | "model table" | "disproved" | "default";
   thresholds: Thresholds;
 }
 
@@ -87,7 +87,7 @@ export interface GaugeReport {
   usedTokens: number | null;
   windowTokens: number;
   source: "reported" | "counted" | "estimated" | "unknown";
-  windowSource: "setting" | "agent" | "model table" | "default";
+  windowSource: "setting" | "agent" | "configuration" | "model table" | "disproved" | "default";
   ratio: number | null;
 }
 

@@ -25,6 +25,7 @@ from ullage.formats.agents.claude_code.conversation import (
 )
 from ullage.formats.agents.claude_code.edit import EDITOR
 from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
+from ullage.formats.agents.claude_code.model import add_costs, follow_model
 from ullage.formats.agents.claude_code.records import (
     is_boundary_entry,
     metadata_of,
@@ -69,16 +70,19 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
     refs = {ref.entry_id: ref for ref in (*previous.compactions, *conversation.refs)}
     items = items_of(conversation)
     boundary = conversation.boundary
+    costs = None if conversation.costs is None else conversation.costs.native
+    model = add_costs(follow_model(None, items), items, costs)
     context = Context(
         header=header,
         items=items,
         boundary=None if boundary is None else _to_compaction(boundary, items),
         compactions=chain(refs, None if boundary is None else boundary.entry_id),
         leaf_id=conversation.after[-1].entry_id if conversation.after else None,
-        model=next((i.message.model for i in reversed(items) if i.message.model), None),
+        model=model.name,
         n_entries=conversation.n_entries,
         size_bytes=lines.size_bytes,
         problems=conversation.problems,
+        window_tokens=model.window_tokens,
         pruned=None if conversation.pruned is None else read_prune_note(conversation.pruned),
     )
     index = index_of(lines, conversation.n_entries, refs.values(), read_stub)
@@ -119,13 +123,13 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         return None
     is_sidechain = context.header.parent_session_id is not None
     items: list[ContextItem] = []
-    leaf_id, model = context.leaf_id, context.model
+    leaf_id = context.leaf_id
     tool_names: dict[str, str] = {}
     for item in context.items[-_RECENT_ITEMS:]:
         tool_names |= calls_in(item.message)
     walk = Walk(lines, read_stub)
     for line, stub in walk:
-        if stub.is_prune_note:
+        if stub.is_prune_note or stub.is_costs:
             return None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
@@ -142,7 +146,9 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
             return None
         items.append(item)
         tool_names |= calls_in(item.message)
-        model = item.message.model or model
+    model = follow_model(context.model, items)
+    if context.window_tokens is not None and model != context.model:
+        return None
     context = msgspec.structs.replace(
         context, items=(*context.items, *items), leaf_id=leaf_id, model=model
     )

@@ -27,6 +27,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """The boundary, its summary and what follows, or the whole thread without a boundary."""
     pruned: Entry | None
     """The note of the last prune since the boundary."""
+    costs: Entry | None
+    """The last record of what each model cost."""
     refs: tuple[CompactionRef, ...]
     n_entries: int
     problems: tuple[Problem, ...]
@@ -38,11 +40,15 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
     thread = _Thread()
     compactions = CompactionsUpwards(index)
     pruned: Entry | None = None
+    costs: Entry | None = None
     walk = Walk(lines.backward(), records.read_stub, index.covered_bytes)
     for line, stub in walk:
         if stub.is_prune_note and thread.boundary is None and pruned is None:
             note = records.read_entry(line)
             pruned = note if isinstance(note, Entry) else None
+        if stub.is_costs and thread.boundary is None and costs is None:
+            record = records.read_entry(line)
+            costs = record if isinstance(record, Entry) else None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
         if stub.is_boundary:
@@ -56,6 +62,7 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
         preserved=preserved,
         after=after,
         pruned=pruned,
+        costs=costs,
         refs=tuple(compactions.refs),
         n_entries=index.n_entries + walk.n_entries,
         problems=tuple(walk.problems),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ullage.core.change.edit import Replacement
+from ullage.core.gauge.window import has_large_window, is_same_model
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category, is_injected
 from ullage.formats.in_memory import MessageShape, prune_content
@@ -52,19 +53,33 @@ def to_message(
 ) -> tuple[entries.Message, Category]:
     """Give a record's message; `tool_names` tells the tool behind each call id."""
     blocks = _content_of(native, tool_names)
-    role: entries.Role = "assistant" if entry.kind == "assistant" else "user"
-    message = entries.Message(role=role, blocks=blocks)
     if entry.kind == "assistant":
         model = text_of(native, "model")
         is_answer = model != SYNTHETIC_MODEL and entry.native.get("isApiErrorMessage") is not True
         message = entries.Message(
-            role=role,
+            role="assistant",
             blocks=blocks,
-            model=model if is_answer else None,
+            model=_chosen_model(entry, model) if is_answer else None,
             usage=_usage_of(native) if is_answer else None,
             answer_id=text_of(native, "id"),
         )
+    else:
+        message = entries.Message(role="user", blocks=blocks, model=_announced_model(entry))
     return message, _category(entry, blocks)
+
+
+def _chosen_model(entry: entries.Entry, model: str | None) -> str | None:
+    """Name an answer's model as it was requested, with the window that the user chose."""
+    requested = text_of(entry.native, "requestedModel") or ""
+    if model is None or not has_large_window(requested) or not is_same_model(requested, model):
+        return model
+    return requested
+
+
+def _announced_model(entry: entries.Entry) -> str | None:
+    """Name the model that an attachment tells the model itself of."""
+    attachment = object_of(entry.native, "attachment") or {}
+    return text_of(object_of(attachment, "identity") or {}, "modelId")
 
 
 def tells_usage(entry: entries.Entry) -> bool:

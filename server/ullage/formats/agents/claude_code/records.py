@@ -15,6 +15,9 @@ MAX_HEADER_LINES = 50
 PRUNE_NOTE = "ullage-prune"
 """Type of the record behind a prune. It has no uuid, so that it is no part of the thread."""
 
+COSTS = "cost-state"
+"""Type of the record that adds up what each model cost; no part of the thread either."""
+
 
 class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     """The fields that place a record; reading only these is six times as fast as all."""
@@ -33,6 +36,10 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     @property
     def is_prune_note(self) -> bool:
         return self.type == PRUNE_NOTE
+
+    @property
+    def is_costs(self) -> bool:
+        return self.type == COSTS
 
 
 _decode_stub = msgspec.json.Decoder(Stub).decode

@@ -65,16 +65,18 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
     by_id = {ref.entry_id: ref for ref in refs}
     last_id = None if boundary is None else boundary.entry_id
     leaf = path.after[-1] if path.after else path.boundary
+    model, provider = projection.model_of(path)
     context = Context(
         header=header,
         items=projection.project(path, header.dialect),
         boundary=boundary,
         compactions=chain_in_order(refs) if is_linear else chain(by_id, last_id),
         leaf_id=None if leaf is None else leaf.entry_id,
-        model=projection.model_of(path),
+        model=model,
         n_entries=path.n_entries,
         size_bytes=lines.size_bytes,
         problems=path.problems,
+        provider=provider,
         pruned=notes.pruned,
     )
     known_refs = context.compactions if is_linear else by_id.values()
@@ -124,7 +126,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
     if (version < 2 and not is_linear) or reading.shows_unfinished:
         return None
     items: list[ContextItem] = []
-    leaf_id, model = context.leaf_id, context.model
+    leaf_id, model, provider = context.leaf_id, context.model, context.provider
     known_ids = {item.entry_id for item in context.items}
     walk = Walk(lines, partial(entries.read_entry, version=version))
     for _, entry in walk:
@@ -139,12 +141,16 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
             return None
         leaf_id = entry.entry_id
         if names_model(entry):
-            model = projection.model_named_by(entry)
+            model, provider = projection.model_named_by(entry)
         item = projection.item_of(entry) if entry.kind in PLAIN_KINDS else None
         if item is not None:
             items.append(item)
     context = msgspec.structs.replace(
-        context, items=(*context.items, *items), leaf_id=leaf_id, model=model
+        context,
+        items=(*context.items, *items),
+        leaf_id=leaf_id,
+        model=model,
+        provider=provider,
     )
     return extend_reading(reading, context, walk, lines, size_bytes)
 
@@ -294,6 +300,7 @@ OPENCLAW = AgentInfo(
     session_folders=_session_folders,
     database_patterns=_database_patterns,
     setting_files=settings.list_setting_files,
+    find_window=settings.find_window,
     find_compaction_point=settings.find_compaction_point,
     read_header=entries.read_header,
     read_entries=_read_entries,

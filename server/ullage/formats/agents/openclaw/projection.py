@@ -73,17 +73,19 @@ def project(path: ActivePath, dialect: str = "") -> tuple[ContextItem, ...]:
     return tuple(items)
 
 
-def model_of(path: ActivePath) -> str | None:
-    """Name the model in use: of the last answer or the last change, whichever is later."""
+def model_of(path: ActivePath) -> tuple[str | None, str | None]:
+    """Name the model in use and its provider: by the last answer or the last change of it."""
     for entry in reversed((*path.dropped, *path.kept, *path.after)):
         if names_model(entry):
             return model_named_by(entry)
-    return None
+    return None, None
 
 
-def model_named_by(entry: Entry) -> str | None:
+def model_named_by(entry: Entry) -> tuple[str | None, str | None]:
     message = object_of(entry.native, "message")
-    return text_of(entry.native, "modelId") if message is None else text_of(message, "model")
+    if message is None:
+        return text_of(entry.native, "modelId"), text_of(entry.native, "provider")
+    return text_of(message, "model"), text_of(message, "provider")
 
 
 def item_of(entry: Entry) -> ContextItem | None:

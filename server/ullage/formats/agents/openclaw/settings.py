@@ -2,9 +2,16 @@
 
 from pathlib import Path
 
+from ullage.core.config.agent_settings import (
+    AgentSettings,
+    NumberSetting,
+    number_at,
+    value_at,
+)
 from ullage.core.gauge.gauge import CompactionPoint
 from ullage.formats.agent_info import Env, Home, RunningSession
 from ullage.formats.agents.openclaw.entries import EVENTS, FLAT
+from ullage.formats.json_line import as_object, objects_of
 
 RESERVE_TOKENS = 16_384
 """pi's `reserveTokens`."""
@@ -20,7 +27,21 @@ def list_setting_files(path: Path, cwd: Path, env: Env, home: Path) -> tuple[Pat
     """List OpenClaw's settings for a session of its own, else those of pi."""
     if _is_openclaws(path):
         return (STATE_HOME.root(env, home) / "openclaw.json",)
-    return cwd / ".pi" / "settings.json", HOME.root(env, home) / "settings.json"
+    own = HOME.root(env, home)
+    return cwd / ".pi" / "settings.json", own / "settings.json", own / "models.json"
+
+
+def find_window(settings: AgentSettings, provider: str, model: str) -> NumberSetting | None:
+    """Find the `contextWindow` of a model: of a provider's own list, else of its overrides."""
+    above = ("providers", provider)
+    changed = settings.find_number(*above, "modelOverrides", model, "contextWindow")
+    for file in settings.sources:
+        listed = objects_of(as_object(value_at(file.content, above)) or {}, "models")
+        tokens = (number_at(own, ("contextWindow",)) for own in listed if own.get("id") == model)
+        n_tokens = next(tokens, None)
+        if n_tokens is not None:
+            return NumberSetting(value=n_tokens, origin=f"{model} in {file.name}")
+    return changed
 
 
 def find_compaction_point(session: RunningSession) -> CompactionPoint | None:

@@ -61,6 +61,7 @@ def _read_context(lines: Lines, header: Header, index: Index) -> Reading:
     boundary = history.boundary
     since = 0 if boundary is None else boundary.request.offset
     refs = () if boundary is None else chain_in_order((*index.compactions, *history.refs))
+    answered = _last_answer(history)
     context = Context(
         header=header,
         items=tuple(
@@ -71,10 +72,11 @@ def _read_context(lines: Lines, header: Header, index: Index) -> Reading:
         boundary=None if boundary is None else _to_compaction(boundary, history.usage_before),
         compactions=refs,
         leaf_id=None if history.last is None else history.last.entry_id,
-        model=_model_of(history),
+        model=text_of(answered, "modelID"),
         n_entries=history.n_entries,
         size_bytes=lines.size_bytes,
         problems=history.problems,
+        provider=text_of(answered, "providerID"),
     )
     return Reading(context=context, index=_index_of(history, refs))
 
@@ -204,12 +206,11 @@ def _to_compaction(boundary: _Boundary, usage_before: Usage | None) -> Compactio
     )
 
 
-def _model_of(history: _History) -> str | None:
+def _last_answer(history: _History) -> JsonObject:
+    """Give what the last answer that is no summary says of itself, its model among it."""
     answers = (entry for entry in reversed(history.sent) if entry.kind == "assistant")
-    return next(
-        (text_of(messages.info_of(e), "modelID") for e in answers if not messages.is_summary(e)),
-        None,
-    )
+    last = next((entry for entry in answers if not messages.is_summary(entry)), None)
+    return {} if last is None else messages.info_of(last)
 
 
 def _index_of(history: _History, refs: tuple[CompactionRef, ...]) -> Index:
@@ -246,6 +247,7 @@ OPENCODE = AgentInfo(
     # A subagent's session is a row that names its parent.
     database_patterns=_database_patterns,
     setting_files=settings.list_setting_files,
+    find_window=settings.find_window,
     find_compaction_point=settings.find_compaction_point,
     read_header=messages.read_header,
     read_entries=lambda lines, _: map(messages.read_entry, lines.forward()),

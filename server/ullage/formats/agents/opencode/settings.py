@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ullage.core.config.agent_settings import AgentSettings, number_at
+from ullage.core.config.agent_settings import AgentSettings, NumberSetting, number_at
 from ullage.core.gauge.gauge import CompactionPoint
 from ullage.formats.agent_info import Env, RunningSession
 from ullage.formats.json_line import as_object
@@ -26,6 +26,15 @@ def list_setting_files(path: Path, cwd: Path, env: Env, home: Path) -> tuple[Pat
         *((Path(chosen),) if chosen else ()),
         *(config / "opencode" / name for name in (*_NAMES, "config.json")),
     )
+
+
+def find_window(settings: AgentSettings, provider: str, model: str) -> NumberSetting | None:
+    """Find the `limit` of a model: of what may be sent, else of the window."""
+    for kind in ("input", "context"):
+        limit = settings.find_number("provider", provider, "models", model, "limit", kind)
+        if limit is not None and limit.value:
+            return limit
+    return None
 
 
 def find_compaction_point(session: RunningSession) -> CompactionPoint | None:
