@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 
 from pi_files import Json, PiFile, json_line
 from reading import essence, read, read_context, read_messages
+from ullage.core.gauge.status import last_compaction_ms
 from ullage.core.transcript.entries import Line, MemoryLines, ToolResult, plain_text, render
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.formats.agents.openclaw.agent import OPENCLAW
+from ullage.formats.json_line import ms_of
 
 EVENT_SAMPLE = (
     b'{"id":"msg-001","type":"message","role":"user","content":"Help me refactor...",'
@@ -50,7 +52,7 @@ def test_in_event_files_the_example_of_the_specification() -> None:
         {
             "role": "user",
             "content": "[Previous Context Summary]\nSession covered refactoring...",
-            "timestamp": 1707825600_000,
+            "timestamp": 1707825600,
         },
         {"role": "user", "content": "Now let's add tests", "timestamp": 1707825700},
     ]
@@ -350,3 +352,43 @@ def test_plain_messages_of_event_files_are_read_on_without_a_new_reading() -> No
     after = OPENCLAW.extend(read(EVENT_SAMPLE), lines, len(EVENT_SAMPLE) + len(more))
     assert after is not None
     assert essence(after.context) == essence(read_context(EVENT_SAMPLE + more))
+
+
+def test_a_compaction_whose_time_stands_in_its_details_has_a_time() -> None:
+    data = event_file(
+        {"type": "session", "version": 2, "id": "s", "timestamp": "2024-01-23T08:00:00Z"},
+        {"type": "message", "id": "a", "parentId": None, "role": "user", "content": "Hello"},
+        {
+            "type": "compaction",
+            "id": "b",
+            "parentId": "a",
+            "summary": "S",
+            "details": {"timestamp": 1_706_000_000_000},
+        },
+    )
+    context = read_context(data)
+    assert context.header.dialect == "flat"
+    assert last_compaction_ms(context) == 1_706_000_000_000
+
+
+@pytest.mark.parametrize(
+    "moment", [1_706_000_000, 1_706_000_000_000, "2024-01-23T08:53:20Z", 1_706_000_000.0]
+)
+def test_a_time_is_the_same_in_seconds_milliseconds_and_words(moment: object) -> None:
+    assert ms_of({"timestamp": moment}) == 1_706_000_000_000
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_in_event_files_all_messages_have_their_time_in_one_unit(unit: int) -> None:
+    """The summary too, whose event stands in the file's unit."""
+    data = event_file(
+        message("msg-1", "Old", timestamp=1_707_820_000 * unit),
+        compaction("c", "S", timestamp=1_707_825_600 * unit),
+        message("msg-2", "New", timestamp=1_707_825_700 * unit),
+    )
+    assert [sent["timestamp"] for sent in read_messages(data)] == [
+        1_707_825_600 * unit, 1_707_825_700 * unit,
+    ]  # fmt: skip
+    context = read_context(data)
+    assert [item.at_ms for item in context.items] == [1_707_825_600_000, 1_707_825_700_000]
+    assert last_compaction_ms(context) == 1_707_825_600_000

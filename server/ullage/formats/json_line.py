@@ -13,6 +13,8 @@ from ullage.core.transcript.entries import JsonObject, Line, Problem
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longer lines stay unread: one line must not take the memory of a session (chosen)."""
+LAST_SECOND = 100_000_000_000
+"""Smaller times are seconds, not milliseconds (docs/design/sessions.md, "Event files")."""
 
 _BOM = b"\xef\xbb\xbf"
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT")
@@ -97,12 +99,14 @@ def as_object(value: object) -> JsonObject | None:
 
 
 def ms_of(value: JsonObject, key: str = "timestamp") -> int | None:
-    """Read a time that is ISO 8601 text or a number of milliseconds."""
+    """Read a time that is ISO 8601 text or a number, of milliseconds or of seconds."""
     moment = value.get(key)
     if isinstance(moment, str):
         return iso_ms(moment)
     number = int_of(value, key)
-    return number if number is not None and number >= 0 else None
+    if number is None or number < 0:
+        return None
+    return number if number > LAST_SECOND else number * 1000
 
 
 def iso_ms(text: str | None) -> int | None:

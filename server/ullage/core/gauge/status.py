@@ -57,7 +57,13 @@ def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
 
 
 def last_compaction_ms(context: Context) -> int | None:
-    return context.compactions[-1].at_ms if context.compactions else None
+    """Tell when the session was compacted last; some formats note it in details alone."""
+    if not context.compactions:
+        return None
+    last, boundary = context.compactions[-1], context.boundary
+    if last.at_ms is None and boundary is not None and boundary.entry_id == last.entry_id:
+        return boundary.at_ms
+    return last.at_ms
 
 
 def rfc3339(at_ms: int | None) -> str | None:

@@ -14,7 +14,7 @@ from ullage.core.change.edit import PruneEdit, UndoEdit
 from ullage.core.transcript.context import Context, PruneRecord
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats import json_line
-from ullage.formats.json_line import int_of, iso_ms, ms_of, object_of, text_of
+from ullage.formats.json_line import LAST_SECOND, int_of, iso_ms, ms_of, object_of, text_of
 from ullage.formats.notes import to_prune_record
 from ullage.formats.reading import make_entry, read_stub_fields
 
@@ -33,8 +33,6 @@ MAX_META_BYTES = 16 * 1024 * 1024
 """How far from its end a file is searched: the live part of any session (chosen)."""
 _ENTRY_FIELDS = ("type", "id", "parentId")
 _MESSAGE_KINDS = ("message", "custom_message")
-_LAST_SECOND = 100_000_000_000
-"""Smaller numbers are seconds, not milliseconds (docs/design/sessions.md, "Event files")."""
 _RENAMED = {"tokensBeforeCompaction": "tokensBefore", "tokensAfterCompaction": "tokensAfter"}
 _FLUSH_COUNT = "memoryFlushCompactionCount"
 _HEAD = re.compile(
@@ -193,12 +191,6 @@ def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
     return None
 
 
-def in_ms(timestamp: object) -> object:
-    """Give a time of an event in milliseconds; anything else is left as it is."""
-    n_seconds = int_of({"timestamp": timestamp}, "timestamp")
-    return timestamp if n_seconds is None or n_seconds > _LAST_SECOND else n_seconds * 1000
-
-
 def _header_of(native: JsonObject) -> Header | None:
     session_id = text_of(native, "id")
     if native.get("type") != "session" or session_id is None:
@@ -238,14 +230,12 @@ def _in_pi_shape(native: JsonObject) -> JsonObject:
     if _is_flat(native):
         message = {key: value for key, value in native.items() if key not in _ENTRY_FIELDS}
         message.setdefault("role", "user")
-        native = {key: native[key] for key in _ENTRY_FIELDS if key in native} | {
-            "timestamp": in_ms(native.get("timestamp")),
-            "message": message,
-        }
+        native = {key: native[key] for key in (*_ENTRY_FIELDS, "timestamp") if key in native}
+        native["message"] = message
     elif native.get("type") == "compaction":
         renamed = {_RENAMED[key]: native[key] for key in _RENAMED if key in native}
         details = {key: native[key] for key in EVENT_DETAILS if key in native}
-        native = native | renamed | {"timestamp": in_ms(native.get("timestamp"))}
+        native = native | renamed
         if details:
             native = native | {"details": (object_of(native, "details") or {}) | details}
     return native
@@ -322,12 +312,12 @@ def events_time(context: Context, timestamp: str) -> int:
     n_ms = iso_ms(timestamp) or 0
     times = (item.native.get("timestamp") for item in reversed(context.items))
     last = next((time for time in times if isinstance(time, int | float)), None)
-    return n_ms if last is None or in_ms(last) == last else n_ms // 1000
+    return n_ms if last is None or last > LAST_SECOND else n_ms // 1000
 
 
 def _to_prune_record(entry: Entry) -> PruneRecord:
     data = _data(entry)
-    at_ms = ms_of({"timestamp": in_ms(entry.native.get("timestamp"))}) or ms_of(data)
+    at_ms = ms_of(entry.native) or ms_of(data)
     return to_prune_record(data, entry.entry_id, at_ms)
 
 
