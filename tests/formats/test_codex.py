@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from codex_files import SESSION_ID, CodexFile, codex_files, message, usage_of
 from pi_files import json_line
-from reading import essence
+from reading import essence, read_context
+from ullage.core.gauge.breakdown import list_parts
 from ullage.core.gauge.gauge import Gauge, measure
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import Context
@@ -429,3 +430,18 @@ def test_an_index_of_an_earlier_reading_changes_nothing(file: CodexFile, share: 
 @given(codex_files())
 def test_reading_on_gives_what_reading_anew_gives(file: CodexFile) -> None:
     check_extensions(file.lines)
+
+
+def test_skills_count_as_skills_though_they_share_a_message_with_permissions() -> None:
+    texts = ["<skills_instructions>" + "s" * 50, "<permissions instructions>" + "p" * 90]
+    codex = CodexFile()
+    content = [{"type": "input_text", "text": value} for value in texts]
+    codex.item({"type": "message", "role": "developer", "content": content})
+    (item,) = read_context(codex.data).items
+    assert item.category == "system"
+    assert list(list_parts([item], len)) == [("skills", len(texts[0])), ("system", len(texts[1]))]
+
+
+def test_each_part_of_the_first_message_counts_as_what_codex_calls_it() -> None:
+    parts = list(list_parts(read_context(MODERN.read_bytes()).items, lambda _: 1))
+    assert {"skills", "system", "tools"} <= {category for category, _ in parts}

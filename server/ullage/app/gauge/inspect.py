@@ -12,12 +12,12 @@ from ullage.core.gauge.breakdown import (
     advise,
     break_down,
     largest,
+    list_parts,
     share_out,
 )
 from ullage.core.gauge.forecast import Forecast, forecast
 from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.tokens import count_message
 
 INSPECT_BAR_CHARS = 30
 """So that a row fits into 80 columns."""
@@ -127,7 +127,7 @@ def inspection_text(inspection: Inspection) -> str:
 def fill(loaded: Loaded) -> WindowShares:
     """Count every message of the context; what was counted before costs a look-up."""
     items = loaded.context.items
-    parts = [(item.category, count_message(item.message, loaded.count)) for item in items]
+    parts = list(list_parts(items, loaded.count))
     loaded.count.save()
     return WindowShares(shares=share_out(parts, loaded.status.gauge), forecast=_forecast(loaded))
 

@@ -1,7 +1,7 @@
 """What fills the context, by category and by entry, and what could be taken out of it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -9,7 +9,7 @@ from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.context import Category, Context, ContextItem
 from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
-from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_message
+from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_block, count_message
 
 UNSEEN = "not in the transcript"
 """What the agent sends beside the transcript: its system prompt and the tools' descriptions."""
@@ -76,10 +76,20 @@ def break_down(
     used = gauge.used_tokens
     n_used = sum(entry.n_tokens for entry in entries) if used is None else used
     return Breakdown(
-        shares=share_out(((entry.category, entry.n_tokens) for entry in entries), gauge),
+        shares=share_out(list_parts(context.items, count), gauge),
         entries=entries,
         n_free=gauge.window.n_tokens - n_used,
     )
+
+
+def list_parts(items: Iterable[ContextItem], count: Count) -> Iterator[tuple[str, int]]:
+    """List the tokens of each message by its category, of one of several kinds by its blocks."""
+    for item in items:
+        if item.block_categories:
+            for category, block in zip(item.block_categories, item.message.blocks, strict=True):
+                yield category, count_block(block, count)
+        else:
+            yield item.category, count_message(item.message, count)
 
 
 def share_out(parts: Iterable[tuple[str, int]], gauge: Gauge) -> tuple[Share, ...]:

@@ -42,6 +42,8 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     native: entries.JsonObject
     """The message in the agent's own shape."""
     at_ms: int | None
+    block_categories: tuple[Category, ...] = ()
+    """What each block is, where the message is of several kinds."""
     is_after_boundary: bool = True
     """Whether the entry was written after the last compaction or prune, not kept by it."""
 

@@ -46,10 +46,10 @@ def count_items(items: Iterable[ContextItem], count: Count) -> int:
 
 
 def count_message(message: entries.Message, count: Count) -> int:
-    return sum(_count_block(block, count) for block in message.blocks)
+    return sum(count_block(block, count) for block in message.blocks)
 
 
-def _count_block(block: entries.Block, count: Count) -> int:
+def count_block(block: entries.Block, count: Count) -> int:
     match block:
         case entries.Text() | entries.Thinking():
             return count(block.text)
@@ -58,7 +58,7 @@ def _count_block(block: entries.Block, count: Count) -> int:
         case entries.ToolCall():
             return count(block.name) + count(block.arguments)
         case entries.ToolResult():
-            return sum(_count_block(part, count) for part in block.content)
+            return sum(count_block(part, count) for part in block.content)
 
 
 def estimate_tokens(text: str) -> int:

@@ -9,7 +9,12 @@ import msgspec
 
 from ullage.core.transcript.context import PREFACE, Compaction, Context, ContextItem, PruneRecord
 from ullage.core.transcript.entries import Entry, JsonObject, Usage, plain_text
-from ullage.formats.agents.codex.messages import is_sent, make_user_message, to_message
+from ullage.formats.agents.codex.messages import (
+    is_sent,
+    list_block_categories,
+    make_user_message,
+    to_message,
+)
 from ullage.formats.agents.codex.records import (
     is_prune,
     payload_of,
@@ -180,7 +185,9 @@ class Assembly:
 
 def item_of(entry: Entry, native: JsonObject, tool_names: Mapping[str, str]) -> ContextItem:
     message, category = to_message(native, tool_names)
-    return make_item(entry, message, category, native)
+    item = make_item(entry, message, category, native)
+    categories = list_block_categories(native, message)
+    return msgspec.structs.replace(item, block_categories=categories) if categories else item
 
 
 def last_usage(context: Context) -> Usage | None:
@@ -215,6 +222,7 @@ def _item_of_boundary(
         message=message,
         category=category,
         native=native,
+        block_categories=list_block_categories(native, message),
         at_ms=ms_of(boundary.native),
         is_after_boundary=category == "summary",
     )

@@ -82,36 +82,57 @@ def prune_message(
 
 
 def _conversation_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
+    """Give a message, and what most of it is."""
     blocks: tuple[entries.Block, ...] = _parts(native, "content")
-    role: entries.Role
-    match native.get("role"):
-        case "assistant":
-            return entries.Message(role="assistant", blocks=blocks), "assistant"
-        case "developer" | "system":
-            role, default = "system", "system"
-        case _:
-            role, default = "user", "user"
-    return entries.Message(role=role, blocks=blocks), _category(native, blocks) or default
+    if native.get("role") == "assistant":
+        return entries.Message(role="assistant", blocks=blocks), "assistant"
+    role = "system" if native.get("role") in ("developer", "system") else "user"
+    categories = _list_categories(native, blocks, role)
+    longest = max(range(len(blocks)), key=lambda at: _n_chars(blocks[at]), default=None)
+    category = role if longest is None else categories[longest]
+    return entries.Message(role=role, blocks=blocks), category
 
 
-def _category(native: entries.JsonObject, blocks: tuple[entries.Block, ...]) -> Category | None:
-    """Name what most of a message is, as its kinds or else its opening tell it."""
+def list_block_categories(
+    native: entries.JsonObject, message: entries.Message
+) -> tuple[Category, ...]:
+    """Name what each block of a message is where they are of several kinds, as in the first one.
+
+    Codex puts skills, permissions and tools into one message of the developer's role.
+    """
+    if message.role not in ("user", "system") or native.get("type") != "message":
+        return ()
+    categories = _list_categories(native, message.blocks, message.role)
+    return categories if len(set(categories)) > 1 else ()
+
+
+def _n_chars(block: entries.Block) -> int:
+    return len(block.text) if isinstance(block, entries.Text) else 0
+
+
+def _list_categories(
+    native: entries.JsonObject, blocks: tuple[entries.Block, ...], default: Category
+) -> tuple[Category, ...]:
+    """Name what each block of a message is, as its kinds or else its opening tell it."""
     texts = [block.text if isinstance(block, entries.Text) else "" for block in blocks]
-    if not texts:
-        return None
-    longest = max(range(len(texts)), key=lambda at: len(texts[at]))
     passthrough = object_of(native, "internal_chat_message_metadata_passthrough") or {}
     kinds = texts_of(passthrough, "content_item_kinds")
-    if len(kinds) == len(texts):
-        named = _CATEGORY_OF_KIND.get(kinds[longest].partition(".")[0])
-        if named is not None:
-            return named
-    if is_injected(texts[0]):
-        return "injected"
+    named = kinds if len(kinds) == len(texts) else ("",) * len(texts)
+    if texts and is_injected(texts[0]):
+        default = "injected"
+    return tuple(
+        _CATEGORY_OF_KIND.get(kind.partition(".")[0]) or _category_of_opening(text, default)
+        for kind, text in zip(named, texts, strict=True)
+    )
+
+
+def _category_of_opening(text: str, default: Category) -> Category:
+    if default == "injected":
+        return default
     for opening, category in _CATEGORY_OF_OPENING:
-        if texts[longest].startswith(opening):
+        if text.startswith(opening):
             return category
-    return None
+    return default
 
 
 def _model_blocks(kind: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:
