@@ -6,7 +6,8 @@ import pytest
 
 from claude_files import ClaudeFile, call, result, text, thinking
 from reading import read_context, read_messages
-from ullage.core.transcript.entries import ToolCall, ToolResult
+from ullage.core.transcript.entries import MemoryLines, ToolCall, ToolResult
+from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
 
 PROJECT = Path(__file__).parents[1] / "samples" / "claude-code/projects/-home-user-my-proj-v1"
 MAIN = PROJECT / "11111111-2222-4333-8444-555555555555.jsonl"
@@ -193,3 +194,20 @@ def test_nul_padding_that_a_crash_left_is_no_problem() -> None:
     context = read_context(claude.data)
     assert context.problems == ()
     assert len(context.items) == 2
+
+
+def test_a_summary_is_found_behind_the_attachments_that_follow_its_boundary() -> None:
+    """As 2.1.329 writes after a compaction of its own."""
+    claude = ClaudeFile()
+    claude.user("before")
+    claude.boundary()
+    claude.attachment("session context")
+    claude.attachment("date")
+    claude.summary("What was done.")
+    claude.boundary()
+    claude.summary("What was done later.")
+    context = read_context(claude.data)
+    read = [
+        CLAUDE_CODE.read_compaction(MemoryLines(claude.data), ref) for ref in context.compactions
+    ]
+    assert [found.summary for found in read if found] == ["What was done.", "What was done later."]

@@ -47,7 +47,8 @@ from ullage.formats.reading import (
 )
 
 MAX_SUMMARY_DISTANCE = 20
-"""Lines after a boundary among which its summary is looked for (it follows at once)."""
+"""Lines after a boundary among which its summary is looked for (it follows at once, or after
+a few attachments: 2.1.329, seen)."""
 MAX_SLUG_CHARS = 200
 _RECENT_ITEMS = 50
 """Where the call of a result that was just written is looked for (chosen)."""
@@ -90,13 +91,19 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
 
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
-    """Read a boundary and its summary, which is the next record of the thread."""
+    """Read a boundary and its summary, which follows in the thread, perhaps after attachments."""
     following = map(read_entry, islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
     entries = [entry for entry in following if isinstance(entry, Entry)]
     if not entries or entries[0].entry_id != ref.entry_id:
         return None
-    items = (item_of(e, {}) for e in entries[1:] if e.parent_id == ref.entry_id)
-    return _to_compaction(entries[0], tuple(item for item in items if item is not None))
+    thread = {ref.entry_id}
+    items: list[ContextItem] = []
+    for entry in entries[1:]:
+        if entry.parent_id in thread:
+            thread.add(entry.entry_id)
+            item = item_of(entry, {})
+            items += [] if item is None else [item]
+    return _to_compaction(entries[0], tuple(items))
 
 
 def _messages(context: Context) -> list[JsonObject]:
