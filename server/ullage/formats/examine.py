@@ -35,7 +35,9 @@ def examine(
     notes = _Notes(records)
     for piece in read_pieces(lines, records):
         notes.add(piece)
-    if header is not None:
+    if header is None:
+        notes.add_unknown()
+    else:
         context = info.read_context(lines, header, EMPTY_INDEX).context
         notes.add_pairs(context)
         notes.add_kept(context)
@@ -83,6 +85,11 @@ class _Notes:
             self._place_of[node.entry_id] = place
         elif not records.id_field:
             self._place_of[f"{place.offset:08x}"] = place
+
+    def add_unknown(self) -> None:
+        """Note that no agent takes the file for a session, unless its missing header says so."""
+        if all(entry.code != "header-missing" for entry in self.findings):
+            self._note(("unknown-session",), None)
 
     def add_lineage(self) -> None:
         for fault in find_lineage_faults(self._nodes):

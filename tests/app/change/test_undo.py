@@ -36,22 +36,30 @@ def test_a_new_file_stays_where_nothing_may_be_written_any_more(
     assert made.session.path.exists()
 
 
+@pytest.mark.parametrize(
+    ("n_later", "said"),
+    [(1, "The 1 message that came since will not be in it, and stays in"),
+     (2, "The 2 messages that came since will not be in it, and stay in")],
+)  # fmt: skip
 def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
-    made: ChangeResult, places: Places
+    n_later: int, said: str, made: ChangeResult, places: Places
 ) -> None:
     new = made.session.path
     old = Path(plan_undo_of(made, SMALL, places).receipt.path)
     last = json.loads(new.read_bytes().splitlines()[-1])
-    later = {**last, "parentUuid": last["uuid"], "uuid": "00000000-0000-4000-8000-0000000000ff"}
-    later |= {"type": "user", "message": {"role": "user", "content": "Work that came since."}}
+    later = {**last, "type": "user", "message": {"role": "user", "content": "More work."}}
+    del later["isCompactSummary"], later["isVisibleInTranscriptOnly"]
     with new.open("ab") as file:
-        file.write(json_line(later))
+        for number in range(n_later):
+            uuid = f"00000000-0000-4000-8000-0000000000f{number}"
+            later = {**later, "parentUuid": later["uuid"], "uuid": uuid}
+            file.write(json_line(later))
     make_idle(new)
     plan = plan_undo_of(made, SMALL, places)
-    assert plan.n_left_behind == 1
+    assert plan.n_left_behind == n_later
     question = undo_question(plan)
     assert question.startswith("Undo the last compaction? Current context: ")
-    assert f"1 message that came since will not be in it, and stays in {new}." in question
+    assert f"{said} {new}." in question
     undone = undo(plan, SMALL, places)
     assert undone_line(plan, undone).startswith("Undone: the compaction · ")
     assert undone.is_elsewhere

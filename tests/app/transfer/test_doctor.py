@@ -1,11 +1,12 @@
 """A session is examined where it lies, and a repaired copy is a file of its own."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from claude_files import ClaudeFile
-from pi_files import PiFile, conversation, entry_line
+from pi_files import PiFile, conversation, entry_line, json_line
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.app.transfer.doctor import DoctorResult, check_up, plan_copy, report_checkup, write_copy
@@ -67,6 +68,21 @@ def test_a_session_whose_beginning_is_lost_is_known_by_its_records(places: Place
     assert "header-missing" in [one.code for one in checkup.examination.findings]
     write_copy(plan_copy(checkup, Path("out.jsonl"), places))
     assert open_session(places.cwd / "out.jsonl").header.cwd == str(places.cwd)
+
+
+@pytest.mark.parametrize("key", ["uuid", "sessionId", "parentUuid"])
+def test_what_no_agent_takes_for_a_session_is_not_well(places: Places, key: str) -> None:
+    claude = ClaudeFile()
+    claude.user("first")
+    claude.user("second")
+    natives = [json.loads(line) for line in claude.lines]
+    for native in natives:
+        del native[key]
+    checkup = examine(places, b"".join(map(json_line, natives)))
+    assert "unknown-session" in [one.code for one in checkup.examination.findings]
+    assert checkup.examination.has_errors
+    with pytest.raises(NotATranscript):
+        open_session(places.cwd / "s.jsonl")
 
 
 @pytest.mark.parametrize("version", [1, 4])

@@ -276,9 +276,10 @@ def undo_plan_text(report: UndoReport) -> str:
     if report.path_after != report.path:
         lines.append(f"The session goes on in {report.path_after}")
     if report.messages_left_behind:
-        messages = plural(report.messages_left_behind, "message")
+        n_messages = report.messages_left_behind
+        messages, stay = plural(n_messages, "message"), "stays" if n_messages == 1 else "stay"
         lines.append(
-            f"The {messages} that came since will not be in it, and stays in {report.path}"
+            f"The {messages} that came since will not be in it, and {stay} in {report.path}"
         )
     return "\n".join(lines)
 

@@ -29,6 +29,10 @@ class TranscriptFinding(msgspec.Struct, frozen=True, kw_only=True):
 MEANINGS: dict[str, tuple[Severity, str]] = {
     "byte-order-mark": ("error", "the file begins with a byte order mark, which agents refuse"),
     "header-missing": ("error", "the first line is not the session's header: the agent refuses it"),
+    "unknown-session": (
+        "error",
+        "none of its first records names a session as its agent does: the agent does not list it",
+    ),
     "nul-padding": ("error", "NUL bytes, which a crash left, hide what stands on the line"),
     "joined-lines": ("error", "two records stand on one line, and the agent reads neither"),
     "torn-line": ("error", "a record was cut off in the middle of the file; its rest is lost"),
