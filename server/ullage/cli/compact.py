@@ -122,12 +122,12 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
     from ullage.core.change.decision import Ask
 
     model = options.configured_model(loaded, config, places)
-    due = asyncio.run(plan_auto(loaded, config, places, model))
-    plan = due.plan
+    auto = asyncio.run(plan_auto(loaded, config, places, model))
+    due, plan = auto.due, auto.plan
     if plan is None:
         if not choices.dry_run:
             remember_idle(due, loaded, places)
-        _answer_nothing(NoCompaction(reason=due.action.reason), choices)
+        _answer_nothing(NoCompaction(reason=due.reason), choices)
         return
     outcome = carry_out(
         preview_of(plan),

@@ -50,7 +50,7 @@ def config_of(**changes: object) -> Config:
 def session_of(path: Path, *, n_used: int, n_reads: int, n_tokens_each: int = 500) -> Path:
     """Write a session that reports so much use, with so many outputs."""
     pi = PiFile()
-    for number in range(max(12, n_reads)):
+    for number in range(max(16, n_reads)):
         pi.user(f"Please look at file number {number} and tell me what it does.")
         if number < n_reads:
             pi.assistant(calls=[(f"c{number}", "read", {"path": f"{number}.py"})], usage=None)
@@ -89,51 +89,51 @@ def path(tmp_path: Path, places: Places) -> Path:
 def test_the_layer_that_is_due_is_planned(
     n_used: int, n_reads: int, action: type, planned: type, path: Path, places: Places
 ) -> None:
-    due = due_in(session_of(path, n_used=n_used, n_reads=n_reads), places, config_of())
-    assert (type(due.action), type(due.plan)) == (action, planned)
+    auto = due_in(session_of(path, n_used=n_used, n_reads=n_reads), places, config_of())
+    assert (type(auto.due.action), type(auto.plan)) == (action, planned)
 
 
 def test_a_prune_that_frees_too_little_is_followed_by_a_summary(path: Path, places: Places) -> None:
     session_of(path, n_used=19_800, n_reads=10)
-    due = due_in(path, places, config_of(prune_protect_tokens=2_500))
-    assert isinstance(due.action, Prune)
-    assert isinstance(due.plan, Plan)
-    assert due.plan.n_tokens_after < 0.8 * WINDOW
-    made = make_auto(due.plan, config_of(), places)
+    auto = due_in(path, places, config_of(prune_protect_tokens=2_500))
+    assert isinstance(auto.due.action, Prune)
+    assert isinstance(auto.plan, Plan)
+    assert auto.plan.n_tokens_after < 0.8 * WINDOW
+    made = make_auto(auto.plan, config_of(), places)
     assert made.context.boundary is not None
     assert made.context.boundary.trigger == "auto"
 
 
 def test_nothing_is_due_right_after_an_automatic_run(path: Path, places: Places) -> None:
     session_of(path, n_used=19_800, n_reads=2)
-    due = due_in(path, places, config_of())
-    assert due.plan is not None
-    make_auto(due.plan, config_of(), places)
+    auto = due_in(path, places, config_of())
+    assert auto.plan is not None
+    make_auto(auto.plan, config_of(), places)
     make_idle(path)
     again = due_in(path, places, config_of())
-    assert (type(again.action), again.plan) == (Idle, None)
+    assert (type(again.due.action), again.plan) == (Idle, None)
 
 
 def test_after_an_undo_the_same_compaction_is_not_due_again(path: Path, places: Places) -> None:
     session_of(path, n_used=19_800, n_reads=2)
-    due = due_in(path, places, config_of())
-    assert due.plan is not None
-    make_auto(due.plan, config_of(), places)
+    auto = due_in(path, places, config_of())
+    assert auto.plan is not None
+    make_auto(auto.plan, config_of(), places)
     make_idle(path)
     undone(path, places, config_of())
     again = due_in(path, places, config_of())
     assert again.plan is None
-    assert isinstance(again.action, Warn)
-    assert "waits until" in again.action.reason
+    assert isinstance(again.due.action, Warn)
+    assert "waits until" in again.due.action.reason
 
 
 def test_it_is_asked_first_and_a_no_holds(path: Path, places: Places) -> None:
     config = config_of(notifies_before_auto=True)
     session_of(path, n_used=19_000, n_reads=2)
-    due = due_in(path, places, config)
-    assert isinstance(due.action, Ask)
-    assert isinstance(due.plan, Plan)
-    decline(due.plan.loaded, "full", places)
+    auto = due_in(path, places, config)
+    assert isinstance(auto.due.action, Ask)
+    assert isinstance(auto.plan, Plan)
+    decline(auto.plan.loaded, "full", places)
     assert due_in(path, places, config).plan is None
 
 
@@ -144,11 +144,11 @@ def test_a_plan_in_vain_is_not_made_again(path: Path, places: Places) -> None:
     path.write_bytes(pi.data)
     make_idle(path)
     config = config_of(summarize_protect_tokens=9_000, full_protect_tokens=9_000)
-    due = due_in(path, places, config)
-    assert (due.plan, due.layer is None) == (None, False)
-    remember_idle(due, loaded(path, places, config), places)
+    auto = due_in(path, places, config)
+    assert (auto.plan, auto.due.layer is None) == (None, False)
+    remember_idle(auto.due, loaded(path, places, config), places)
     again = due_in(path, places, config)
-    assert (again.plan, again.layer) == (None, None)
+    assert (again.plan, again.due.layer) == (None, None)
 
 
 def test_the_sessions_own_switch_wins(path: Path, places: Places) -> None:
@@ -165,10 +165,10 @@ def test_the_sessions_own_switch_wins(path: Path, places: Places) -> None:
 def test_after_the_last_automatic_compaction_it_is_told_once(path: Path, places: Places) -> None:
     session_of(path, n_used=19_000, n_reads=2)
     config = config_of(max_auto_compactions=0)
-    due = due_in(path, places, config)
-    assert isinstance(due.action, Warn)
-    remember_idle(due, loaded(path, places, config), places)
-    assert isinstance(due_in(path, places, config).action, Idle)
+    auto = due_in(path, places, config)
+    assert isinstance(auto.due.action, Warn)
+    remember_idle(auto.due, loaded(path, places, config), places)
+    assert isinstance(due_in(path, places, config).due.action, Idle)
 
 
 def test_a_plan_writes_nothing(path: Path, places: Places) -> None:
@@ -181,9 +181,9 @@ def test_a_plan_writes_nothing(path: Path, places: Places) -> None:
 
 def test_only_the_change_that_was_told_of_is_taken_back(path: Path, places: Places) -> None:
     config = config_of()
-    due = due_in(session_of(path, n_used=17_600, n_reads=16), places, config)
-    assert isinstance(due.plan, PruningPlan)
-    told = make_auto(due.plan, config, places)
+    auto = due_in(session_of(path, n_used=17_600, n_reads=16), places, config)
+    assert isinstance(auto.plan, PruningPlan)
+    told = make_auto(auto.plan, config, places)
     make_idle(path)
     compacted(path, places, config)
     before = path.read_bytes()
@@ -201,9 +201,9 @@ def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
     path: Path, places: Places
 ) -> None:
     config = config_of()
-    due = due_in(session_of(path, n_used=17_600, n_reads=2), places, config)
-    assert due.plan is not None
-    told = make_auto(due.plan, config, places)
+    auto = due_in(session_of(path, n_used=17_600, n_reads=2), places, config)
+    assert auto.plan is not None
+    told = make_auto(auto.plan, config, places)
     pi = PiFile()
     pi.lines, pi.ids = [path.read_bytes()], ["of the session"] * 100
     pi.leaf = told.context.items[-1].entry_id

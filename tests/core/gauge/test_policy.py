@@ -3,9 +3,37 @@
 import pytest
 
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import band_of, due_triggers, next_trigger, protected_tokens, triggers
+from ullage.core.gauge.gauge import (
+    CompactionPoint,
+    Gauge,
+    Window,
+    band_of,
+    next_trigger,
+    protected_tokens,
+    triggers,
+)
 
 POLICY = Policy()
+
+
+def gauge(used: int | None, window: int, own: int | None = None) -> Gauge:
+    point = None
+    if own is not None:
+        point = CompactionPoint(at_tokens=own, source="default", detail="its own rule")
+    return Gauge(
+        used_tokens=used,
+        used_source="unknown" if used is None else "reported",
+        n_reported=used or 0,
+        n_noted=0,
+        n_counted=0,
+        window=Window(n_tokens=window, source="setting", detail=""),
+        utilization=None if used is None else used / window,
+        agent_compacts_at=point,
+    )
+
+
+def names(window: int, policy: Policy = POLICY) -> list[str]:
+    return [trigger.name for trigger in triggers(gauge(0, window), policy)]
 
 
 @pytest.mark.parametrize(
@@ -27,13 +55,23 @@ def test_the_bands_begin_at_70_80_and_95_percent(utilization: float | None, band
 
 
 def test_the_triggers_of_a_window_of_200000() -> None:
-    found = [(trigger.name, trigger.at_tokens) for trigger in triggers(200_000, POLICY)]
-    assert found == [
+    listed = [(each.name, each.at_tokens) for each in triggers(gauge(0, 200_000), POLICY)]
+    assert listed == [
         ("checkpoint", 160_000),
+        ("prune", 160_000),
         ("summarize", 176_000),
-        ("reserve", 176_000),
         ("full compaction", 190_000),
     ]
+
+
+def test_the_agents_own_compaction_is_one_of_the_triggers() -> None:
+    for own, place in ((100_000, 0), (180_000, 3), (195_000, 4)):
+        listed = triggers(gauge(0, 200_000, own), POLICY)
+        assert (listed[place].name, listed[place].at_tokens) == ("agent compacts", own)
+
+
+def test_where_nothing_is_pruned_no_prune_is_announced() -> None:
+    assert "prune" not in names(200_000, Policy(is_prune_enabled=False))
 
 
 @pytest.mark.parametrize(
@@ -41,27 +79,27 @@ def test_the_triggers_of_a_window_of_200000() -> None:
     [(0, 160_000), (159_999, 160_000), (160_000, 176_000), (175_999, 176_000), (176_000, 190_000)],
 )
 def test_the_next_trigger_is_the_nearest_one_ahead(used: int, at_tokens: int) -> None:
-    trigger = next_trigger(used, 200_000, POLICY)
+    trigger = next_trigger(gauge(used, 200_000), POLICY)
     assert trigger is not None
     assert trigger.at_tokens == at_tokens
 
 
 def test_above_the_last_trigger_there_is_none() -> None:
-    assert next_trigger(190_000, 200_000, POLICY) is None
+    assert next_trigger(gauge(190_000, 200_000), POLICY) is None
+    assert next_trigger(gauge(None, 200_000), POLICY) is None
 
 
-def test_a_large_window_reaches_its_reserve_last_and_a_small_one_has_none() -> None:
-    assert triggers(1_000_000, POLICY)[-1].name == "reserve"
-    assert triggers(1_000_000, POLICY)[-1].at_tokens == 976_000
-    assert "reserve" not in [trigger.name for trigger in triggers(24_000, POLICY)]
-    small = triggers(32_000, POLICY)
-    assert small[0].name == "reserve"
-    assert small[0].at_tokens == 8_000
+def test_a_summary_comes_with_the_reserve_or_its_share_whichever_is_first() -> None:
+    for window, at_tokens in ((1_000_000, 880_000), (100_000, 76_000), (24_000, 21_120)):
+        points = {each.name: each.at_tokens for each in triggers(gauge(0, window), POLICY)}
+        assert points["summarize"] == at_tokens
+    small = triggers(gauge(0, 32_000), POLICY)
+    assert (small[0].name, small[0].at_tokens) == ("summarize", 8_000)
 
 
 @pytest.mark.parametrize("window", [1000, 24_000, 24_001, 32_000, 128_000, 200_000, 1_048_576])
 def test_triggers_are_sorted_and_inside_the_window(window: int) -> None:
-    at = [trigger.at_tokens for trigger in triggers(window, POLICY)]
+    at = [trigger.at_tokens for trigger in triggers(gauge(0, window), POLICY)]
     assert at == sorted(at)
     assert all(0 < tokens < window for tokens in at)
 
@@ -80,16 +118,3 @@ def test_a_layer_protects_its_share_but_at_most_half_the_window(
     layer, window: int, protected: int
 ) -> None:
     assert protected_tokens(layer, window, POLICY) == protected
-
-
-@pytest.mark.parametrize(
-    ("used", "names"),
-    [
-        (159_999, []),
-        (160_000, ["checkpoint"]),
-        (176_000, ["checkpoint", "summarize", "reserve"]),
-        (190_000, ["checkpoint", "summarize", "reserve", "full compaction"]),
-    ],
-)
-def test_what_was_passed_is_due(used: int, names: list[str]) -> None:
-    assert [trigger.name for trigger in due_triggers(used, 200_000, POLICY)] == names

@@ -11,6 +11,7 @@ import msgspec
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
 from ullage.app.change.make import ChangeResult, changeable
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
+from ullage.app.gauge.due import find_due
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
 from ullage.app.summary.write import ModelUse
@@ -22,9 +23,10 @@ from ullage.core.change.breaker import (
     record_run,
     record_warning,
 )
-from ullage.core.change.compaction import NoCompaction
-from ullage.core.change.decision import Action, Ask, Cascade, Compact, Prune, Step, Warn, decide
-from ullage.core.change.tool_outputs import count_tool_output_tokens
+from ullage.core.change.compaction import NoCompaction, Selection
+from ullage.core.change.decision import Warn
+from ullage.core.change.due import DuePlan
+from ullage.core.change.prune import PrunePlan
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
 from ullage.core.transcript.context import Context
@@ -52,12 +54,9 @@ class AutoReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AutoPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done now, and what the decision said."""
+    """What is due now, worked out to the last byte."""
 
-    action: Action
-    """The first decision: what is due and why, or why nothing is."""
-    layer: Layer | None
-    """The strongest layer that was worked out; None where nothing was due."""
+    due: DuePlan
     plan: Plan | PruningPlan | None
     """The one change that does it; None where nothing is done."""
 
@@ -150,15 +149,19 @@ async def plan_auto(loaded: Loaded, config: Config, places: Places, model: Model
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    state = auto_state.read_auto_state(loaded.session.state_key, places)
-    due = await plan_cascade(loaded, state, config, places, model)
-    if not isinstance(due.plan, Plan):
-        return due
-    plan = await with_flush(due.plan, config, places, model)
-    return msgspec.structs.replace(due, plan=plan)
+    changeable(loaded.session)
+    due = await asyncio.to_thread(find_due, loaded)
+    plan = await _plan_change(due, loaded, config, places, model)
+    if isinstance(plan, NoCompaction):
+        # The summary itself may be what is not worth it.
+        due = msgspec.structs.replace(due, change=None, refusal=plan.reason)
+        plan = None
+    elif isinstance(plan, Plan):
+        plan = await with_flush(plan, config, places, model)
+    return AutoPlan(due=due, plan=plan)
 
 
-def remember_idle(due: AutoPlan, loaded: Loaded, places: Places) -> None:
+def remember_idle(due: DuePlan, loaded: Loaded, places: Places) -> None:
     """Remember that nothing was done: a warning is given once, a vain plan is not made again.
 
     Raises:
@@ -287,72 +290,18 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-async def plan_cascade(
-    loaded: Loaded, state: auto_state.AutoState, config: Config, places: Places, model: ModelUse
-) -> AutoPlan:
-    """Go through the cascade on plans alone, and give the one change that it ends with.
-
-    After each layer the same metric is taken again, from the context as the agent will build it.
-    A compaction that follows a prune replaces what the prune would have changed, so that the
-    prune itself is not written. Nothing is: the caller asks first where the action says so.
-
-    Raises:
-        WriteNotSupported: this kind of session is not ours to write to.
-    """
-    changeable(loaded.session)
-    now_ms = _now_ms()
-    gauge = loaded.status.gauge
-    cascade = Cascade(
-        occasion="threshold",
-        used_tokens=gauge.used_tokens,
-        window_tokens=gauge.window.n_tokens,
-        window_doubt=gauge.window.doubt,
-        tool_tokens=count_tool_output_tokens(loaded.context.items, loaded.count),
-        n_compactions=len(loaded.context.compactions),
-        breaker=state.breaker,
-        started_tokens=gauge.used_tokens,
-        is_auto_on=state.is_on,
-    )
-    first = action = decide(cascade, loaded.policy, now_ms)
-    plan: Plan | PruningPlan | None = None
-    strongest: Layer | None = None
-    while (layer := _layer_of(action)) is not None:
-        strongest = layer
-        step_plan = await _plan_layer(layer, loaded, config, places, model)
-        n_freed = 0
-        if not isinstance(step_plan, NoCompaction):
-            plan = None if loaded.policy.is_read_only else step_plan
-            n_freed = max(0, (cascade.used_tokens or 0) - step_plan.n_tokens_after)
-        cascade = msgspec.structs.replace(
-            cascade,
-            used_tokens=(cascade.used_tokens or 0) - n_freed,
-            tried=(*cascade.tried, Step(what=layer, n_freed=n_freed)),
-            confirmed_layer="full",
-        )
-        action = decide(cascade, loaded.policy, now_ms)
-    if loaded.policy.is_read_only:
-        # What is pruned in memory alone is no change; what is left to say comes after it.
-        return AutoPlan(action=action, layer=None, plan=None)
-    return AutoPlan(action=first, layer=strongest, plan=plan)
-
-
-def _layer_of(action: Action) -> Layer | None:
-    match action:
-        case Prune():
-            return "prune"
-        case Compact() | Ask():
-            return action.layer
-        case _:
+async def _plan_change(
+    due: DuePlan, loaded: Loaded, config: Config, places: Places, model: ModelUse
+) -> Plan | PruningPlan | NoCompaction | None:
+    """Work out the change that is due to the last byte; None where none is."""
+    match due.change:
+        case PrunePlan():
+            pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest())
+            if isinstance(pruning, NothingToPrune):
+                return NoCompaction(reason=pruning.reason)
+            return pruning
+        case Selection():
+            request = Request(layer=due.change.layer, trigger="auto")
+            return await plan_compaction(loaded, request, config, places, model)
+        case None:
             return None
-
-
-async def _plan_layer(
-    layer: Layer, loaded: Loaded, config: Config, places: Places, model: ModelUse
-) -> Plan | PruningPlan | NoCompaction:
-    if layer == "prune":
-        pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest())
-        return (
-            NoCompaction(reason=pruning.reason) if isinstance(pruning, NothingToPrune) else pruning
-        )
-    request = Request(layer=layer, trigger="auto")
-    return await plan_compaction(loaded, request, config, places, model)

@@ -33,7 +33,6 @@ from ullage.errors import NotAsPlanned, SessionLive, WriteNotSupported
 from ullage.formats.agent_info import Editor
 from ullage.formats.json_line import compact_json
 from ullage.formats.reading import Reading
-from ullage.formats.registry import agent_info
 from ullage.store.change.make import apply_change
 from ullage.store.change.receipts import has_receipts, refuse_second_session
 from ullage.store.change.recovery import recover
@@ -104,14 +103,13 @@ def changeable(session: Session) -> Changeable:
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    agent = agent_info(session.header.known_agent)
-    editor = agent.editor
-    if editor is None or not isinstance(session.lines, FileLines):
-        raise WriteNotSupported(f"Ullage only reads sessions of {agent.agent}: {agent.way_out}")
-    refusal = editor.refuse(session.header)
+    refusal = session.refuse_change()
     if refusal is not None:
-        raise WriteNotSupported(f"{session.path.name}: {refusal}")
-    return Changeable(editor=editor, lines=session.lines)
+        raise WriteNotSupported(refusal)
+    editor, lines = session.agent.editor, session.lines
+    if editor is None or not isinstance(lines, FileLines):
+        raise AssertionError("what may be changed is a file of an agent with an editor")
+    return Changeable(editor=editor, lines=lines)
 
 
 def can_change(loaded: Loaded) -> bool:

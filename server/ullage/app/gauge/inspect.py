@@ -2,8 +2,10 @@
 
 import msgspec
 
+from ullage.app.gauge.due import find_due
 from ullage.app.gauge.status_text import RULE, StatusReport, bar, report_status, status_text
 from ullage.app.sessions.load import Loaded
+from ullage.core.change.due import DuePlan
 from ullage.core.gauge.breakdown import (
     Advice,
     Breakdown,
@@ -56,6 +58,7 @@ class WindowShares(msgspec.Struct, frozen=True, kw_only=True):
     shares: tuple[Share, ...]
     """Largest first; with what is unseen they add up to the gauge."""
     forecast: Forecast | None
+    due: DuePlan
 
 
 def inspect(loaded: Loaded, n_largest: int) -> Inspection:
@@ -129,7 +132,11 @@ def fill(loaded: Loaded) -> WindowShares:
     items = loaded.context.items
     parts = list(list_parts(items, loaded.count))
     loaded.count.save()
-    return WindowShares(shares=share_out(parts, loaded.status.gauge), forecast=_forecast(loaded))
+    return WindowShares(
+        shares=share_out(parts, loaded.status.gauge),
+        forecast=_forecast(loaded),
+        due=find_due(loaded),
+    )
 
 
 def _forecast(loaded: Loaded) -> Forecast | None:

@@ -5,9 +5,13 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from ullage.app.gauge.due import find_due
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
-from ullage.core.gauge.gauge import Band, Gauge, PointSource, UsedSource
+from ullage.core.change.compaction import Selection
+from ullage.core.change.due import DuePlan
+from ullage.core.change.prune import PrunePlan
+from ullage.core.gauge.gauge import Band, Gauge, Layer, PointSource, UsedSource
 from ullage.core.gauge.loss import Loss, measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
 from ullage.core.gauge.window import Window, WindowSource
@@ -29,6 +33,20 @@ class TriggerReport(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     at_tokens: int
     in_tokens: int
+
+
+class DueReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What is due now; `ullage compact --auto` does it."""
+
+    checkpoint: bool
+    layer: Layer | None
+    """Null where nothing is due, or may be done."""
+    frees_tokens: int | None
+    """At least; null where nothing is freed."""
+    refusal: str | None
+    """Why nothing is freed of what the thresholds ask for."""
+    text: str
+    """The same in words; empty where nothing is due."""
 
 
 class CompactionPointReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +105,7 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     band: Band
     agent_compacts_at: CompactionPointReport | None
     """Null where the agent never does, or is not known to."""
+    due: DueReport
     next_trigger: TriggerReport | None
     compaction_count: int
     last_compaction_at: str | None
@@ -119,6 +138,7 @@ def status_text(loaded: Loaded) -> str:
     """Write the status, with the source of every figure."""
     context, status = loaded.context, loaded.status
     header, gauge = context.header, status.gauge
+    due = due_text(find_due(loaded))
     lines = [
         "Context Status",
         RULE,
@@ -131,7 +151,7 @@ def status_text(loaded: Loaded) -> str:
         *([row("", DOUBT_NOTE)] if gauge.window.doubt else []),
         row("Reserve", f"{status.reserve_tokens:,} kept for the answer"),
         *([] if gauge.agent_compacts_at is None else [row("Agent Compacts", own_text(gauge))]),
-        *([row("Due Now", due_text(status))] if status.due else []),
+        *([row("Due Now", due)] if due else []),
         row("Next Trigger", trigger_text(status)),
         row("Compaction Count", str(status.degradation.n_compactions)),
     ]
@@ -199,15 +219,26 @@ def _estimated_parts(gauge: Gauge) -> Iterator[str]:
         yield f"about {gauge.n_outside:,} of system prompt and tools"
 
 
-def due_text(status: Status) -> str:
-    return ", ".join(trigger.name for trigger in status.due)
+def due_text(due: DuePlan) -> str:
+    """Say what is due now, and what it frees or why it frees nothing; empty where nothing is."""
+    parts = ["save a checkpoint"] if due.is_checkpoint_due else []
+    match due.change:
+        case PrunePlan():
+            parts.append(f"prune old tool output (frees {due.n_freed:,} tokens)")
+        case Selection():
+            what = "nearly everything" if due.change.layer == "full" else "older messages"
+            parts.append(f"summarize {what} (frees some {due.n_freed:,} tokens)")
+        case None:
+            if due.refusal is not None:
+                parts.append(f"nothing{' more' if parts else ''}, as {due.refusal}")
+    return "; ".join(parts)
 
 
 def trigger_text(status: Status) -> str:
     trigger, used = status.next_trigger, status.gauge.used_tokens
     if trigger is None or used is None:
-        return "all thresholds are passed: compact now" if used else "unknown"
-    return f"{trigger.name} at {trigger.at_tokens:,}, in {trigger.at_tokens - used:,} tokens"
+        return "none, all thresholds are passed" if used else "unknown"
+    return f"{trigger.text} at {trigger.at_tokens:,}, in {trigger.at_tokens - used:,} tokens"
 
 
 def row(label: str, value: str) -> str:
@@ -259,6 +290,7 @@ def report_status(loaded: Loaded) -> StatusReport:
         else CompactionPointReport(
             tokens=point.at_tokens, source=point.source, detail=point.detail
         ),
+        due=report_due(find_due(loaded)),
         next_trigger=None
         if trigger is None or used is None
         else TriggerReport(
@@ -272,6 +304,21 @@ def report_status(loaded: Loaded) -> StatusReport:
         recommendation=status.degradation.recommendation,
         n_entries=context.n_entries,
         n_problems=len(context.problems),
+    )
+
+
+def report_due(due: DuePlan) -> DueReport:
+    change = due.change
+    if change is None:
+        layer, refusal = None, due.refusal
+    else:
+        layer, refusal = change.layer if isinstance(change, Selection) else "prune", None
+    return DueReport(
+        checkpoint=due.is_checkpoint_due,
+        layer=layer,
+        frees_tokens=None if change is None else due.n_freed,
+        refusal=refusal,
+        text=due_text(due),
     )
 
 

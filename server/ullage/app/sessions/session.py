@@ -6,7 +6,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Header
 from ullage.formats.agent_info import AgentInfo
-from ullage.store.transcript.reader import Source
+from ullage.store.transcript.reader import FileLines, Source
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +29,16 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def path(self) -> Path:
         return self.lines.path
+
+    def refuse_change(self) -> str | None:
+        """Say why the session is not ours to write to; None where it is."""
+        agent = self.agent_info
+        if agent is None:
+            return "its messages are held by a runtime, which compacts it"
+        if agent.editor is None or not isinstance(self.lines, FileLines):
+            return f"Ullage only reads sessions of {agent.agent}: {agent.way_out}"
+        refusal = agent.editor.refuse(self.header)
+        return None if refusal is None else f"{self.path.name}: {refusal}"
 
     @property
     def state_key(self) -> str:

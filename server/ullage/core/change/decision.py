@@ -184,7 +184,7 @@ def _is_stronger(layer: Layer, cascade: Cascade) -> bool:
 def _decide_manual(cascade: Cascade, policy: Policy) -> Action:
     layer = cascade.asked_layer
     if cascade.tried:
-        return Idle(reason=_describe_usage(cascade))
+        return Idle(reason=describe_usage(cascade))
     if layer == "prune" and (cascade.is_prune_in_memory or not policy.is_read_only):
         return Prune(reason="you asked for it")
     if policy.is_read_only:
@@ -193,7 +193,7 @@ def _decide_manual(cascade: Cascade, policy: Policy) -> Action:
 
 
 def _decide_threshold(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
-    used, usage = cascade.used_tokens, _describe_usage(cascade)
+    used, usage = cascade.used_tokens, describe_usage(cascade)
     if used is None:
         return Idle(reason="how full the window is cannot be told")
     is_auto_on = _is_auto_on(cascade, policy)
@@ -226,7 +226,7 @@ def _decide_threshold(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
 
 
 def _act_or_ask(cascade: Cascade, layer: Layer, policy: Policy) -> Action:
-    reason = _describe_usage(cascade)
+    reason = describe_usage(cascade)
     confirmed = cascade.confirmed_layer
     is_confirmed = confirmed is not None and LAYERS.index(layer) <= LAYERS.index(confirmed)
     if policy.notifies_before_auto and not is_confirmed:
@@ -249,7 +249,7 @@ def _is_memory_prune_due(cascade: Cascade, policy: Policy) -> bool:
 
 def _decide_read_only(cascade: Cascade, used: int, policy: Policy) -> Action:
     """Warn once where pruning in memory was not enough."""
-    usage = _describe_usage(cascade)
+    usage = describe_usage(cascade)
     is_full = used >= read_only_warning_at(cascade.window_tokens, policy)
     if is_full and not cascade.window_doubt and not cascade.breaker.is_warned:
         return Warn(
@@ -270,7 +270,7 @@ def _decide_overflow(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
     """
     last = cascade.tried[-1] if cascade.tried else None
     if last is not None and _is_worth_retry(last, cascade, policy):
-        return Retry(reason=_describe_usage(cascade))
+        return Retry(reason=describe_usage(cascade))
     refusal = _refuse_overflow(cascade, policy, now_ms)
     if refusal is not None:
         return Overflowed(reason=f"the context overflows, {refusal}")
@@ -348,7 +348,8 @@ def _advise(cascade: Cascade, policy: Policy) -> str | None:
     return None
 
 
-def _describe_usage(cascade: Cascade) -> str:
+def describe_usage(cascade: Cascade) -> str:
+    """Say how full the window is, as each decision begins."""
     used, window = cascade.used_tokens, cascade.window_tokens
     if used is None:
         return f"of {window:,} tokens an unknown share is used"

@@ -37,7 +37,7 @@ def forecast(context: Context, used_tokens: int, trigger: Trigger) -> Forecast |
     variance = sum((n_tokens - mean) ** 2 for n_tokens in growth) / (len(growth) - 1)
     remaining = trigger.at_tokens - used_tokens
     return Forecast(
-        trigger=trigger.name,
+        trigger=trigger.text,
         turns_low=_turns(remaining, mean, _DEVIATIONS * math.sqrt(variance)),
         turns_high=_turns(remaining, mean, -_DEVIATIONS * math.sqrt(variance)),
         tokens_a_turn=round(mean),

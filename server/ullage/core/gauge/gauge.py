@@ -21,15 +21,30 @@ Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 """How near the next trigger is: below the gauge line, above it, at a layer, at the last one."""
 PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
 """Their output is never pruned; a user may add tools, not take these away."""
+TriggerName: TypeAlias = Literal[
+    "checkpoint", "prune", "summarize", "full compaction", "agent compacts"
+]
+_TRIGGER_TEXTS: dict[TriggerName, str] = {
+    "checkpoint": "a checkpoint",
+    "prune": "a prune of old tool output",
+    "summarize": "a summary of older messages",
+    "full compaction": "a summary of nearly everything",
+    "agent compacts": "the agent's own compaction",
+}
 PointSource: TypeAlias = Literal["default", "setting", "environment"]
 """The agent's own rule, its settings, a variable of the environment."""
 
 
 class Trigger(msgspec.Struct, frozen=True, kw_only=True):
-    """The next point at which something is due."""
+    """A size of the context at which something begins."""
 
-    name: str
+    name: TriggerName
     at_tokens: int
+
+    @property
+    def text(self) -> str:
+        """Say what begins there."""
+        return _TRIGGER_TEXTS[self.name]
 
 
 class CompactionPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,27 +237,28 @@ def reserve_at(window_tokens: int, policy: Policy) -> int | None:
     return at_tokens if at_tokens > 0 else None
 
 
-def triggers(window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:
-    """List what is due at which size of the context, nearest first."""
-    thresholds = [
-        Trigger(name="checkpoint", at_tokens=ratio_at(window_tokens, policy.checkpoint_ratio)),
-        Trigger(name="summarize", at_tokens=ratio_at(window_tokens, policy.summarize_ratio)),
-        Trigger(name="full compaction", at_tokens=ratio_at(window_tokens, policy.full_ratio)),
-    ]
-    at_reserve = reserve_at(window_tokens, policy)
-    if at_reserve is not None:
-        thresholds.append(Trigger(name="reserve", at_tokens=at_reserve))
-    return tuple(sorted(thresholds, key=lambda trigger: trigger.at_tokens))
+def triggers(gauge: Gauge, policy: Policy) -> tuple[Trigger, ...]:
+    """List what begins at which size of the context, nearest first."""
+    window, own = gauge.window.n_tokens, gauge.agent_compacts_at
+    at_summary = ratio_at(window, policy.summarize_ratio)
+    at_reserve = reserve_at(window, policy)
+    points: dict[TriggerName, int] = {"checkpoint": ratio_at(window, policy.checkpoint_ratio)}
+    if policy.is_prune_enabled:
+        points["prune"] = ratio_at(window, policy.prune_ratio)
+    points["summarize"] = at_summary if at_reserve is None else min(at_summary, at_reserve)
+    points["full compaction"] = ratio_at(window, policy.full_ratio)
+    if own is not None:
+        points["agent compacts"] = own.at_tokens
+    ordered = sorted(points.items(), key=lambda point: point[1])
+    return tuple(Trigger(name=name, at_tokens=at_tokens) for name, at_tokens in ordered)
 
 
-def due_triggers(used_tokens: int, window_tokens: int, policy: Policy) -> tuple[Trigger, ...]:
-    """List what is due at a size of the context, the first to come due first."""
-    return tuple(t for t in triggers(window_tokens, policy) if t.at_tokens <= used_tokens)
-
-
-def next_trigger(used_tokens: int, window_tokens: int, policy: Policy) -> Trigger | None:
-    ahead = (t for t in triggers(window_tokens, policy) if t.at_tokens > used_tokens)
-    return next(ahead, None)
+def next_trigger(gauge: Gauge, policy: Policy) -> Trigger | None:
+    """Give the nearest one ahead; None above the last one, or where the gauge is unknown."""
+    used = gauge.used_tokens
+    if used is None:
+        return None
+    return next((each for each in triggers(gauge, policy) if each.at_tokens > used), None)
 
 
 def protected_tokens(layer: Layer, window_tokens: int, policy: Policy) -> int:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import Band, Gauge, Trigger, band_of, due_triggers, next_trigger
+from ullage.core.gauge.gauge import Band, Gauge, Trigger, band_of, next_trigger
 from ullage.core.gauge.loss import Loss, read_noted_loss
 from ullage.core.transcript.context import Context
 
@@ -36,14 +36,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The loss that the last compaction recorded."""
     band: Band
     reserve_tokens: int
-    due: tuple[Trigger, ...]
-    """What is due now, the first to come due first."""
     next_trigger: Trigger | None
     """None above the last trigger, or where the gauge is unknown."""
 
 
 def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
-    used = gauge.used_tokens
     return Status(
         context=context,
         gauge=gauge,
@@ -51,8 +48,7 @@ def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
         last_loss=None if context.boundary is None else read_noted_loss(context.boundary.details),
         band=band_of(gauge.utilization, policy),
         reserve_tokens=policy.reserve_tokens,
-        due=() if used is None else due_triggers(used, gauge.window.n_tokens, policy),
-        next_trigger=None if used is None else next_trigger(used, gauge.window.n_tokens, policy),
+        next_trigger=next_trigger(gauge, policy),
     )
 
 

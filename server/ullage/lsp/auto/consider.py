@@ -36,6 +36,7 @@ from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Ask, Warn
+from ullage.core.change.due import may_be_due
 from ullage.core.config.settings import READ_ONLY, Config
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
@@ -132,7 +133,7 @@ async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
             _warn_once(ls, loaded, READ_ONLY, text.read_only(loaded))
         return None
     is_ours = await asyncio.to_thread(_is_ours, ls, loaded)
-    if is_ours and loaded.status.due:
+    if is_ours and may_be_due(loaded.status.gauge, loaded.policy):
         speak = await _do_due(ls, loaded)
         if speak is not None:
             return speak
@@ -163,8 +164,9 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
 async def _plan_due(
     ls: UllageServer, loaded: Loaded, model: ModelUse, *, is_open: bool
 ) -> Speak | None:
-    due = await plan_auto(loaded, ls.config, ls.places, model)
-    action, plan, layer = due.action, due.plan, due.layer
+    auto = await plan_auto(loaded, ls.config, ls.places, model)
+    due, plan = auto.due, auto.plan
+    action, layer = due.action, due.layer
     if isinstance(action, Ask) and plan is not None and layer is not None:
         claim = await asyncio.to_thread(claim_question, loaded, layer, ls.places)
         return None if claim is None else partial(_ask_first, ls, action, plan, layer, claim)

@@ -199,7 +199,7 @@ def utilization(loaded: Loaded) -> list[types.Diagnostic]:
     advice = (
         "Compact it now."
         if trigger is None or used is None
-        else f"Next: {trigger.name} in {trigger.at_tokens - used:,} tokens."
+        else f"Next: {trigger.text} in {trigger.at_tokens - used:,} tokens."
     )
     if gauge.window.doubt:
         advice = f"But {gauge.window.doubt}."

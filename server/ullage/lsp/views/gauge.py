@@ -11,6 +11,7 @@ from ullage.app.gauge.history import PastContexts, read_past, window_history
 from ullage.app.gauge.inspect import WindowShares, fill
 from ullage.app.gauge.status_text import (
     ago,
+    due_text,
     own_text,
     status_text,
     total_text,
@@ -165,6 +166,9 @@ def gauge_tooltip(
         rows.append(_shares(filling.shares))
     if status.gauge.agent_compacts_at is not None:
         rows.append(f"{agent} compacts {escape_markdown(own_text(status.gauge))}")
+    due = "" if filling is None else due_text(filling.due)
+    if due:
+        rows.append(f"Due now: {escape_markdown(due)}")
     rows.append(f"Next: {trigger_text(status)}{_forecast(filling)}")
     n_compactions = status.degradation.n_compactions
     if n_compactions:
@@ -237,7 +241,7 @@ def _history(
         marks=[_mark(number, mark, window) for number, mark in enumerate(history.marks, 1)],
         thresholds=[
             protocol.HistoryThreshold(name=trigger.name, atTokens=trigger.at_tokens)
-            for trigger in triggers(window, loaded.policy)
+            for trigger in triggers(loaded.status.gauge, loaded.policy)
         ],
     )
 

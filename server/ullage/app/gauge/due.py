@@ -1,0 +1,27 @@
+"""What is due of a session: the plan that status, menu and hover tell of, and `--auto` makes."""
+
+import time
+
+import msgspec
+
+from ullage.app.sessions.load import Loaded
+from ullage.core.change.due import DuePlan, plan_due
+from ullage.store.state.auto_state import read_auto_state
+
+
+def find_due(loaded: Loaded) -> DuePlan:
+    """Work out what is due now, or why that cannot be done."""
+    state = read_auto_state(loaded.session.state_key, loaded.secrets.places)
+    due = plan_due(
+        loaded.context,
+        loaded.status.gauge,
+        loaded.policy,
+        loaded.count,
+        now_ms=time.time_ns() // 1_000_000,
+        breaker=state.breaker,
+        is_auto_on=state.is_on,
+    )
+    loaded.count.save()
+    is_asked_for = due.change is not None or due.refusal is not None
+    refusal = loaded.session.refuse_change() if is_asked_for else None
+    return due if refusal is None else msgspec.structs.replace(due, change=None, refusal=refusal)
