@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from claude_files import ClaudeFile, call, result
+from codex_files import CodexFile
 from database_files import OpencodeSession, tool_part
 from pi_files import PiFile
 from planning import loaded, undone
@@ -152,3 +154,28 @@ def test_a_database_is_pruned_in_memory_alone(tmp_path: Path, places: Places) ->
     assert len(plan.messages) == len(shown.session.agent.messages(shown.context))
     with pytest.raises(Refused, match="only reads sessions of opencode"):
         prune(plan, EAGER, places)
+
+
+CLAUDE_READS = ClaudeFile()
+CODEX_READS = CodexFile()
+for number in range(N_READS):
+    CLAUDE_READS.user(f"Please read file {number}.")
+    CLAUDE_READS.assistant(call(f"c{number}", "Read", file_path=f"src/{number}.py"), usage=3_000)
+    CLAUDE_READS.user([result(f"c{number}", f"line of file {number}\n" * 50)])
+    CODEX_READS.user(f"Please read file {number}.")
+    CODEX_READS.tool(f"line of file {number}\n" * 50)
+
+
+@pytest.mark.parametrize("data", [CLAUDE_READS.data, CODEX_READS.data], ids=["claude", "codex"])
+def test_a_preview_names_the_file_that_is_made(data: bytes, tmp_path: Path, places: Places) -> None:
+    path = tmp_path / "rollout-s.jsonl"
+    path.write_bytes(data)
+    make_idle(path)
+    previewed = pruning_of(path, places).change
+    made = prune(pruning_of(path, places), EAGER, places)
+    assert previewed is not None
+    assert previewed.path_after == made.session.path != path
+    # What was made stays, as when it went on: the next one is another file.
+    again = pruning_of(path, places).change
+    assert again is not None
+    assert not again.path_after.exists()

@@ -178,10 +178,10 @@ def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selecti
 
 def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
     target = make.changeable(loaded.session)
-    entry_id, timestamp = make.new_entry_id(), make.now_text()
+    timestamp = make.now_text()
     selection, summary = planned.selection, planned.summary
 
-    def render(n_tokens_before: int, n_tokens_after: int | None) -> FileChange:
+    def render(entry_id: str, n_tokens_before: int, n_tokens_after: int | None) -> FileChange:
         edit = CompactionEdit(
             entry_id=entry_id,
             timestamp=timestamp,
@@ -193,7 +193,7 @@ def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
         )
         return target.editor.compact(target.lines, loaded.context, edit)
 
-    change = make.plan_change(loaded, render)
+    change = make.plan_change(loaded, "compaction", render)
     return Plan(selection=selection, summary=summary, change=change, advice=planned.advice)
 
 

@@ -8,9 +8,9 @@ by the agent's own rule, and must be the context that was previewed.
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from typing import Literal, TypeAlias
-from uuid import uuid4
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -42,6 +42,7 @@ from ullage.store.files.places import Places, session_folder
 from ullage.store.state.runtime_state import carry_state
 from ullage.store.transcript.reader import FileLines
 
+ChangeT = TypeVar("ChangeT", bound=FileChange | None)
 Ability: TypeAlias = Literal["change", "note", "undo", "restore"]
 """Change the transcript; note something in our state; take a change back; show a checkpoint."""
 
@@ -136,21 +137,23 @@ def refuse_read_only(loaded: Loaded, config: Config) -> None:
 
 def plan_change(
     loaded: Loaded,
-    render: Callable[[int, int | None], FileChange],
+    kind: ReceiptKind,
+    render: Callable[[str, int, int | None], FileChange],
 ) -> ChangePlan:
     """Work out a change of files and the context that it leads to.
 
     What will be in the context is known only by the agent's rule, and its size is noted in the
-    file: so `render` is called with the tokens before and None for a draft, then with the size
-    that the draft showed.
+    file: so `render` is called with an id for its entry, the tokens before and None for a draft,
+    then with the size that the draft showed.
     """
     n_counted = count_items(loaded.context.items, loaded.count)
     n_hidden = count_hidden_tokens(loaded.status.gauge, n_counted)
     n_before = n_hidden + n_counted
-    draft = context_after(loaded, render(n_before, None))
+    entry_id, change = choose_entry_id(loaded, kind, lambda named: render(named, n_before, None))
+    draft = context_after(loaded, change)
     n_after = n_hidden + count_items(draft.items, loaded.count)
     loaded.count.save()
-    file_change = render(n_before, n_after)
+    file_change = render(entry_id, n_before, n_after)
     return ChangePlan(
         loaded=loaded,
         file_change=file_change,
@@ -270,9 +273,23 @@ def refuse_running(session: Session, places: Places) -> None:
         )
 
 
-def new_entry_id() -> str:
-    """Make an id as pi makes them: eight hexadecimal digits."""
-    return uuid4().hex[:8]
+def choose_entry_id(
+    loaded: Loaded, kind: ReceiptKind, render: Callable[[str], ChangeT]
+) -> tuple[str, ChangeT]:
+    """Choose the id of a change's entry, eight hexadecimal digits as pi makes them, and render it.
+
+    It is the same as long as the session is as it was, and names its new file where it has one:
+    so a preview names the file that is made. A name that is taken already is passed over.
+    """
+    context, path = loaded.context, loaded.path
+    state = (context.header.session_id, context.leaf_id, str(context.size_bytes), kind)
+    for number in count():
+        data = "\n".join((*map(str, state), str(number)))
+        entry_id = hashlib.sha256(data.encode()).hexdigest()[:8]
+        change = render(entry_id)
+        if not isinstance(change, NewSession) or not path.with_name(change.name).exists():
+            return entry_id, change
+    raise AssertionError("some name is free")
 
 
 def now_text() -> str:

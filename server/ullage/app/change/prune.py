@@ -222,9 +222,9 @@ def _find_named(name: str, offered: Iterable[PruneItem]) -> list[str]:
 
 def _change(loaded: Loaded, plan: PrunePlan) -> make.ChangePlan:
     target = make.changeable(loaded.session)
-    entry_id, timestamp = make.new_entry_id(), make.now_text()
+    timestamp = make.now_text()
 
-    def render(n_tokens_before: int, n_tokens_after: int | None) -> FileChange:
+    def render(entry_id: str, n_tokens_before: int, n_tokens_after: int | None) -> FileChange:
         edit = PruneEdit(
             entry_id=entry_id,
             timestamp=timestamp,
@@ -234,7 +234,7 @@ def _change(loaded: Loaded, plan: PrunePlan) -> make.ChangePlan:
         )
         return target.editor.prune(target.lines, loaded.context, edit)
 
-    return make.plan_change(loaded, render)
+    return make.plan_change(loaded, "prune", render)
 
 
 def _refuse_unknown(item_ids: Collection[str]) -> None:

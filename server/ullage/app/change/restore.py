@@ -3,6 +3,7 @@
 The text is planned and shown first, as every change of a session.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 from uuid import uuid4
@@ -72,12 +73,16 @@ def plan_restore(
         Refused: the agent is in the middle of a step.
     """
     text = restore_text(checkpoint, config.checkpoint, loaded.known_secrets)
-    edit = RestoreEdit(
-        entry_id=make.new_entry_id(),
-        timestamp=make.now_text(),
-        checkpoint_id=checkpoint.meta.checkpoint_id,
-        text=text,
-    )
+    timestamp = make.now_text()
+
+    def edit(entry_id: str) -> RestoreEdit:
+        return RestoreEdit(
+            entry_id=entry_id,
+            timestamp=timestamp,
+            checkpoint_id=checkpoint.meta.checkpoint_id,
+            text=text,
+        )
+
     try:
         target = make.changeable(loaded.session)
         planned = _planned(loaded, target, edit, into)
@@ -107,11 +112,15 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
 
 
 def _planned(
-    loaded: Loaded, target: make.Changeable, edit: RestoreEdit, into: Target
+    loaded: Loaded, target: make.Changeable, edit: Callable[[str], RestoreEdit], into: Target
 ) -> make.ChangePlan | NewPlan:
     context = loaded.context
     if into == "new":
-        begun = target.editor.begin(target.lines, context, edit)
+        _, begun = make.choose_entry_id(
+            loaded,
+            "restore",
+            lambda named: target.editor.begin(target.lines, context, edit(named)),
+        )
         return NewPlan(
             path=loaded.path.with_name(begun.name),
             session=begun,
@@ -121,7 +130,9 @@ def _planned(
     if waiting is not None:
         raise Refused(f"{waiting.reason}, or restore into a new session (`--into new`)")
     return make.plan_change(
-        loaded, lambda _before, _after: target.editor.restore(target.lines, context, edit)
+        loaded,
+        "restore",
+        lambda named, _before, _after: target.editor.restore(target.lines, context, edit(named)),
     )
 
 

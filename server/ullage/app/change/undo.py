@@ -100,9 +100,16 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
             f"{session.path.name} itself was not changed, it goes on in another file: take that"
             f" back with `ullage undo --session {made[-1].new_path}`"
         )
-    edit = UndoEdit(entry_id=make.new_entry_id(), timestamp=make.now_text())
+    timestamp = make.now_text()
+
+    def edit(entry_id: str) -> UndoEdit:
+        return UndoEdit(entry_id=entry_id, timestamp=timestamp)
+
     newest = {receipt.occasion.kind: receipt for receipt in reversed(receipts)}
-    taken_out = target.editor.undo_restore(target.lines, loaded.context, edit)
+    editor, lines, context = target.editor, target.lines, loaded.context
+    _, taken_out = make.choose_entry_id(
+        loaded, "undo", lambda named: editor.undo_restore(lines, context, edit(named))
+    )
     if taken_out is not None:
         return _undone_restore(loaded, newest.get("restore"), taken_out)
     last = _last_change(loaded.context)
@@ -111,7 +118,9 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     if isinstance(last, PruneRecord):
         receipt = newest.get("prune")
         return _reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
-    change = target.editor.undo_compaction(target.lines, loaded.context, last, edit)
+    _, change = make.choose_entry_id(
+        loaded, "undo", lambda named: editor.undo_compaction(lines, context, last, edit(named))
+    )
     return _reversal(loaded, receipt, change)
 
 
@@ -197,7 +206,7 @@ def _undone_prune(loaded: Loaded, target: make.Changeable, receipt: Receipt | No
 
 
 def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) -> Reversal:
-    change = make.plan_change(loaded, lambda _before, _after: file_change)
+    change = make.plan_change(loaded, "undo", lambda _named, _before, _after: file_change)
     is_new = isinstance(file_change, NewSession)
     n_left_behind = _messages_since(loaded) if is_new else 0
     return Reversal(change=change, receipt=receipt, n_left_behind=n_left_behind)

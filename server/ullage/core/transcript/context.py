@@ -145,6 +145,11 @@ def list_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:
     return tuple(cuts)
 
 
+def last_time_ms(items: Sequence[ContextItem]) -> int | None:
+    """Give the time of the last message that has one."""
+    return next((item.at_ms for item in reversed(items) if item.at_ms is not None), None)
+
+
 def list_rounds(items: Sequence[ContextItem]) -> tuple[int, ...]:
     """Give where each round begins: one request to the model, and so the start of each answer.
 

@@ -53,8 +53,8 @@ _ENVELOPE = ("userType", "entrypoint", "cwd", "version", "gitBranch", "slug")
 class Copier:
     """Lines of the new session, each record after the one before it."""
 
-    def __init__(self, lines: Lines, context: Context, entry_id: str, timestamp: str) -> None:
-        self.session_id = derived_id(context.header, entry_id, timestamp)
+    def __init__(self, lines: Lines, context: Context, entry_id: str) -> None:
+        self.session_id = derived_id(context.header, entry_id)
         self._source = lines
         self._sent = {item.entry_id: item.native for item in context.items}
         self._parent_id: str | None = None
@@ -158,7 +158,7 @@ def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession
     entries = sent_entries(live_conversation(lines, context))
     at = next(n for n, entry in enumerate(entries) if entry.entry_id == edit.first_kept_id)
     kept = [e for e in entries[at:] if not records.is_boundary_entry(e) and not cleared_calls(e)]
-    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
+    copier = Copier(lines, context, edit.entry_id)
     for entry in kept:
         copier.add(entry)
     copier.start_chain()
@@ -201,7 +201,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     copy at once: that answer reports what is left.
     """
     conversation = msgspec.structs.replace(live_conversation(lines, context), pruned=None)
-    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
+    copier = Copier(lines, context, edit.entry_id)
     copier.report_usage(conversation, edit.n_tokens_after)
     copier.add_thread(conversation, group_by_entry(edit.replacements))
     copier.add_settings({part.call_id for part in edit.replacements if part.call_id is not None})
@@ -222,7 +222,7 @@ def _undo_compaction(
     earlier = msgspec.structs.replace(context, compactions=refs)
     conversation = live_conversation(before, earlier)
     earlier = msgspec.structs.replace(earlier, items=items_of(conversation))
-    copier = Copier(before, earlier, edit.entry_id, edit.timestamp)
+    copier = Copier(before, earlier, edit.entry_id)
     copier.add_thread(conversation, {})
     copier.add_settings()
     return copier.new_session()
@@ -235,7 +235,7 @@ def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
         WriteNotSupported: there is no conversation.
     """
     conversation = live_conversation(lines, context)
-    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
+    copier = Copier(lines, context, edit.entry_id)
     copier.add_thread(conversation, {})
     _add_text(copier, context, edit, _last(conversation))
     copier.add_settings()
@@ -249,7 +249,7 @@ def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
         WriteNotSupported: there is no conversation whose surroundings could be taken over.
     """
     last = _last(live_conversation(lines, context))
-    copier = Copier(lines, context, edit.entry_id, edit.timestamp)
+    copier = Copier(lines, context, edit.entry_id)
     _add_text(copier, context, edit, last)
     return copier.new_session()
 

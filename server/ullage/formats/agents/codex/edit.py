@@ -21,7 +21,8 @@ from ullage.core.change.edit import (
     UndoEdit,
     group_by_entry,
 )
-from ullage.core.transcript.context import PREFACE, Compaction, Context
+from ullage.core.gauge.status import rfc3339
+from ullage.core.transcript.context import PREFACE, Compaction, Context, last_time_ms
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem, plain_text
 from ullage.errors import Refused
 from ullage.formats import json_line
@@ -144,7 +145,7 @@ class _Copier:
         self._old_id = context.header.session_id
         self._timestamp = edit.timestamp
         self._lines: list[bytes] = []
-        names = (self._old_id, edit.entry_id, edit.timestamp)
+        names = (self._old_id, edit.entry_id)
         self.session_id = str(uuid5(_NAMESPACE, "\n".join(names)))
         raw = next(line.raw for line in lines.forward() if line.raw.strip())
         for key in ("id", "session_id"):
@@ -207,8 +208,9 @@ class _Copier:
         self._add(json_line.compact_json(line | {"type": kind, "payload": payload}).encode())
 
     def new_session(self) -> NewSession:
-        # Codex names a rollout by the local time of its beginning.
-        at = datetime.fromisoformat(self._timestamp).astimezone()
+        # Codex names a rollout by the local time of its beginning; a preview names it as well.
+        last_time = rfc3339(last_time_ms(self._context.items)) or self._timestamp
+        at = datetime.fromisoformat(last_time).astimezone()
         name = f"rollout-{at:%Y-%m-%dT%H-%M-%S}-{self.session_id}.jsonl"
         return NewSession(session_id=self.session_id, name=name, data=b"".join(self._lines))
 

@@ -9,6 +9,8 @@ hang below it, and usages since tell of the shorter context.
 from collections.abc import Iterator, Sequence
 from uuid import UUID, uuid5
 
+import msgspec
+
 from ullage.core.change.edit import (
     Append,
     CompactionEdit,
@@ -22,7 +24,8 @@ from ullage.core.change.edit import (
     UndoEdit,
     group_by_entry,
 )
-from ullage.core.transcript.context import Compaction, Context, ContextItem
+from ullage.core.gauge.status import rfc3339
+from ullage.core.transcript.context import Compaction, Context, ContextItem, last_time_ms
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines
 from ullage.errors import Refused, WriteNotSupported
 from ullage.formats.agent_info import Editor
@@ -109,14 +112,17 @@ def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
     """
     del lines
     _refuse_dialect(context)
-    names = (context.header.session_id, edit.entry_id, edit.timestamp)
+    names = (context.header.session_id, edit.entry_id)
     header = NewHeader(
         session_id=str(uuid5(_NAMESPACE, "\n".join(names))),
         timestamp=edit.timestamp,
         cwd=context.header.cwd or "",
     )
     data = session_of([_entry(edit, None)], header)
-    return NewSession(session_id=header.session_id, name=file_name(header), data=data)
+    # By a time that a preview knows as well.
+    last_time = rfc3339(last_time_ms(context.items)) or edit.timestamp
+    name = file_name(msgspec.structs.replace(header, timestamp=last_time))
+    return NewSession(session_id=header.session_id, name=name, data=data)
 
 
 def _undo_restore(lines: Lines, context: Context, edit: UndoEdit) -> FileChange | None:
