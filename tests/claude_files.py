@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pi_files import MODEL, START, Json, json_line, texts
 
 SESSION_ID = "33333333-4444-4555-8666-777777777777"
+_CHOICES = (MODEL, f"{MODEL}[1m]", "another-model")
 
 
 def text(value: str) -> Json:
@@ -168,6 +169,19 @@ class ClaudeFile:
             "attachment", attachment={"type": "environment", "content": value}, rendered=rendered
         )
 
+    def announce(self, model: str) -> str:
+        """Add what tells the model who it is, as Claude Code does when it is chosen."""
+        return self.record(
+            "attachment",
+            attachment={"type": "model", "identity": {"modelId": model}},
+            rendered=[{"content": f"The exact model ID is {model}."}],
+            renderedRole="system",
+        )
+
+    def costs(self, usage: dict[str, Json]) -> None:
+        """Add the sums of all models, as Claude Code does when it ends."""
+        self.note("cost-state", modelUsage=usage)
+
 
 @st.composite
 def claude_files(draw: st.DrawFn) -> ClaudeFile:
@@ -184,7 +198,7 @@ def claude_files(draw: st.DrawFn) -> ClaudeFile:
 
 
 def _draw_step(draw: st.DrawFn, claude: ClaudeFile) -> None:
-    match draw(st.integers(0, 9)):
+    match draw(st.integers(0, 11)):
         case 0:
             claude.user(draw(texts), isMeta=draw(st.booleans()))
         case 1:
@@ -210,6 +224,13 @@ def _draw_step(draw: st.DrawFn, claude: ClaudeFile) -> None:
         case 8:
             claude.note(draw(st.sampled_from(["last-prompt", "mode", "from-2031"])))
             claude.raw(draw(st.sampled_from([b"\n", b"\r\n"])))
+        case 9:
+            claude.announce(draw(st.sampled_from(_CHOICES)))
+        case 10:
+            named = draw(st.lists(st.sampled_from(_CHOICES), unique=True, max_size=2))
+            claude.costs({name: {"contextWindow": len(name) * 10_000} for name in named})
+            if draw(st.booleans()):
+                claude.assistant(text("ok"), requestedModel=draw(st.sampled_from(_CHOICES)))
         case _:
             claude.leaf = draw(st.sampled_from(claude.uuids))
 

@@ -32,6 +32,8 @@ def essence(context: Context) -> tuple[object, ...]:
         context.compactions,
         context.leaf_id,
         context.model,
+        context.provider,
+        context.window_tokens,
         context.n_entries,
         context.size_bytes,
     )

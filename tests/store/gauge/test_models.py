@@ -47,10 +47,12 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
         ("opencode", None, "claude-a-5", "opencode/*/claude-a-5"),
         ("gemini", None, "gemma", "gemini/gemma"),
         ("gemini", None, "gemini-99", "gemini/*"),
+        ("gemini", None, None, "gemini/*"),
+        ("gemini", None, "two words", "gemini/*"),
     ],
 )
 def test_the_agents_own_row_counts_first(
-    agent: str | None, provider: str | None, model: str, expected: str
+    agent: str | None, provider: str | None, model: str | None, expected: str
 ) -> None:
     row = find_model(agent, provider, model)
     assert row is not None

@@ -16,9 +16,9 @@ def find_model(agent: str | None, provider: str | None, model: str | None) -> Mo
 
     The file is searched, not read: a row takes 0.1 ms, all of them 15.
     """
-    if model is None or model.split() != [model]:
-        return None
     table = read_table()
+    if model is None or model.split() != [model]:
+        return None if agent is None else _find_row(table, f"{agent}/{ANY}")
     names = row_names(agent, (provider or "").lower(), model.lower())
     return next((row for name in names if (row := _find_row(table, name)) is not None), None)
 

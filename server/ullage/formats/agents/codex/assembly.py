@@ -164,7 +164,7 @@ class Assembly:
         if not is_estimate:
             at = next((i for i in reversed(self._own_places()) if self._is_end(i)), at)
         item = self.items[at]
-        message = msgspec.structs.replace(item.message, usage=usage)
+        message = msgspec.structs.replace(item.message, usage=usage, model=self.model)
         self.items[at] = msgspec.structs.replace(item, message=message)
         self._last_usage = usage
 
