@@ -37,11 +37,13 @@ class Lab(NamedTuple):
     model: LoopbackModel
     variables: Mapping[str, str] = MappingProxyType({})
 
-    def ask(self, prompt: str, *, resume: str | None = None) -> list[Json]:
-        """Run one turn; give the requests that reached the model in it."""
+    def ask(
+        self, prompt: str, *, resume: str | None = None, model: str = "claude-sonnet-4-5"
+    ) -> list[Json]:
+        """Run one turn; give the requests that reached the model in it. Codex has one model."""
         before = len(self.model.requests)
         is_claude = self.agent == "claude"
-        command = _claude(prompt, resume) if is_claude else _codex(prompt, resume)
+        command = _claude(prompt, resume, model) if is_claude else _codex(prompt, resume)
         subprocess.run(
             ["node", str(PROGRAMS[self.agent]), *command],
             env=self.environment(),
@@ -98,9 +100,9 @@ class Lab(NamedTuple):
         }
 
 
-def _claude(prompt: str, resume: str | None) -> list[str]:
+def _claude(prompt: str, resume: str | None, model: str) -> list[str]:
     session = ["--session-id", SESSION_ID] if resume is None else ["--resume", resume]
-    return ["-p", prompt, *session, "--allowedTools", "Bash", "--model", "claude-sonnet-4-5"]
+    return ["-p", prompt, *session, "--allowedTools", "Bash", "--model", model]
 
 
 def _codex(prompt: str, resume: str | None) -> list[str]:

@@ -10,7 +10,7 @@ from claude_files import ClaudeFile, text
 from codex_files import SESSION_ID as CODEX_ID
 from codex_files import CodexFile
 from hook_inputs import claude, codex, copilot, data, tool_call
-from pi_files import Json
+from pi_files import MODEL, Json
 from running import Place
 from secret_samples import SAMPLES
 from ullage.agent.hook_answer import MAX_CONTEXT_CHARS, STEERING_CHARS, answer
@@ -42,10 +42,10 @@ class Lab:
         self.places = place.places()
         self.path = place.cwd / "session.jsonl"
 
-    def claude_session(self, *, used: int) -> ClaudeFile:
+    def claude_session(self, *, used: int, model: str = MODEL) -> ClaudeFile:
         file = ClaudeFile(cwd=str(self.place.cwd))
         file.user(f"Fix the parcel router. {RULE}")
-        file.assistant(text("We decided to use sqlite for the cache."), usage=used)
+        file.assistant(text("We decided to use sqlite for the cache."), usage=used, model=model)
         self.path.write_bytes(file.data)
         return file
 
@@ -172,6 +172,27 @@ def test_a_prompt_brings_the_gauge_from_70_percent_of_where_claude_code_compacts
     line = told_context(told, "UserPromptSubmit").partition("\n")[0] if told else ""
     assert line == expected
     assert lab.ids() == (("cp_001",) if "saved" in expected else ())
+
+
+@pytest.mark.parametrize(
+    ("used", "model", "n_checkpoints"),
+    [
+        # What no source names has 200,000 by default.
+        (150_000, "claude-of-next-year", 1),
+        (190_000, "claude-of-next-year", 1),
+        # More than the table's 200,000 was sent: of a million, that is much again.
+        (402_000, MODEL, 0),
+        (990_000, MODEL, 1),
+        # A model of a million is far from full.
+        (190_000, "claude-opus-5-5", 0),
+    ],
+)
+def test_no_agent_is_told_to_stop_by_a_guessed_or_disproved_window(
+    lab: Lab, used: int, model: str, n_checkpoints: int
+) -> None:
+    lab.claude_session(used=used, model=model)
+    assert lab.ask(claude("UserPromptSubmit", prompt="Go on.")) == ""
+    assert len(lab.ids()) == n_checkpoints
 
 
 def test_prompts_above_80_percent_write_no_checkpoint_each(lab: Lab) -> None:

@@ -6,6 +6,7 @@ answers at keeps everything else from leaving the machine. It takes 640 MB of pa
     npm --prefix tests/peer/agents ci --ignore-scripts && python -m pytest tests/peer/agents
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
@@ -177,6 +178,10 @@ MADE_UP = ("text", "No response requested.")
 """What Claude Code puts behind a user's message that nobody answered."""
 
 
+_REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+"""What Claude Code puts behind the last result, such as how many tokens are left."""
+
+
 def flat(messages: Sequence[Json]) -> list[tuple[str, str]]:
     """List what messages hold, in order, without what the agents announce by themselves."""
     found: list[tuple[str, str]] = []
@@ -202,7 +207,7 @@ def _told(block: Json) -> tuple[str, str]:
         case "function_call":
             return "call", str(block["call_id"])
         case "tool_result":
-            return "result", str(block["content"])
+            return "result", _REMINDER.sub("", str(block["content"]))
         case "function_call_output":
             return "result", str(block["output"])
         case "reasoning":

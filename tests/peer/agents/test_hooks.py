@@ -4,6 +4,7 @@
 against a model on loopback. How to run it: see `test_agents.py`.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -90,6 +91,30 @@ def test_install_and_uninstall_leave_every_settings_file_as_it_was(hooked: Hooke
     assert settings(hooked.lab) != hooked.settings_before
     ullage(hooked.lab, "uninstall", NAMES[hooked.lab.agent], "--yes")
     assert settings(hooked.lab) == hooked.settings_before
+
+
+@pytest.mark.parametrize("name", ["claude-opus-5-5", "claude-sonnet-4-5[1m]"])
+def test_in_a_window_of_a_million_claude_code_is_not_told_to_stop_at_150_000(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "project").mkdir()
+    passed_on = {n: os.environ[n] for n in ("PYTHONPATH",) if n in os.environ}
+    with LoopbackModel() as model:
+        variables = {"ULLAGE_STATE_DIR": str(tmp_path / "state"), **passed_on}
+        lab = Lab("claude", tmp_path, model, variables)
+        lab.configure()
+        ullage(lab, "install", NAMES[lab.agent], "--yes")
+        model.answers = [Answer("Done.", n_tokens=150_000), Answer("Done.", n_tokens=850_000)]
+        lab.ask("First.", model=name)
+        session_id = read_context(lab.transcript().read_bytes()).header.session_id
+        status = json.loads(ullage(lab, "context", "status", "--json"))
+        assert (status["window_tokens"], status["utilization"]) == (1_000_000, 0.15)
+        assert status["model"] == name
+        [request] = lab.ask("Second.", resume=session_id, model=name)
+        assert not any("[Context: " in text for text in texts(request))
+        # The hook does speak where there is something to say.
+        [request] = lab.ask("Third.", resume=session_id, model=name)
+        assert any("[Context: 85% | 850k/1.0M tokens" in text for text in texts(request))
 
 
 def settings(lab: Lab) -> dict[Path, bytes]:

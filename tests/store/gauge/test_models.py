@@ -74,7 +74,7 @@ def test_a_row_says_what_its_catalogues_publish() -> None:
     assert row is not None
     assert (row.window_tokens, row.larger) == (1_000_000, (2_000_000,))
     assert row.prices == (5, 25, 0.5, 6.25, 10)
-    assert row.source == "opencode 2.0, litellm 3.0, 2026-01-03"
+    assert row.source == "opencode 2.0 and 1 more, 2026-01-03"
 
 
 @pytest.mark.parametrize(

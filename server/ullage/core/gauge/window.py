@@ -42,7 +42,7 @@ class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
     prices: tuple[float | None, ...] = ()
     """USD for a million tokens: input, output, cache read, cache write for 5 minutes and 1 hour."""
     source: str
-    """Packages with their versions, and the day on which they were read."""
+    """A package with its version, how many others say the same, and the day they were fetched."""
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,12 +57,13 @@ def _read_row(table: bytes, line: bytes) -> ModelRow:
     names, letters, window, larger, *prices = line.decode().split("\t")
     sources = [_read_source(table, letter) for letter in letters]
     packages, days = zip(*sources, strict=True)
+    others = f" and {len(packages) - 1} more" if len(packages) > 1 else ""
     return ModelRow(
         name=names.partition(" ")[0],
         window_tokens=int(window),
         larger=tuple(map(int, larger.split())),
         prices=tuple(float(price) if price else None for price in prices),
-        source=f"{', '.join(packages)}, {max(days)}",
+        source=f"{packages[0]}{others}, {max(days)}",
     )
 
 
