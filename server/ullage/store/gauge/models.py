@@ -56,14 +56,13 @@ def _find_row(table: bytes, name: str) -> ModelRow | None:
 def _read_row(table: bytes, line: bytes) -> ModelRow:
     names, letters, window, larger, *prices = line.decode().split("\t")
     sources = [_read_source(table, letter) for letter in letters]
-    packages, days = zip(*sources, strict=True)
-    others = f" and {len(packages) - 1} more" if len(packages) > 1 else ""
+    others = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
     return ModelRow(
         name=names.partition(" ")[0],
         window_tokens=int(window),
         larger=tuple(map(int, larger.split())),
         prices=tuple(float(price) if price else None for price in prices),
-        source=f"{packages[0]}{others}, {max(days)}",
+        source=f"{sources[0][0]}{others}, {max(day for _, day in sources)}",
     )
 
 
