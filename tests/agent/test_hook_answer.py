@@ -195,6 +195,19 @@ def test_no_agent_is_told_to_stop_by_a_guessed_or_disproved_window(
     assert len(lab.ids()) == n_checkpoints
 
 
+def test_the_advice_names_the_size_at_which_claude_code_compacts(lab: Lab) -> None:
+    lab.claude_session(used=134_000)
+    settings = lab.place.home / ".claude" / "settings.json"
+    told = lab.ask(claude("UserPromptSubmit", prompt="Go on."))
+    assert "The context is 67% full and is compacted at 167,000 tokens." in told
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"autoCompactEnabled": false}', encoding="utf-8")
+    assert lab.ask(claude("UserPromptSubmit", prompt="Go on.")) == ""
+    lab.claude_session(used=164_000)
+    told = lab.ask(claude("UserPromptSubmit", prompt="Go on."))
+    assert "The context is 82% full. Bring" in told
+
+
 def test_prompts_above_80_percent_write_no_checkpoint_each(lab: Lab) -> None:
     file = lab.claude_session(used=162_000)
     for used in (162_000, 163_000, 165_000, 175_000):

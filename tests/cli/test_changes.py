@@ -73,6 +73,21 @@ def test_only_what_is_due_is_done_by_itself(place: Place, reading: Path) -> None
     assert "automatic compaction is off" in again["reason"]
 
 
+@pytest.mark.parametrize("window", [90_000, 105_000, 113_000, 125_000, 135_000, 200_000])
+def test_the_status_and_the_automatic_run_say_the_same(
+    place: Place, reading: Path, window: int
+) -> None:
+    args = ("--session", reading, "--window", str(window))
+    due = answer(place, "context", "status", *args)["due"]
+    planned = answer(place, "compact", "--auto", "--dry-run", *args)
+    if due["layer"] is None:
+        assert planned["outcome"] == "nothing"
+        assert (due["refusal"] or "") in planned["reason"]
+    else:
+        assert planned["outcome"] == "planned"
+        assert ("summary" in planned) == (due["layer"] != "prune")
+
+
 def test_a_no_to_what_is_due_holds(place: Place, reading: Path) -> None:
     args = ("compact", "--auto", "--session", reading, "--window", "140000")
     declined = place.run(*args, stdin="n\n")

@@ -62,6 +62,33 @@ def test_a_status_reads_at_a_glance(place, session: Path) -> None:
     assert any(line.strip("█░ ") == "" and "█" in line for line in lines)
 
 
+def test_the_status_tells_where_claude_code_compacts_and_who_says_so(place) -> None:
+    file = ClaudeFile(cwd=str(place.cwd))
+    file.user("hello")
+    file.assistant(text("hi"), usage=100_000)
+    path = place.write("s.jsonl", file.data)
+    args = ("context", "status", "--session", path)
+    status = read_json(place.run(*args, "--json"))
+    assert status["agent_compacts_at"]["tokens"] == 167_000
+    assert status["next_trigger"] == {
+        "name": "checkpoint",
+        "at_tokens": 133_600,
+        "in_tokens": 33_600,
+    }
+    place.write(str(place.home / ".claude" / "settings.json"), b'{"autoCompactWindow": 120000}')
+    place.write(str(place.cwd / ".claude" / "settings.json"), b"{ damaged")
+    status = read_json(place.run(*args, "--json"))
+    own = {"tokens": 87_000, "source": "setting"}
+    own["detail"] = "autoCompactWindow in .claude/settings.json"
+    assert status["agent_compacts_at"] == own
+    assert status["due"]["checkpoint"]
+    lines = place.run(*args).stdout.splitlines()
+    assert f"Agent Compacts:      by itself at 87,000, which is reached ({own['detail']})" in lines
+    off = place.run(*args, "--json", DISABLE_AUTO_COMPACT="1")
+    assert read_json(off)["agent_compacts_at"] is None
+    assert read_json(off)["next_trigger"]["at_tokens"] == 160_000
+
+
 def test_the_window_comes_from_the_environment_too(place, session: Path) -> None:
     done = place.run(
         "context", "status", "--json", "--session", session, ULLAGE_CONTEXT_WINDOW="10000"

@@ -141,7 +141,9 @@ def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
     if live.gauge.utilization < policy.checkpoint_ratio:
         return context_output("UserPromptSubmit", gauge_line(live.gauge, is_checkpoint_saved=False))
     line = gauge_line(live.gauge, is_checkpoint_saved=is_saved)
-    return context_output("UserPromptSubmit", f"{line}\n{advice_text(live.gauge.utilization)}")
+    own = live.gauge.agent_compacts_at
+    advice = advice_text(live.gauge.utilization, None if own is None else own.at_tokens)
+    return context_output("UserPromptSubmit", f"{line}\n{advice}")
 
 
 def _before_compaction(hook: _Hook) -> bytes:

@@ -13,6 +13,7 @@ from planning import loaded
 from ullage.app.change.auto import plan_auto, switch
 from ullage.app.change.compact import Plan
 from ullage.app.change.prune import PruningPlan
+from ullage.app.checkpoint.write import is_due as is_due_by_itself
 from ullage.app.gauge.due import find_due
 from ullage.app.gauge.status_text import due_text, report_due
 from ullage.app.summary.write import ModelUse
@@ -104,7 +105,9 @@ def test_a_checkpoint_is_due_before_the_agent_compacts(
 ) -> None:
     path = session_of(tmp_path / "s.jsonl", n_used, 3, 20)
     let_pi_compact(places, reserve)
-    assert find_due(loaded(path, places, CONFIG)).is_checkpoint_due == is_due
+    session = loaded(path, places, CONFIG)
+    assert find_due(session).is_checkpoint_due == is_due
+    assert is_due_by_itself(session, None, CONFIG.checkpoint) == is_due
 
 
 def test_what_is_switched_off_says_so(tmp_path: Path, places: Places) -> None:

@@ -23,10 +23,9 @@ from ullage.core.change.breaker import (
     record_run,
     record_warning,
 )
-from ullage.core.change.compaction import NoCompaction, Selection
+from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Warn
 from ullage.core.change.due import DuePlan
-from ullage.core.change.prune import PrunePlan
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
 from ullage.core.transcript.context import Context
@@ -294,14 +293,11 @@ async def _plan_change(
     due: DuePlan, loaded: Loaded, config: Config, places: Places, model: ModelUse
 ) -> Plan | PruningPlan | NoCompaction | None:
     """Work out the change that is due to the last byte; None where none is."""
-    match due.change:
-        case PrunePlan():
-            pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest())
-            if isinstance(pruning, NothingToPrune):
-                return NoCompaction(reason=pruning.reason)
-            return pruning
-        case Selection():
-            request = Request(layer=due.change.layer, trigger="auto")
-            return await plan_compaction(loaded, request, config, places, model)
-        case None:
-            return None
+    if due.change is None:
+        return None
+    if due.change == "prune":
+        pruning = await asyncio.to_thread(plan_pruning, loaded, PruneRequest())
+        is_vain = isinstance(pruning, NothingToPrune)
+        return NoCompaction(reason=pruning.reason) if is_vain else pruning
+    request = Request(layer=due.change, trigger="auto")
+    return await plan_compaction(loaded, request, config, places, model)

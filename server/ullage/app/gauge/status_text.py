@@ -8,9 +8,7 @@ import msgspec
 from ullage.app.gauge.due import find_due
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
-from ullage.core.change.compaction import Selection
 from ullage.core.change.due import DuePlan
-from ullage.core.change.prune import PrunePlan
 from ullage.core.gauge.gauge import Band, Gauge, Layer, PointSource, UsedSource
 from ullage.core.gauge.loss import Loss, measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
@@ -223,11 +221,12 @@ def due_text(due: DuePlan) -> str:
     """Say what is due now, and what it frees or why it frees nothing; empty where nothing is."""
     parts = ["save a checkpoint"] if due.is_checkpoint_due else []
     match due.change:
-        case PrunePlan():
+        case "prune":
             parts.append(f"prune old tool output (frees {due.n_freed:,} tokens)")
-        case Selection():
-            what = "nearly everything" if due.change.layer == "full" else "older messages"
-            parts.append(f"summarize {what} (frees some {due.n_freed:,} tokens)")
+        case "summarize":
+            parts.append(f"summarize older messages (frees some {due.n_freed:,} tokens)")
+        case "full":
+            parts.append(f"summarize nearly everything (frees some {due.n_freed:,} tokens)")
         case None:
             if due.refusal is not None:
                 parts.append(f"nothing{' more' if parts else ''}, as {due.refusal}")
@@ -308,16 +307,12 @@ def report_status(loaded: Loaded) -> StatusReport:
 
 
 def report_due(due: DuePlan) -> DueReport:
-    change = due.change
-    if change is None:
-        layer, refusal = None, due.refusal
-    else:
-        layer, refusal = change.layer if isinstance(change, Selection) else "prune", None
+    is_made = due.change is not None
     return DueReport(
         checkpoint=due.is_checkpoint_due,
-        layer=layer,
-        frees_tokens=None if change is None else due.n_freed,
-        refusal=refusal,
+        layer=due.change,
+        frees_tokens=due.n_freed if is_made else None,
+        refusal=None if is_made else due.refusal,
         text=due_text(due),
     )
 

@@ -4,8 +4,6 @@ Status, menu, hover and the automatic run go through the same cascade. Nothing i
 summary is written for it: only which messages that would stand for is selected.
 """
 
-from typing import TypeAlias
-
 import msgspec
 
 from ullage.core.change.breaker import Breaker
@@ -27,14 +25,10 @@ from ullage.core.change.decision import (
     describe_usage,
     find_due_compaction,
 )
-from ullage.core.change.prune import PrunePlan, plan_prune
-from ullage.core.change.tool_outputs import count_tool_output_tokens
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Gauge, Layer, ratio_at
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import Count
-
-Change: TypeAlias = PrunePlan | Selection
 
 
 class DuePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,8 +38,8 @@ class DuePlan(msgspec.Struct, frozen=True, kw_only=True):
     """The first decision: what is due and why, or why nothing is."""
     layer: Layer | None
     """The strongest layer that was worked out; None where nothing was due."""
-    change: Change | None
-    """The one change that does it; None where nothing would be gained, or may be done."""
+    change: Layer | None
+    """What the one change is that does it; None where nothing would be gained, or may be done."""
     n_freed: int
     """By that change; of a summary, which may take less than its budget, at least so much."""
     is_checkpoint_due: bool
@@ -94,7 +88,7 @@ def plan_due(
         used_tokens=used,
         window_tokens=window,
         window_doubt=gauge.window.doubt,
-        tool_tokens=count_tool_output_tokens(context.items, count) if is_near else 0,
+        tool_tokens=_count_tool_output(context, count) if is_near else 0,
         n_compactions=len(context.compactions),
         breaker=breaker,
         started_tokens=used,
@@ -102,18 +96,17 @@ def plan_due(
     )
     first = action = decide(cascade, policy, now_ms)
     layer: Layer | None = None
-    change: Change | None = None
+    change: Layer | None = None
     refusal: str | None = None
     n_freed = 0
     while (next_layer := _layer_of(action)) is not None:
         layer = next_layer
-        step = _plan_layer(layer, context, gauge, policy, count)
-        n_step = 0
-        if isinstance(step, NoCompaction):
-            refusal = step.reason
+        freed = _plan_layer(layer, context, gauge, policy, count)
+        n_step = 0 if isinstance(freed, NoCompaction) else freed
+        if isinstance(freed, NoCompaction):
+            refusal = freed.reason
         else:
-            change, n_step = step, _count_freed(step)
-            n_freed = n_step
+            change, n_freed = layer, freed
         cascade = msgspec.structs.replace(
             cascade,
             used_tokens=max(0, (cascade.used_tokens or 0) - n_step),
@@ -150,33 +143,34 @@ def _layer_of(action: Action) -> Layer | None:
 
 def _plan_layer(
     layer: Layer, context: Context, gauge: Gauge, policy: Policy, count: Count
-) -> Change | NoCompaction:
+) -> int | NoCompaction:
+    """Give how many tokens a layer would free, or why none."""
     if layer != "prune":
-        return _select_worthwhile(context, gauge, layer, policy, count)
+        return _plan_summary(select(context, gauge, layer, policy, count))
+    # Not with the module: most sessions are looked at long before anything is due.
+    from ullage.core.change.prune import plan_prune
+
     waiting = refuse_open_calls(context.items)
     if waiting is not None:
         return waiting
     plan = plan_prune(context.items, policy, count)
-    return plan if plan.refusal is None else NoCompaction(reason=plan.refusal)
+    return plan.n_freed if plan.refusal is None else NoCompaction(reason=plan.refusal)
 
 
-def _select_worthwhile(
-    context: Context, gauge: Gauge, layer: Layer, policy: Policy, count: Count
-) -> Selection | NoCompaction:
-    """Select what a layer replaces, if any summary of it would be small enough."""
-    selection = select(context, gauge, layer, policy, count)
+def _plan_summary(selection: Selection | NoCompaction) -> int | NoCompaction:
+    """Give what a summary frees that takes its whole budget, where that is worth its loss."""
     if isinstance(selection, NoCompaction):
         return selection
-    n_replaced = selection.cut.n_tokens_replaced
-    if selection.summary_budget_tokens <= MAX_SUMMARY_RATIO * n_replaced:
-        return selection
+    n_replaced, n_summary = selection.cut.n_tokens_replaced, selection.summary_budget_tokens
+    if n_summary <= MAX_SUMMARY_RATIO * n_replaced:
+        return n_replaced - n_summary
     return NoCompaction(reason=f"only {n_replaced:,} tokens would be summarized, too few to gain")
 
 
-def _count_freed(change: Change) -> int:
-    if isinstance(change, PrunePlan):
-        return change.n_freed
-    return max(0, change.cut.n_tokens_replaced - change.summary_budget_tokens)
+def _count_tool_output(context: Context, count: Count) -> int:
+    from ullage.core.change.tool_outputs import count_tool_output_tokens
+
+    return count_tool_output_tokens(context.items, count)
 
 
 def _refusal_of(action: Action, cascade: Cascade) -> str | None:

@@ -26,8 +26,8 @@ WARNING_OPENING = "[Context warning] "
 PREFACE = "The conversation before this point was compacted. This summary stands for it:\n\n"
 """Tells the model what our summaries are; no part of the summary itself."""
 _ADVICE = (
-    "The context is {percent} full. Bring the step at hand to an end, and say plainly what is"
-    " decided and what is open. Old output of tools may be replaced by placeholders now, and old"
+    "The context is {percent} full{limit}. Bring the step at hand to an end, and say plainly what"
+    " is decided and what is open. Old output of tools may be replaced by placeholders now, and old"
     " messages by a summary: read again what you need."
 )
 _OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING)
@@ -177,9 +177,10 @@ def _is_one_answer(before: ContextItem, item: ContextItem) -> bool:
     return is_answer and all(isinstance(block, entries.Thinking) for block in before.message.blocks)
 
 
-def advice_text(share: float) -> str:
-    """Say what to do in a context that is so full."""
-    return ADVICE_OPENING + _ADVICE.format(percent=f"{share:.0%}")
+def advice_text(share: float, compacted_at: int | None = None) -> str:
+    """Say what to do in a context that is so full, and compacted at a size before its end."""
+    limit = "" if compacted_at is None else f" and is compacted at {compacted_at:,} tokens"
+    return ADVICE_OPENING + _ADVICE.format(percent=f"{share:.0%}", limit=limit)
 
 
 def is_injected(text: str) -> bool:
