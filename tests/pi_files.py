@@ -169,12 +169,13 @@ def conversation(
     usage: int | None = None,
     cwd: str = "/work/shop",
     model: str = "gpt-4-turbo",
+    session_id: str = SESSION_ID,
 ) -> PiFile:
     """Build a plain conversation; the last answer reports `usage` tokens.
 
     The model is one whose tokenizer loads in half the time of the newer ones.
     """
-    pi = PiFile(cwd=cwd)
+    pi = PiFile(cwd=cwd, session_id=session_id)
     for n in range(n_turns):
         pi.user(f"Please look at file number {n}. " + "It matters. " * (chars // 12))
         call_id = f"c{n}"

@@ -187,7 +187,7 @@ def test_a_session_is_found_where_its_agent_keeps_it(info: AgentInfo, place: Pla
     idle(Path(shutil.copy(sample.path, target)))
     found = report_sessions(Config(), msgspec.structs.replace(places, cwd=cwd), limit=3)
     assert [(one.agent, one.path) for one in found.sessions][:1] == [(info.agent, str(target))]
-    assert info.agent in sessions_text(found)
+    assert info.name in sessions_text(found, 80)
     by_id = place.run("context", "status", "--session", session_id)
     assert info.name in by_id.stdout
 
@@ -196,8 +196,8 @@ def test_a_session_is_found_where_its_agent_keeps_it(info: AgentInfo, place: Pla
 def test_the_gauge_names_the_agent(info: AgentInfo, place: Place) -> None:
     loaded = loaded_of(copied(info, place), place)
     params = gauge_params(loaded, fill(loaded))
-    assert params.title.startswith(f"{info.name} · ")
-    assert f"**{info.name}**" in params.tooltip
+    assert params.title.endswith(f" · {info.name} · {params.session.sessionId[-8:]}")
+    assert f"\n{info.name} · " in params.tooltip
     assert params.session.agent == info.agent
 
 

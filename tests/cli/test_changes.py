@@ -167,12 +167,21 @@ def test_a_session_that_goes_on_elsewhere_is_not_compacted_twice(place: Place) -
     again = place.run("compact", "--yes", "--json", "--session", path, *WINDOW)
     assert again.returncode == 4
     assert f"goes on already in {done['path_after']}" in again.stderr
+    copy = Path(done["path_after"])
+    idle(copy)
+    assert answer(place, "undo", "--session", path)["path_after"] == str(path)
+    assert not copy.exists()
+    assert answer(place, "compact", "--yes", "--session", path, *WINDOW)["outcome"] == "compacted"
+
+
+def test_undo_of_the_session_before_a_copy_that_went_on_names_the_copy(place: Place) -> None:
+    path = claude_session(place)
+    copy = Path(answer(place, "compact", "--yes", "--session", path, *WINDOW)["path_after"])
+    with copy.open("ab") as file:
+        file.write(copy.read_bytes().splitlines(keepends=True)[-1])
     lost = place.run("undo", "--session", path)
     assert lost.returncode == 4
-    assert f"ullage undo --session {done['path_after']}" in lost.stderr
-    idle(Path(done["path_after"]))
-    assert answer(place, "undo", "--session", done["path_after"])["path_after"] == str(path)
-    assert answer(place, "compact", "--yes", "--session", path, *WINDOW)["outcome"] == "compacted"
+    assert f"ullage undo --session {copy}" in lost.stderr
 
 
 def test_undo_asks_before_it_leaves_messages_behind(place: Place) -> None:

@@ -84,7 +84,7 @@ def test_checkpoints_are_listed_and_compared(ullage: Ullage, session: Path) -> N
     assert heading.split()[:2] == ["Id", "Written"]
     assert [row.split()[0] for row in rows] == ["cp_002", "cp_001"]
     assert all(len(row) <= 80 for row in (heading, *rows))
-    assert [row.split()[3:6] for row in rows] == [
+    assert [row.split()[2:5] for row in rows] == [
         ["manual", "7,700", "6%"],
         ["manual", "7,000", "5%"],
     ]

@@ -176,7 +176,10 @@ def test_an_id_that_names_several_sessions_is_refused(place) -> None:
     claude_session(place, "0199aaaa-2222", age_s=5)
     done = place.run("context", "status", "--session", "0199aaaa")
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == "ullage: 2 sessions have ids that begin with 0199aaaa: give more of it\n"
+    assert (
+        done.stderr
+        == "ullage: 2 sessions have ids that begin or end with 0199aaaa: give more of it\n"
+    )
 
 
 def test_a_relative_path_is_one_of_the_current_folder(place, session: Path) -> None:

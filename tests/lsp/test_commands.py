@@ -7,10 +7,11 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from claude_files import ClaudeFile, text
-from pi_files import conversation
+from pi_files import SESSION_ID, conversation
 from running import WAIT_S, idle
 
 SESSION = "session"
+NAME = f"Please look at file number 0. It matters. It… · pi / OpenClaw · {SESSION_ID[-8:]}"
 
 
 async def begun(editor, **options: object) -> None:
@@ -59,7 +60,7 @@ async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: P
     undone = await editor.command("ullage.undo", str(full_session))
     assert undone.outcome == "done"
     assert undone.message.startswith("Undone: the compaction")
-    assert editor.questions[-1].startswith("Undo the last compaction? Current context: ")
+    assert editor.questions[-1].startswith(f"Undo the last compaction of {NAME}? Current context: ")
     with pytest.raises(JsonRpcException, match="no compaction or prune to undo"):
         await editor.command("ullage.undo", str(full_session))
 
@@ -67,10 +68,13 @@ async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: P
 async def test_a_checkpoint_is_written_and_told_of(editor, full_session: Path) -> None:
     await begun(editor)
     outcome = await editor.command("ullage.checkpoint", str(full_session))
-    assert (outcome.outcome, outcome.message) == ("done", "Checkpoint cp_001 written")
+    assert (outcome.outcome, outcome.message) == ("done", f"Checkpoint cp_001 written · {NAME}")
     assert outcome.uri.endswith("cp_001.yaml")
     again = await editor.command("ullage.checkpoint", str(full_session))
-    assert (again.outcome, again.message) == ("nothing", "Unchanged since checkpoint cp_001")
+    assert (again.outcome, again.message) == (
+        "nothing",
+        f"Unchanged since checkpoint cp_001 · {NAME}",
+    )
     await editor.changed("checkpoints")
 
 
@@ -87,7 +91,7 @@ async def test_a_checkpoint_is_restored(editor, full_session: Path, into: str) -
     outcome = await editor.execute("ullage.restore", {**argument, "into": into})
     where = "restored into a new session · " if into == "new" else "restored · 116k → "
     assert outcome.message.startswith(f"Checkpoint cp_001 {where}")
-    assert outcome.message.endswith(" tokens")
+    assert outcome.message.endswith(f" tokens · {NAME}")
     assert outcome.resume == f"pi --session {outcome.session.path}"
     assert (outcome.session.path == str(full_session)) == (into == "session")
     assert getattr(outcome, "canUndo", False) == (into == "session")
@@ -128,7 +132,7 @@ async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> No
     await begun(editor)
     path = str(full_session)
     outcome = await editor.execute("ullage.pin", {SESSION: path, "text": "Keep this."})
-    assert outcome.message == "Pinned: every summary of this session will hold “Keep this.”"
+    assert outcome.message == f"Pinned: every summary will hold “Keep this.” · {NAME}"
     await editor.execute("ullage.pin", {SESSION: path, "entry": "000000a3"})
     pins = await editor.execute("ullage.show", {"uri": "ullage:/Pins?session=" + path})
     assert "Keep this." in pins.text
@@ -160,7 +164,7 @@ async def test_a_client_that_shows_no_outcomes_is_told_by_the_server(
 ) -> None:
     await editor.start()
     await editor.command("ullage.checkpoint", str(full_session))
-    assert editor.told == ["Checkpoint cp_001 written"]
+    assert editor.told == [f"Checkpoint cp_001 written · {NAME}"]
 
 
 async def test_a_session_that_goes_on_in_a_new_file_comes_with_the_command(editor, place) -> None:

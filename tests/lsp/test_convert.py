@@ -116,7 +116,7 @@ def test_a_client_is_told_whether_a_session_may_be_changed(place: Place) -> None
     session = loaded(place, used(1_000))
     gauge = gauge_params(session)
     assert (gauge.canWrite, gauge.canNote) == (True, True)
-    assert gauge.title.startswith("pi / OpenClaw · ")
+    assert gauge.title == "hello · pi / OpenClaw · 00000001"
     assert not gauge_params(session, is_restricted=True).canNote
     policy = msgspec.structs.replace(session.policy, is_read_only=True)
     gauge = gauge_params(msgspec.structs.replace(session, policy=policy))

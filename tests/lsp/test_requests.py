@@ -48,14 +48,15 @@ async def test_all_sessions_are_listed_the_live_ones_first(
 ) -> None:
     _, path = workspace_session
     await started(editor)
-    older = conversation(2, usage=20_000, cwd=str(editor.place.cwd), model=MODEL)
+    cwd = str(editor.place.cwd)
+    older = conversation(2, usage=20_000, cwd=cwd, model=MODEL, session_id="older-0001")
     editor.place.write(str(path.with_name("older.jsonl")), older.data, age_s=9000)
     rows = await listed(editor, 2)
     assert [(row.gauge, row.isLive, row.isShown) for row in rows] == [
         ("42%", False, True),
         ("10%", False, False),
     ]
-    assert rows[1].detail.startswith("20k/200k · 2 hours ago")
+    assert rows[1].detail.startswith("pi / OpenClaw · der-0001 · 20k/200k · 2 hours ago")
     grown = older.data + b"\n"
     editor.place.write(str(path.with_name("older.jsonl")), grown, age_s=-WAIT_S)
     rows = await listed(editor, 2, lambda rows: rows[0].isLive)

@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from pi_files import MODEL, PiFile, conversation
+from running import WAIT_S
 
 
 async def test_a_session_of_the_protocol_begins_and_ends_cleanly(stdio_editor) -> None:
@@ -214,10 +215,40 @@ async def test_the_gauge_goes_over_to_a_newer_session(
     _, path = workspace_session
     await editor.start(editor.place.cwd)
     await editor.gauge(lambda gauge: gauge.text == "42%")
-    newer = conversation(2, usage=20_000, cwd=str(editor.place.cwd), model=MODEL)
+    newer = newer_session(editor)
     editor.place.write(str(path.with_name("newer.jsonl")), newer.data, age_s=1)
     gauge = await editor.gauge(lambda gauge: gauge.text == "10%")
     assert gauge.session.path.endswith("newer.jsonl")
+
+
+def newer_session(editor) -> PiFile:
+    cwd = str(editor.place.cwd)
+    return conversation(2, usage=20_000, cwd=cwd, model=MODEL, session_id="newer-0002")
+
+
+async def test_a_session_that_was_chosen_stays_and_is_meant_until_another_is(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    _, path = workspace_session
+    await editor.start(editor.place.cwd)
+    gauge = await editor.gauge(lambda gauge: gauge.text == "42%")
+    assert not gauge.isChosen
+    await editor.execute("ullage.choose", {"session": str(path)})
+    await editor.gauge(lambda gauge: gauge.isChosen)
+    newer = path.with_name("newer.jsonl")
+    editor.place.write(str(newer), newer_session(editor).data, age_s=-WAIT_S)
+    while len(rows := (await editor.request("ullage/sessions")).sessions) < 2:
+        await editor.changed("sessions")
+    assert [(row.isLive, row.isShown) for row in rows] == [(True, False), (False, True)]
+    assert (await editor.request("ullage/window")).session.path == str(path)
+    await editor.execute("ullage.choose", {})
+    gauge = await editor.gauge(lambda gauge: gauge.text == "10%")
+    assert (gauge.isChosen, gauge.session.path) == (False, str(newer))
+    await editor.execute("ullage.choose", {"session": str(path)})
+    await editor.gauge(lambda gauge: gauge.isChosen)
+    path.unlink()
+    gauge = await editor.gauge(lambda gauge: gauge.text == "10%")
+    assert not gauge.isChosen
 
 
 async def test_the_first_session_of_a_workspace_is_found_when_it_comes(

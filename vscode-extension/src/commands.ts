@@ -122,9 +122,9 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.pinMessage", (target) => {
       const subject = subjectOf(target);
       const entry = subject?.kind === "window" ? subject.row.entry : null;
-      return pinMessage(client, sessionOf(target, shown), entry ?? undefined);
+      return pinMessage(client, shown, sessionOf(target, shown), entry ?? undefined);
     }),
-    register("ullage.pinText", (target) => pinText(client, sessionOf(target, shown))),
+    register("ullage.pinText", (target) => pinText(client, shown, sessionOf(target, shown))),
     register("ullage.flushMemory", async (target) => {
       const session = sessionOf(target, shown);
       const outcome = await withPatience(vscode.l10n.t("Looking for what is worth remembering…"), (options) =>

@@ -11,6 +11,7 @@ import { HealthStatus } from "./views/health";
 import { ServerInstallation } from "./views/installation";
 import { InstallationItem } from "./views/installationItem";
 import { KeptPreviews } from "./views/keptPreviews";
+import { copyCommand } from "./views/outcome";
 import { PlotPanel } from "./views/plot";
 import { CompactionPreview } from "./views/preview";
 import { runServerCommand } from "./views/serverCommands";
@@ -44,11 +45,14 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const client: Client = new Client(logger, own, {
     runServerCommand: (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
+    copyCommand: (text) => run(() => copyCommand(text)),
     showDocument: async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
     offerServer: (error, isAskedFor) => run(() => installation.offer(error, isAskedFor)),
   });
   const installation: ServerInstallation = new ServerInstallation(client, own, logger, context.globalState);
-  const shown: ShownSession = new ShownSession(client);
+  const shown: ShownSession = new ShownSession(client, (error) => {
+    logger.error(errorMessage(error));
+  });
   const trees = new Trees(client, shown, logger);
   const kept = new KeptPreviews(context.workspaceState);
   const preview: CompactionPreview = new CompactionPreview(client, kept);

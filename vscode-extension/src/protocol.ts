@@ -11,6 +11,9 @@ export const GAUGE_NOTIFICATION = "ullage/gauge";
 /** Notification from the server: what a client that shows it should ask for anew. */
 export const CHANGED_NOTIFICATION = "ullage/changed";
 
+/** Notification from the server: what the user asked to have in the clipboard. */
+export const COPY_NOTIFICATION = "ullage/copy";
+
 export const STATUS_REQUEST = "ullage/status";
 export const SESSIONS_REQUEST = "ullage/sessions";
 export const WINDOW_REQUEST = "ullage/window";
@@ -38,6 +41,9 @@ export const SNOOZE_COMMAND = "ullage.snooze";
 export const FLUSH_COMMAND = "ullage.flush";
 export const SHOW_COMMAND = "ullage.show";
 
+/** Show a session until another is chosen; null goes back to the live one. */
+export const CHOOSE_COMMAND = "ullage.choose";
+
 export interface SessionRef {
   agent: string;
   sessionId: string;
@@ -55,14 +61,22 @@ export interface GaugeParams {
   level: "normal" | "warning" | "error";
   /** What a screen reader says. */
   label: string;
-  /** What the session is called: its agent, and enough of its id. */
+  /** What the session is called: its title, its agent and the end of its id. */
   title: string;
+  /** What the status item says: the gauge, and the agent's name where several agents are live. */
+  item: string;
+  /** Whether its user chose it, so that it stays. */
+  isChosen: boolean;
   /** Whether it may be changed: Ullage writes to its agent's sessions, and the policy allows it. */
   canWrite: boolean;
   /** Whether Ullage may write beside it: checkpoints, memory, what is snoozed. */
   canNote: boolean;
   /** Whether it is compacted automatically. */
   isAutomatic: boolean;
+}
+
+export interface CopyParams {
+  text: string;
 }
 
 export interface ChangedParams {
@@ -207,6 +221,7 @@ export interface PrunableRow {
 
 export interface PrunableResult {
   session: SessionRef | null;
+  title: string;
   /** What the rule would free, or why it chooses nothing. */
   headline: string;
   rows: PrunableRow[];
@@ -320,4 +335,5 @@ export interface Commands {
   [SNOOZE_COMMAND]: [SessionArgument, Outcome];
   [FLUSH_COMMAND]: [SessionArgument, Outcome];
   [SHOW_COMMAND]: [ShowArgument, Outcome];
+  [CHOOSE_COMMAND]: [SessionArgument, Outcome];
 }

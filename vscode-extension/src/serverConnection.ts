@@ -30,7 +30,7 @@ import {
 import { errorMessage, type Logger } from "./logger";
 import { DOCUMENTS, isReadFromDisk, withoutText } from "./model/documents";
 import type { Step } from "./model/progress";
-import { CHANGED_NOTIFICATION, GAUGE_NOTIFICATION, type ChangedParams, type GaugeParams } from "./protocol";
+import { CHANGED_NOTIFICATION, COPY_NOTIFICATION, GAUGE_NOTIFICATION, type ChangedParams, type CopyParams, type GaugeParams } from "./protocol";
 import { serverOptions, serverSettings } from "./settings";
 
 /** Chosen: VS Code gives a deactivation about five seconds in all. */
@@ -46,6 +46,7 @@ const HAS_ENDED: readonly number[] = [ErrorCodes.PendingResponseRejected, ErrorC
 export interface Peer {
   onGauge(params: GaugeParams): void;
   onChanged(params: ChangedParams): void;
+  onCopy(params: CopyParams): void;
   /** It ran, and has ended without being told to. */
   onEnd(): void;
   onLogLine(line: string): void;
@@ -77,6 +78,9 @@ export class Connection {
     const client = new QuietLanguageClient("ullage", "Ullage", executable, this.options());
     client.onNotification(GAUGE_NOTIFICATION, (params: GaugeParams) => {
       peer.onGauge(params);
+    });
+    client.onNotification(COPY_NOTIFICATION, (params: CopyParams) => {
+      peer.onCopy(params);
     });
     client.onNotification(CHANGED_NOTIFICATION, (params: ChangedParams) => {
       peer.onChanged(params);

@@ -8,6 +8,7 @@ import msgspec
 
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
+from ullage.app.gauge.status_text import title_text
 from ullage.app.sessions import find
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
@@ -59,7 +60,7 @@ def measure_all(
 
     def children(session: Session) -> Iterator[SessionFamily]:
         for child in islice(find.list_subagents(session, places), MAX_SUBAGENTS):
-            member = family(child, is_live=find.see_session(child, running).is_live)
+            member = family(child, is_live=find.see_session(child, running, places).is_live)
             if member is not None:
                 yield member
 
@@ -72,6 +73,7 @@ def make_brief(loaded: Loaded) -> find.SessionBrief:
     return find.SessionBrief(
         agent=header.known_agent,
         session_id=header.session_id,
+        title=title_text(loaded),
         path=loaded.path,
         written_ns=loaded.session.lines.written_ns,
         gauge=status.gauge,

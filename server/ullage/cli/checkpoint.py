@@ -1,6 +1,5 @@
 """`ullage checkpoint`: the working state of a session, on disk."""
 
-import os
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -8,10 +7,9 @@ import click
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load
 from ullage.cli import options
-from ullage.cli.output import answer, print_json, safe
+from ullage.cli.output import answer, n_columns, print_json, safe
 from ullage.store.files.places import Places, current_places
 
-DEFAULT_COLUMNS = 80
 _COLORS = {"+": "green", "-": "red", "": None}
 if TYPE_CHECKING:
     from ullage.app.change.restore import RestorePlan
@@ -98,17 +96,6 @@ def diff(old: str | None, new: str | None, session: str | None, as_json: bool) -
         return
     for mark, line in difference_lines(difference, n_columns()):
         click.secho(safe(line), fg=_COLORS[mark])
-
-
-def n_columns() -> int:
-    """Give the width that text is laid out for; that of no terminal is 80."""
-    from ullage.app.change.checkpoint_report import MAX_COLUMNS, MIN_COLUMNS
-
-    try:
-        n_columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
-    except (OSError, ValueError):
-        n_columns = DEFAULT_COLUMNS
-    return min(MAX_COLUMNS, max(MIN_COLUMNS, n_columns))
 
 
 @checkpoint.command()

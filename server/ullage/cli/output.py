@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import sys
 from typing import cast
@@ -9,6 +10,8 @@ from typing import cast
 import click
 import msgspec
 
+DEFAULT_COLUMNS, MIN_COLUMNS, MAX_COLUMNS = 80, 60, 120
+"""Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
 _UNSAFE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udfff]"
 )
@@ -44,6 +47,15 @@ def answer(text: str, report: msgspec.Struct, as_json: bool) -> None:
 def safe(text: str) -> str:
     """Replace what would steer a terminal or turn the direction of text."""
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def n_columns(maximum: int = MAX_COLUMNS) -> int:
+    """Give the width that text is laid out for; that of no terminal is 80."""
+    try:
+        n_columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+    except (OSError, ValueError):
+        n_columns = DEFAULT_COLUMNS
+    return min(maximum, max(MIN_COLUMNS, n_columns))
 
 
 def use_any_encoding() -> None:

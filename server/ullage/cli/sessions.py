@@ -3,8 +3,11 @@
 import click
 
 from ullage.cli.options import current_config, json_option, window_option
-from ullage.cli.output import answer
+from ullage.cli.output import answer, n_columns, safe
 from ullage.store.files.places import current_places
+
+MAX_COLUMNS = 200
+"""Titles are told apart by their ends, too (chosen)."""
 
 
 @click.command()
@@ -14,9 +17,14 @@ from ullage.store.files.places import current_places
 @window_option
 @json_option
 def sessions(limit: int, window: int | None, as_json: bool) -> None:
-    """List the sessions of this folder, the one written to last first."""
+    """List the sessions of this folder: live ones first, then the one written to last."""
     from ullage.app.gauge.session_list import report_sessions, sessions_text
+    from ullage.app.sessions.find import no_session_text
 
     places = current_places()
     report = report_sessions(current_config(window, places), places, limit)
-    answer(sessions_text(report), report, as_json)
+    if report.sessions or as_json:
+        answer(sessions_text(report, n_columns(MAX_COLUMNS)), report, as_json)
+    else:
+        reason = no_session_text(places.cwd, places)
+        click.echo(safe(f"{reason[0].upper()}{reason[1:]}."))

@@ -19,6 +19,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     named, and where messages would be left behind.
     """
     from ullage.app.change import undo as use_case
+    from ullage.app.gauge.status_text import name_text
     from ullage.cli.previews import tell_of_wait
 
     places = current_places()
@@ -31,7 +32,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
         return
     if not yes and (session is None or plan.n_left_behind):
         click.echo(safe(use_case.undo_plan_text(planned)), err=True)
-        question = f"Undo the last change of {opened.header.agent} session {opened.path.name}?"
+        question = f"Undo the last change of {name_text(plan.loaded)}?"
         if not click.confirm(question, err=True):
             click.echo("Nothing was undone.", err=True)
             return

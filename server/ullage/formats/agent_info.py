@@ -124,6 +124,19 @@ def _keep_message(native: JsonObject, _: Sequence[edit.Replacement]) -> JsonObje
     return native
 
 
+class TitleField(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a record may hold what the agent itself calls its session; empty text takes it back."""
+
+    keys: tuple[str, ...]
+    """Leads through objects to the text."""
+    kind: str = ""
+    """The record's type; empty where the keys alone tell it."""
+    leaf_key: str = ""
+    """Names an entry that must be of the same transcript."""
+    defaults: tuple[str, ...] = ()
+    """How titles begin that the agent gives before it has one."""
+
+
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One agent. What a default stands for is what the agent does not have."""
 
@@ -146,6 +159,11 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Whether transcripts lie in folders below those."""
     subagent_folders: Callable[[Path], tuple[Path, ...]] = _nothing
     """Gives the folders that may hold the transcripts of a session's subagents."""
+    titles: tuple[TitleField, ...] = ()
+    """The strongest first; of several records of one kind the last counts."""
+    has_titles_anywhere: bool = False
+    """Whether a title may stand in the middle of a transcript; else it is written again near the
+    end, or stands at the beginning."""
     live_folders: Callable[[Env, Path], tuple[Path, ...]] = _nothing
     """Gives the folders where the agent notes the sessions that it has open, one file each."""
     database_patterns: Callable[[Env, Path], tuple[tuple[Path, str], ...]] = _nothing

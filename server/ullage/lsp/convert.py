@@ -8,8 +8,6 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
 from ullage.app.change.make import ChangeResult
-from ullage.app.gauge.status_text import session_title
-from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
 from ullage.core.documents.diagnostic_codes import BY_CODE
 from ullage.core.documents.diagnostic_codes import Level as FindingLevel
@@ -57,11 +55,6 @@ def last_summary_uri(made: ChangeResult) -> str:
 def session_ref(session: Session) -> SessionRef:
     header = session.header
     return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(session.path))
-
-
-def title_of(loaded: Loaded) -> str:
-    header = loaded.session.header
-    return session_title(header.known_agent, header.session_id)
 
 
 def range_of(extent: Extent) -> types.Range:

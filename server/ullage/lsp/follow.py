@@ -6,7 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.app.sessions.find import list_database_folders, list_session_folders, look
+from ullage.app.sessions.find import (
+    first_of_each_file,
+    follow_copies,
+    list_database_folders,
+    list_session_folders,
+    look,
+)
 from ullage.app.sessions.follow import FollowedSession, read_session, stamp_of
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
@@ -71,7 +77,10 @@ async def _refresh_changed(ls: UllageServer) -> None:
 async def discover(ls: UllageServer) -> None:
     """Find the sessions of the workspace's folders, and follow those that matter."""
     before = _list_shown(ls)
-    ls.sessions.seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
+    seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
+    ls.sessions.seen = first_of_each_file(seen)
+    if ls.sessions.chosen is not None:
+        ls.sessions.chosen = follow_copies(ls.sessions.chosen, seen)
     for sessions in (ls.sessions.followed, ls.sessions.refused):
         for path in sessions.keys() - set(ls.followed_paths()):
             del sessions[path]

@@ -10,6 +10,7 @@ from attrs import Factory, frozen
 
 GAUGE_NOTIFICATION: Final = "ullage/gauge"
 CHANGED_NOTIFICATION: Final = "ullage/changed"
+COPY_NOTIFICATION: Final = "ullage/copy"
 
 STATUS_REQUEST: Final = "ullage/status"
 SESSIONS_REQUEST: Final = "ullage/sessions"
@@ -34,6 +35,7 @@ AUTO_COMMAND: Final = "ullage.auto"
 SNOOZE_COMMAND: Final = "ullage.snooze"
 FLUSH_COMMAND: Final = "ullage.flush"
 SHOW_COMMAND: Final = "ullage.show"
+CHOOSE_COMMAND: Final = "ullage.choose"
 
 Level = Literal["normal", "warning", "error"]
 _NO_SESSION: Final = "No session in this workspace"
@@ -54,13 +56,24 @@ class GaugeParams:
     level: Level
     label: str
     title: str = ""
-    """What the session is called: its agent, and enough of its id."""
+    """What the session is called: its title, its agent and the end of its id."""
+    item: str = ""
+    """What the status item says: the gauge, and the agent's name where several agents are live."""
+    isChosen: bool = False
+    """Whether its user chose it, so that it stays."""
     canWrite: bool = False
     """Whether it may be changed: we write to its agent's sessions, and the policy allows it."""
     canNote: bool = False
     """Whether we may write beside it: checkpoints, memory, what is snoozed."""
     isAutomatic: bool = False
     """Whether it is compacted automatically."""
+
+
+@frozen(kw_only=True)
+class CopyParams:
+    """What the user asked to have in the clipboard."""
+
+    text: str
 
 
 @frozen(kw_only=True)
@@ -222,6 +235,7 @@ class PrunableRow:
 @frozen(kw_only=True)
 class PrunableResult:
     session: SessionRef | None = None
+    title: str = _NO_SESSION
     headline: str = _NO_SESSION
     """What the rule would free, or why it chooses nothing."""
     rows: list[PrunableRow] = Factory(list[PrunableRow])

@@ -17,7 +17,7 @@ from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
 from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
-from ullage.lsp.commands import auto, change, checkpoint, flush, pin, preview
+from ullage.lsp.commands import auto, change, checkpoint, choose, flush, pin, preview
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.documents import sync, virtual_documents, watched_files
 from ullage.lsp.documents.code_actions import answer_code_actions
@@ -78,6 +78,7 @@ COMMANDS: tuple[Method, ...] = (
     command(protocol.PIN_COMMAND, pin.run_pin),
     command(protocol.FLUSH_COMMAND, flush.run_flush),
     command(protocol.SHOW_COMMAND, virtual_documents.run_show, writes=False),
+    command(protocol.CHOOSE_COMMAND, choose.run_choose, writes=False),
 )
 REQUESTS: tuple[Method, ...] = (
     request(protocol.STATUS_REQUEST, gauge.run_status),

@@ -105,6 +105,8 @@ class Sessions:
     """What was read as no session, as it was then; None: it may become one by itself."""
     shown: Path | None = None
     """The one that the gauge shows."""
+    chosen: Path | None = None
+    """The one that the user chose to be shown, whatever else is live."""
     seen: tuple[SeenSession, ...] | None = None
     """Those of the workspace's folders, live ones first; None before the first look."""
     briefs: dict[Path, SessionBrief] = field(default_factory=dict)
@@ -279,13 +281,17 @@ class UllageServer(LanguageServer):
     def followed_paths(self) -> tuple[Path, ...]:
         """List the transcripts that matter to someone: the open ones and the workspace's."""
         seen = to_follow(self.sessions.seen or ())
-        return tuple(dict.fromkeys((*self.documents.open_uris, *seen)))
+        chosen = () if self.sessions.chosen is None else (self.sessions.chosen,)
+        return tuple(dict.fromkeys((*self.documents.open_uris, *seen, *chosen)))
 
     def gauge_path(self) -> Path | None:
-        """Give the transcript that is meant where none is named: of the workspace's sessions the
-        live one that is written to, or else the newest; else the one opened last.
+        """Give the transcript that is meant where none is named: the one that was chosen; of the
+        workspace's sessions the live one that is written to, or else the newest; else the one
+        opened last.
         """
-        refused = self.sessions.refused
+        refused, chosen = self.sessions.refused, self.sessions.chosen
+        if chosen is not None and chosen not in refused:
+            return chosen
         seen = [session for session in self.sessions.seen or () if session.path not in refused]
         opened = (
             path for path in reversed(self.documents.open_uris) if path not in self.sessions.refused
@@ -296,6 +302,10 @@ class UllageServer(LanguageServer):
         """Have the gauge published again, of the session that is meant now."""
         self.sessions.shown = self.gauge_path()
         self.sessions.is_gauge_old.set()
+
+    def several_agents_are_live(self) -> bool:
+        live = [session for session in self.sessions.seen or () if session.is_live]
+        return len({session.session.header.agent for session in live}) > 1
 
     def surroundings(self) -> Surroundings:
         """Give what documents are judged by, as it is at this moment."""

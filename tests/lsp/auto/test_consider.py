@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 
 from model_server import Asked, ModelServer, Reply, served, serving, text_reply
-from pi_files import MODEL, PiFile, conversation, grow
+from pi_files import MODEL, SESSION_ID, PiFile, conversation, grow
 from running import Place
 
 QUIET_AGE_S = 6
@@ -57,8 +57,11 @@ async def grown(editor, pi: PiFile, path: Path, usage: int) -> None:
     await editor.gauge(lambda gauge: gauge.text == f"{usage / 200_000:.0%}")
 
 
+NAME = f"Please look at file number 0. It matters. It… · pi / OpenClaw · {SESSION_ID[-8:]}"
+
+
 def used(percent: int) -> str:
-    return f"Context {percent}% used in pi / OpenClaw · 019c2f00"
+    return f"Context {percent}% used in {NAME}"
 
 
 async def test_each_band_is_told_of_once_until_the_context_fell(
@@ -229,7 +232,7 @@ async def test_an_automatic_compaction_is_asked_about_and_made(
     editor.answer = "Compact Now"
     await started(editor)
     await grown(editor, pi, path, 178_000)
-    await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw · 019c2f00: "))
+    await editor.asked(lambda text: text.startswith(f"Compacted {NAME}: "))
     question, told = editor.questions
     assert question.startswith(f"{used(89)}. Ullage would compact it now: ")
     assert re.search(KEPT_IN, question)
@@ -276,7 +279,7 @@ async def test_a_session_is_switched_and_snoozed_by_commands(editor, workspace_s
     outcome = await editor.command("ullage.snooze")
     assert outcome.message.startswith("Snoozed until the next compaction")
     outcome = await editor.command("ullage.auto")
-    assert outcome.message == "Automatic compaction of this session is on."
+    assert outcome.message == f"Automatic compaction is on · {NAME}"
     assert "set by the session" in editor.place.run("autocompact", "status").stdout
 
 
@@ -318,7 +321,7 @@ async def test_after_a_yes_the_model_summarizes(editor, long_session, configure)
     async with serving(text_reply("## Goal\n- Ship it.\n" * 5)) as server:
         await started(editor, compaction=with_model(server))
         await grown(editor, pi, path, 178_000)
-        await editor.asked(lambda text: text.startswith("Compacted pi / OpenClaw · 019c2f00: "))
+        await editor.asked(lambda text: text.startswith(f"Compacted {NAME}: "))
         assert server.asked
 
 

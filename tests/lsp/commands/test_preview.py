@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from model_server import ModelServer, head, serving
-from pi_files import conversation
+from pi_files import SESSION_ID, conversation
 from running import WAIT_S, idle
 from ullage.app.change.preview import make_preview
 from ullage.app.sessions.load import load
@@ -23,6 +23,8 @@ from ullage.core.config.settings import Config
 from ullage.core.summary.preview import MARKER
 
 SECRET = "AKIA" + "Z7Q2M4K9X1B3N5V8"
+
+NAME = f"Please look at file number 0. It matters. It… · pi / OpenClaw · {SESSION_ID[-8:]}"
 
 
 async def previewed(editor, path: Path, **wishes: object) -> SimpleNamespace:
@@ -85,7 +87,7 @@ async def test_an_edited_proposal_is_what_the_summary_becomes(editor, full_sessi
     done, lost = outcome.message.split(" messages · ")
     assert done.startswith("Context compacted · 116k → ")
     assert lost.startswith("left out 9 facts: ")
-    assert lost.endswith(" and 6 more")
+    assert lost.endswith(f" and 6 more · {NAME}")
     assert (outcome.canUndo, outcome.session.path) == (True, str(full_session))
     shown = await editor.execute("ullage.show", {"uri": outcome.uri})
     assert shown.text == "## Goal\n- Only this matters.\n"
@@ -130,7 +132,9 @@ async def test_what_goes_into_memory_is_said_before_and_after(editor, full_sessi
     idle(full_session)
     editor.answer = "Undo"
     undone = await editor.execute("ullage.undo", {"session": str(full_session)})
-    assert undone.message.endswith(f" of the window. What was written to {told[1]} stays there")
+    assert undone.message.endswith(
+        f" of the window. What was written to {told[1]} stays there · {NAME}"
+    )
 
 
 async def test_a_secret_in_the_edited_text_does_not_reach_the_session(

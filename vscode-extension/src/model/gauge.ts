@@ -19,7 +19,7 @@ export function gaugeItem(params: GaugeParams, isBusy: boolean): GaugeItem | und
     return undefined;
   }
   return {
-    text: `$(${isBusy ? "loading~spin" : icon(params.level)}) ${params.text}`,
+    text: `$(${isBusy ? "loading~spin" : icon(params.level)}) ${params.item}${params.isChosen ? " $(pinned)" : ""}`,
     tooltip: params.tooltip,
     background: background(params.level),
     label: params.label,

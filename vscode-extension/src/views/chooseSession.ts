@@ -1,37 +1,43 @@
-/** Chooses which session the views, the plot and the commands are about. */
+/** Chooses which session the gauge, the views, the plot and the commands are about. */
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { withSubagents } from "../model/tree";
 import { SESSIONS_REQUEST } from "../protocol";
+import { showOutcome } from "./outcome";
 import { subjectOf } from "./sessionOf";
 import type { ShownSession } from "./shownSession";
+
+interface Entry extends vscode.QuickPickItem {
+  /** Null is the live one. */
+  readonly path: string | null;
+}
 
 /** Show the session of a row, or one that the user chooses. */
 export async function chooseSession(client: Client, shown: ShownSession, target: unknown): Promise<void> {
   const subject = subjectOf(target);
-  if (subject?.kind === "session") {
-    shown.choose(subject.row);
-    return;
+  const path = subject?.kind === "session" ? subject.row.session.path : await choosePath(client, shown);
+  if (path !== undefined) {
+    showOutcome(client, await shown.choose(path));
   }
+}
+
+/** Let the user choose; undefined where that is given up. */
+async function choosePath(client: Client, shown: ShownSession): Promise<string | null | undefined> {
   const { sessions } = await client.request(SESSIONS_REQUEST, { session: null });
-  const entries = withSubagents(sessions).map((row) => ({
-    row,
-    label: row.title,
-    description: row.gauge,
-    detail: row.detail,
-    iconPath: new vscode.ThemeIcon(row.isLive ? "pulse" : "comment-discussion"),
-  }));
+  const entries = withSubagents(sessions).map(({ session: { path }, title, gauge, detail, isLive }): Entry => {
+    const isChosen = shown.isChosen && path === shown.path;
+    return { path, label: title, description: gauge, detail, iconPath: new vscode.ThemeIcon(isChosen ? "pinned" : isLive ? "pulse" : "comment-discussion") };
+  });
   if (entries.length === 0) {
     throw new Error(vscode.l10n.t("This workspace has no session of a coding agent."));
   }
-  const choice = await vscode.window.showQuickPick(entries, {
+  const live: Entry = { path: null, label: vscode.l10n.t("Follow the Live Session"), iconPath: new vscode.ThemeIcon("pinned-dirty") };
+  const choice = await vscode.window.showQuickPick(shown.isChosen ? [live, ...entries] : entries, {
     title: vscode.l10n.t("Choose Session"),
-    placeHolder: vscode.l10n.t("The session that the views and the commands are about"),
+    placeHolder: vscode.l10n.t("The session that the gauge, the views and the commands are about"),
     matchOnDescription: true,
     matchOnDetail: true,
   });
-  if (choice !== undefined) {
-    shown.choose(choice.row);
-  }
+  return choice?.path;
 }

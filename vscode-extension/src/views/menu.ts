@@ -23,7 +23,7 @@ export async function showMenu(client: Client, shown: ShownSession, target: unkn
     return { entries: entries.map((action) => entryOf(action, abilities)), more: more.map((action) => entryOf(action, abilities)) };
   });
   const first = found.then(({ entries, more }) => [...entries, ...(more.length === 0 ? [] : [moreEntry(more)])]);
-  const name = shown.nameOf(path);
+  const name = await shown.nameOf(path);
   let choice = await choose(first, name);
   if (choice !== undefined && choice.command === undefined) {
     choice = await choose(found.then(({ more }) => more), name);

@@ -44,7 +44,11 @@ async function offerUndo(client: Client, { message, session, canUndo, uri, resum
       ? vscode.commands.executeCommand("ullage.showPlot", session?.path)
       : vscode.commands.executeCommand("vscode.open", vscode.Uri.parse(uri, true)));
   } else if (choice === copy && resume !== null) {
-    await vscode.env.clipboard.writeText(resume);
-    showQuietly(vscode.l10n.t("In the clipboard: {0}", resume));
+    await copyCommand(resume);
   }
+}
+
+export async function copyCommand(command: string): Promise<void> {
+  await vscode.env.clipboard.writeText(command);
+  showQuietly(vscode.l10n.t("In the clipboard: {0}", command));
 }

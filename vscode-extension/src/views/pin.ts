@@ -4,21 +4,22 @@ import * as vscode from "vscode";
 import type { Client } from "../client";
 import { PIN_COMMAND, WINDOW_REQUEST, type WindowRow } from "../protocol";
 import { showOutcome } from "./outcome";
+import type { ShownSession } from "./shownSession";
 
 /** Pin a message; undefined is one that the user chooses. */
-export async function pinMessage(client: Client, session: string | null, entry?: string): Promise<void> {
-  const chosen = entry ?? (await chooseEntry(client, session));
+export async function pinMessage(client: Client, shown: ShownSession, session: string | null, entry?: string): Promise<void> {
+  const chosen = entry ?? (await chooseEntry(client, session, await shown.nameOf(session)));
   if (chosen !== undefined) {
     showOutcome(client, await client.execute(PIN_COMMAND, { session, entry: chosen, text: null }));
   }
 }
 
 /** Pin a sentence of the user's, at first what is selected in the editor. */
-export async function pinText(client: Client, session: string | null): Promise<void> {
+export async function pinText(client: Client, shown: ShownSession, session: string | null): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const selected = editor === undefined ? "" : editor.document.getText(editor.selection);
   const text = await vscode.window.showInputBox({
-    title: vscode.l10n.t("Pin Text"),
+    title: vscode.l10n.t("Pin Text in {0}", await shown.nameOf(session)),
     prompt: vscode.l10n.t("A rule or a fact that every compaction keeps word for word"),
     value: selected.trim(),
     ignoreFocusOut: true,
@@ -28,14 +29,14 @@ export async function pinText(client: Client, session: string | null): Promise<v
   }
 }
 
-async function chooseEntry(client: Client, session: string | null): Promise<string | undefined> {
+async function chooseEntry(client: Client, session: string | null, name: string): Promise<string | undefined> {
   const { rows } = await client.request(WINDOW_REQUEST, { session });
   const entries = pinnable(rows);
   if (entries.length === 0) {
     throw new Error(vscode.l10n.t("No message of this session can be pinned. \"Context: Pin Text…\" pins a sentence."));
   }
   const choice = await vscode.window.showQuickPick(entries, {
-    title: vscode.l10n.t("Pin Message"),
+    title: vscode.l10n.t("Pin Message in {0}", name),
     placeHolder: vscode.l10n.t("What every compaction keeps word for word"),
     matchOnDescription: true,
   });

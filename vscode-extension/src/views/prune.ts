@@ -12,7 +12,7 @@ interface Entry extends vscode.QuickPickItem {
 
 /** Let the user tick items; Enter prunes them, and needs no second question. */
 export async function pruneToolResults(client: Client, session: string | null): Promise<void> {
-  const { headline, rows } = await client.request(PRUNABLE_REQUEST, { session });
+  const { headline, title, rows } = await client.request(PRUNABLE_REQUEST, { session });
   if (rows.length === 0) {
     void vscode.window.showInformationMessage(headline);
     return;
@@ -20,7 +20,7 @@ export async function pruneToolResults(client: Client, session: string | null): 
   const entries = rows.map(
     (row): Entry => ({ row, label: row.title, description: row.detail, picked: row.isChosen }),
   );
-  const chosen = await chosenEntries(entries, headline);
+  const chosen = await chosenEntries(entries, title, headline);
   if (chosen.length === 0) {
     return;
   }
@@ -29,10 +29,10 @@ export async function pruneToolResults(client: Client, session: string | null): 
 }
 
 /** Let the user tick entries, and say all the while what that frees; none where it is given up. */
-function chosenEntries(entries: readonly Entry[], headline: string): Promise<readonly Entry[]> {
+function chosenEntries(entries: readonly Entry[], title: string, headline: string): Promise<readonly Entry[]> {
   const pick = vscode.window.createQuickPick<Entry>();
   const proposed = entries.filter(({ picked }) => picked);
-  pick.title = vscode.l10n.t("Prune Tool Results");
+  pick.title = vscode.l10n.t("Prune Tool Results of {0}", title);
   pick.canSelectMany = true;
   pick.matchOnDescription = true;
   pick.items = entries;

@@ -1,29 +1,42 @@
-/** Which session the views, the plot and the commands are about: the gauge's, until the user chooses another. */
+/** Which session the gauge, the views, the plot and the commands are about: the server says, and the user may choose. */
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import type { Abilities } from "../model/actions";
 import { withSubagents } from "../model/tree";
-import { SESSIONS_REQUEST, type GaugeParams, type SessionRef, type SessionRow } from "../protocol";
+import { CHOOSE_COMMAND, SESSIONS_REQUEST, type GaugeParams, type Outcome, type SessionRef, type SessionRow } from "../protocol";
 
 export class ShownSession implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
   readonly onDidChange = this.emitter.event;
   private gauge: GaugeParams | undefined;
-  private chosen: SessionRow | undefined;
-  /** All that the view of the window has shown last. */
-  private rows: readonly SessionRow[] = [];
+  /** What the user chose, to be said again to a server that was started anew. */
+  private chosenPath: string | null = null;
   private readonly subscription: vscode.Disposable;
 
-  constructor(private readonly client: Client) {
-    this.subscription = client.onGauge((gauge) => {
-      const { isKnown: wasKnown, path: pathBefore } = this;
-      this.gauge = gauge;
-      if (gauge === undefined) {
-        this.chosen = undefined;
-      }
-      this.tell(pathBefore, wasKnown);
-    });
+  constructor(
+    private readonly client: Client,
+    onError: (error: unknown) => void,
+  ) {
+    this.subscription = vscode.Disposable.from(
+      client.onGauge((gauge) => {
+        const { isKnown: wasKnown, path: pathBefore } = this;
+        this.gauge = gauge;
+        if (gauge?.isChosen === true) {
+          // A session that goes on in a copy is followed there.
+          this.chosenPath = gauge.session?.path ?? null;
+        }
+        this.setContextKeys();
+        if (this.path !== pathBefore || this.isKnown !== wasKnown) {
+          this.emitter.fire();
+        }
+      }),
+      client.onHealth(({ state }) => {
+        if (state === "running" && this.chosenPath !== null) {
+          this.client.execute(CHOOSE_COMMAND, { session: this.chosenPath }).catch(onError);
+        }
+      }),
+    );
     this.setContextKeys();
   }
 
@@ -33,7 +46,7 @@ export class ShownSession implements vscode.Disposable {
   }
 
   get session(): SessionRef | undefined {
-    return this.chosen?.session ?? this.gauge?.session ?? undefined;
+    return this.gauge?.session ?? undefined;
   }
 
   /** What requests and commands are given; null where there is no session, which the server says in its words. */
@@ -41,50 +54,35 @@ export class ShownSession implements vscode.Disposable {
     return this.session?.path ?? null;
   }
 
+  get isChosen(): boolean {
+    return this.gauge?.isChosen === true;
+  }
+
   get abilities(): Abilities {
-    return abilities(this.chosen ?? this.gauge);
+    return abilities(this.gauge);
   }
 
   /** Return what can be done with a session; null is the shown one. */
   async abilitiesOf(path: string | null): Promise<Abilities> {
-    if (path === null || path === this.path) {
-      return this.abilities;
-    }
-    let known = this.known(path);
-    if (known === undefined) {
-      const { sessions } = await this.client.request(SESSIONS_REQUEST, { session: null });
-      this.update(withSubagents(sessions));
-      known = this.known(path);
-    }
+    const known = path === null || path === this.path ? this.gauge : await this.rowOf(path);
     // One of elsewhere, opened as a file: the server refuses what cannot be, in words that say why.
     return abilities(known ?? { canWrite: true, canNote: true, isAutomatic: false });
   }
 
-  /** Return how a session is called in titles. */
-  nameOf(path: string): string {
-    if (this.gauge?.session?.path === path) {
+  /** Return how a session is called in titles; null is the shown one. */
+  async nameOf(path: string | null): Promise<string> {
+    if (this.gauge !== undefined && (path === null || path === this.path)) {
       return `${this.gauge.title} · ${this.gauge.text}`;
     }
-    const row = this.rows.find(({ session }) => session.path === path);
-    return row === undefined ? path : `${row.title} · ${row.gauge}`;
+    const row = path === null ? undefined : await this.rowOf(path);
+    return row === undefined ? (path ?? "") : `${row.title} · ${row.gauge}`;
   }
 
-  choose(row: SessionRow): void {
-    const pathBefore = this.path;
-    // The gauge's session is not held on to: the views follow the gauge again.
-    this.chosen = row.session.path === this.gauge?.session?.path ? undefined : row;
-    this.tell(pathBefore);
-  }
-
-  /** Take over what is known of the sessions now; a chosen one that is gone is shown no more. */
-  update(rows: readonly SessionRow[]): void {
-    this.rows = rows;
-    if (this.chosen === undefined) {
-      return;
-    }
-    const pathBefore = this.path;
-    this.chosen = rows.find((row) => row.session.path === pathBefore);
-    this.tell(pathBefore);
+  /** Show a session until another is chosen; null is the live one. */
+  async choose(path: string | null): Promise<Outcome> {
+    const outcome = await this.client.execute(CHOOSE_COMMAND, { session: path });
+    this.chosenPath = path;
+    return outcome;
   }
 
   dispose(): void {
@@ -92,15 +90,9 @@ export class ShownSession implements vscode.Disposable {
     this.emitter.dispose();
   }
 
-  private known(path: string): Pick<SessionRow, "canWrite" | "canNote" | "isAutomatic"> | undefined {
-    return this.gauge?.session?.path === path ? this.gauge : this.rows.find(({ session }) => session.path === path);
-  }
-
-  private tell(pathBefore: string | null, wasKnown = this.isKnown): void {
-    this.setContextKeys();
-    if (this.path !== pathBefore || this.isKnown !== wasKnown) {
-      this.emitter.fire();
-    }
+  private async rowOf(path: string): Promise<SessionRow | undefined> {
+    const { sessions } = await this.client.request(SESSIONS_REQUEST, { session: null });
+    return withSubagents(sessions).find(({ session }) => session.path === path);
   }
 
   private setContextKeys(): void {

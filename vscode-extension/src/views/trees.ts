@@ -9,7 +9,6 @@ import {
   sessionTreeRow,
   subagentsTreeRow,
   windowTreeRow,
-  withSubagents,
   type TreeRow,
 } from "../model/tree";
 import {
@@ -95,7 +94,6 @@ export class Trees implements vscode.Disposable {
       return [];
     }
     const { sessions } = await this.client.request(SESSIONS_REQUEST, { session: null });
-    this.shown.update(withSubagents(sessions));
     return sessions.map((row) => this.sessionRow(row));
   }
 

@@ -9,7 +9,9 @@ const params: GaugeParams = {
   tooltip: "84k of 200k tokens",
   level: "normal",
   label: "Context 42 percent used",
-  title: "pi / OpenClaw · s1",
+  title: "Fix double charges · pi / OpenClaw · s1",
+  item: "42%",
+  isChosen: false,
   canWrite: true,
   canNote: true,
   isAutomatic: false,
@@ -29,8 +31,12 @@ test("the item shows the server's words behind the icon", () => {
 });
 
 test("an estimate and an unknown figure keep their marks", () => {
-  assert.equal(gaugeItem({ ...params, text: "~42%" }, false)?.text, "$(pulse) ~42%");
-  assert.equal(gaugeItem({ ...params, text: "?" }, false)?.text, "$(pulse) ?");
+  assert.equal(gaugeItem({ ...params, item: "~42%" }, false)?.text, "$(pulse) ~42%");
+  assert.equal(gaugeItem({ ...params, item: "?" }, false)?.text, "$(pulse) ?");
+});
+
+test("of several agents the one that is shown is named, and a chosen session has a mark", () => {
+  assert.equal(gaugeItem({ ...params, item: "Codex 42%", isChosen: true }, false)?.text, "$(pulse) Codex 42% $(pinned)");
 });
 
 test("only the levels warning and error have a background", () => {

@@ -11,13 +11,12 @@ from ullage.app.change.make import new_file_lines
 from ullage.app.change.restore import NewPlan, RestorePlan, RestoreResult
 from ullage.app.checkpoint.find import Difference, Listing, SavedCheckpoint
 from ullage.app.checkpoint.write import WrittenCheckpoint
+from ullage.app.gauge.status_text import local_time
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change
 from ullage.core.checkpoint.fields import LABELS
 from ullage.core.text.prose import gist
-
-MIN_COLUMNS, MAX_COLUMNS = 60, 120
-"""Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
+from ullage.formats.json_line import iso_ms
 
 
 class WriteReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,13 +129,11 @@ def listing_text(report: ListReport, n_columns: int) -> str:
     """Write one line a checkpoint; the topic takes what is left of it."""
     lines: list[str] = []
     if report.checkpoints:
-        lines.append(
-            f"{'Id':<8}{'Written (UTC)':<18}{'Trigger':<12}{'Tokens':>9}  {'Used':>4}  Topic"
-        )
+        lines.append(f"{'Id':<8}{'Written':<13}{'Trigger':<12}{'Tokens':>9}  {'Used':>4}  Topic")
     for row in report.checkpoints:
-        written = row.created_at[:16].replace("T", " ")
+        written = local_time(iso_ms(row.created_at))
         head = (
-            f"{row.checkpoint_id:<8}{written:<18}{row.trigger:<12}{row.input_tokens:>9,}"
+            f"{row.checkpoint_id:<8}{written:<13}{row.trigger:<12}{row.input_tokens:>9,}"
             f"  {row.utilization:>4.0%}  "
         )
         lines.append((head + gist(row.topic, max(10, n_columns - len(head)))).rstrip())
@@ -206,7 +203,7 @@ def report_restored(
 def restore_plan_text(plan: RestorePlan) -> str:
     """Show where the text goes, what that costs, and the text itself."""
     meta = plan.checkpoint.meta
-    lines = [f"Checkpoint {meta.checkpoint_id}, {meta.created_at[:16].replace('T', ' ')} UTC"]
+    lines = [f"Checkpoint {meta.checkpoint_id}, {local_time(iso_ms(meta.created_at))}"]
     if isinstance(plan.change, NewPlan):
         lines.append(f"Begins a new session of {plan.n_text_tokens:,} tokens: {plan.path_after}")
     else:
@@ -243,7 +240,7 @@ def _row(saved: SavedCheckpoint) -> CheckpointRow:
 
 
 def _when(checkpoint_id: str, created_at: str) -> str:
-    return f"{checkpoint_id} ({created_at[:16].replace('T', ' ')})"
+    return f"{checkpoint_id} ({local_time(iso_ms(created_at))})"
 
 
 def _field_lines(name: str, changes: Sequence[Change], n_columns: int) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ from ullage.core.change.compaction import count_hidden_tokens
 from ullage.core.change.edit import Append, FileChange, NewSession, apply_to_lines
 from ullage.core.change.receipt import ChangeReason, ReceiptKind
 from ullage.core.config.settings import Config
-from ullage.core.gauge.gauge import Layer
+from ullage.core.gauge.gauge import Layer, gauge_text
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX
@@ -167,7 +167,18 @@ def new_file_lines(change: ChangePlan) -> list[str]:
     """Say where the session goes on; nothing where it does so in its own file."""
     if change.path_after == change.loaded.path:
         return []
-    return [f"Goes on in a new session: {change.path_after.name} (this one stays as it is)"]
+    return [f"Goes on in a new session: {change.path_after.name}. {copy_text(change.loaded)}"]
+
+
+def copy_sentence(plan: ChangePlan) -> str:
+    """Say, behind a question, that a change makes a copy; empty where it does not."""
+    return f" {copy_text(plan.loaded)}." if plan.path_after != plan.loaded.path else ""
+
+
+def copy_text(loaded: Loaded) -> str:
+    """Say that an agent that runs a session is not helped by a copy of it."""
+    agent, used = loaded.session.agent.name, gauge_text(loaded.status.gauge)
+    return f"{agent} gets a copy: this one stays as it is, at {used}, until you resume the copy"
 
 
 def context_after(loaded: Loaded, file_change: FileChange) -> Context:

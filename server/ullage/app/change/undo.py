@@ -8,6 +8,7 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.change.auto import decline
 from ullage.app.change.nudge import remember_return, strongest_layer
+from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.report import find_flushed_log
 from ullage.app.sessions.load import Loaded, load, measure_reading
 from ullage.app.sessions.open import open_session
@@ -94,11 +95,16 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     path = str(session.path.resolve())
     if receipt is not None and receipt.new_path == path:
         return _withdrawal(loaded, receipt, config, places)
-    made = sessions_made_from(Path(path), places)
-    if made:
+    copies = sessions_made_from(Path(path), places)
+    made = max(copies, key=lambda receipt: receipt.occasion.at, default=None)
+    if made is not None:
+        copy = load(open_session(Path(made.new_path or "")), config, places)
+        withdrawal = _withdrawal(copy, made, config, places)
+        if not withdrawal.n_left_behind:
+            return withdrawal
         raise Refused(
             f"{session.path.name} itself was not changed, it goes on in another file: take that"
-            f" back with `ullage undo --session {made[-1].new_path}`"
+            f" back with `ullage undo --session {made.new_path}`"
         )
     timestamp = make.now_text()
 
@@ -239,7 +245,13 @@ def _withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
             receipt_id=receipt.receipt_id,
             places=places,
         )
-    mark(key, receipt.receipt_id, "undone", places)
+    mark(
+        key,
+        receipt.receipt_id,
+        "undone",
+        places,
+        left_size_bytes=plan.loaded.session.lines.size_bytes,
+    )
     session = plan.old.session
     return UndoResult(
         before=plan.loaded,
@@ -296,7 +308,7 @@ def undo_plan_text(report: UndoReport) -> str:
 def undo_question(plan: Withdrawal | Reversal) -> str:
     """Ask whether to take a change back, with all that it leads to."""
     outcome = undo_plan_text(report_undo_plan(plan)).replace("\n", ". ")
-    return f"Undo the last {_what(plan)}? {outcome}."
+    return f"Undo the last {_what(plan)} of {name_text(plan.loaded)}? {outcome}."
 
 
 def undone_line(plan: Withdrawal | Reversal, undone: UndoResult) -> str:

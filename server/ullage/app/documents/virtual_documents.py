@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
-from ullage.app.change.checkpoint_report import MAX_COLUMNS, difference_lines
+from ullage.app.change.checkpoint_report import difference_lines
 from ullage.app.checkpoint.find import compare, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.config.report import check_text, config_text
@@ -20,6 +20,8 @@ from ullage.errors import EntryNotFound
 from ullage.store.files.places import Places
 
 N_LARGEST = 25
+N_COLUMNS = 120
+"""Longer lines are not read well (chosen)."""
 """Entries that a breakdown lists; a document has more room than a terminal (chosen)."""
 
 LoadSession: TypeAlias = Callable[[str | None], Loaded]
@@ -57,7 +59,7 @@ def document_text(
             text = _summary(loaded, document.entry, places)
         case "Checkpoint Changes":
             difference = compare(session, document.old, document.new, places)
-            text = "\n".join(line for _, line in difference_lines(difference, MAX_COLUMNS))
+            text = "\n".join(line for _, line in difference_lines(difference, N_COLUMNS))
         case "Resume.md":
             entry = find_checkpoint(session, document.checkpoint, places)
             text = restore_text(entry.checkpoint, config.checkpoint, loaded.known_secrets)

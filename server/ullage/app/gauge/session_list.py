@@ -1,24 +1,31 @@
 """Sessions of a folder with their gauges: live or idle, and their subagents."""
 
-import time
-from itertools import islice
 from typing import Literal
 
 import msgspec
 
-from ullage.app.sessions.find import list_sessions, list_subagents
-from ullage.app.sessions.load import load
-from ullage.app.sessions.open import is_running
-from ullage.app.sessions.session import Session
+from ullage.app.gauge.status_text import local_time, title_text
+from ullage.app.sessions.find import (
+    SeenSession,
+    find_running_ids,
+    list_subagents,
+    look,
+    see_session,
+)
+from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.title import short_id
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.gauge.status import rfc3339
+from ullage.core.text.prose import gist
 from ullage.core.transcript.entries import Agent
-from ullage.store.change.session_lock import QUIET_S
+from ullage.formats.json_line import iso_ms
+from ullage.formats.registry import agent_info
 from ullage.store.files.places import Places
 
-SHORT_ID_CHARS = 13
-"""Enough to tell sessions apart and to name one by, few enough for 80 columns (chosen)."""
+MAX_AGENT_CHARS = 13
+MIN_TITLE_CHARS = 16
+"""On a terminal too narrow for the table, of which this is the last column (chosen)."""
 
 
 class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +33,8 @@ class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: Agent
     session_id: str
+    title: str
+    """The agent's own, else the gist of the first request."""
     path: str
     activity: Literal["live", "idle"]
     written_at: str | None
@@ -44,49 +53,63 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
 
     cwd: str
     sessions: list[SessionReport]
-    """The one written to last first."""
+    """Live ones first, then the one written to last."""
 
 
 def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
-    newest = islice(list_sessions(places.cwd, places), limit)
-    reports = [_report(session, config, places) for session in newest]
-    return SessionsReport(cwd=str(places.cwd), sessions=reports)
+    running = find_running_ids(places)
+
+    def report(seen: SeenSession) -> SessionReport:
+        loaded = load(seen.session, config, places)
+        children = list_subagents(seen.session, places)
+        return _report(
+            loaded,
+            is_live=seen.is_live,
+            subagents=[report(see_session(child, running, places)) for child in children],
+        )
+
+    return SessionsReport(
+        cwd=str(places.cwd),
+        sessions=[report(seen) for seen in look((places.cwd,), places, limit)],
+    )
 
 
-def sessions_text(report: SessionsReport) -> str:
-    """Write one line a session, subagents below the session that they work for."""
-    if not report.sessions:
-        return f"No session of an agent in {report.cwd}."
-    lines = [f"{'Used':>6}  {'Tokens':>11}  {'Agent':<12}{'State':<6}{'Written (UTC)':<18}Session"]
+def sessions_text(report: SessionsReport, n_columns: int) -> str:
+    """Write one line a session, subagents below the session that they work for.
+
+    The title takes what is left of a line.
+    """
+    head = f"{'Used':>6}  {'Tokens':>11}  {'Agent':<{MAX_AGENT_CHARS}}  {'Written':<11}  Session   "
+    n_chars = max(MIN_TITLE_CHARS, n_columns - len(head))
+    lines = [f"{head}Title"]
     for session in report.sessions:
-        lines.append(_line(session, session.session_id[:SHORT_ID_CHARS]))
+        lines.append(_line(session, gist(session.title, n_chars)))
         lines += [
-            _line(child, f"└ {child.session_id[:SHORT_ID_CHARS]}") for child in session.subagents
+            _line(child, f"└ {gist(child.title, n_chars - 2)}") for child in session.subagents
         ]
     return "\n".join(lines)
 
 
-def _line(session: SessionReport, name: str) -> str:
+def _line(session: SessionReport, title: str) -> str:
     used = "?" if session.used_tokens is None else short_tokens(session.used_tokens)
     tokens = f"{used}/{short_tokens(session.window_tokens)}"
-    written = (session.written_at or "")[:16].replace("T", " ")
-    about = f"{session.agent:<12}{session.activity:<6}{written:<18}{name}"
+    written = local_time(iso_ms(session.written_at))
+    when = "live" if session.activity == "live" else written
+    agent = f"{agent_info(session.agent).name:<{MAX_AGENT_CHARS}}"
+    about = f"{agent}  {when:<11}  {short_id(session.session_id):<8}  {title}"
     return f"{session.gauge:>6}  {tokens:>11}  {about}"
 
 
-def _report(session: Session, config: Config, places: Places) -> SessionReport:
-    loaded = load(session, config, places)
-    gauge = loaded.status.gauge
-    written_ns = session.lines.written_ns
-    children = list_subagents(session, places)
-    is_live = is_running(session, places) or time.time() - written_ns / 1e9 < QUIET_S
+def _report(loaded: Loaded, *, is_live: bool, subagents: list[SessionReport]) -> SessionReport:
+    session, gauge = loaded.session, loaded.status.gauge
     return SessionReport(
         agent=session.header.known_agent,
         session_id=session.header.session_id,
+        title=title_text(loaded),
         path=str(session.path),
         activity="live" if is_live else "idle",
-        written_at=rfc3339(written_ns // 1_000_000),
+        written_at=rfc3339(session.lines.written_ns // 1_000_000),
         model=loaded.context.model,
         used_tokens=gauge.used_tokens,
         used_source=gauge.used_source,
@@ -94,5 +117,5 @@ def _report(session: Session, config: Config, places: Places) -> SessionReport:
         utilization=None if gauge.utilization is None else round(gauge.utilization, 6),
         compaction_count=len(loaded.context.compactions),
         gauge=gauge_text(gauge),
-        subagents=[_report(child, config, places) for child in children],
+        subagents=subagents,
     )

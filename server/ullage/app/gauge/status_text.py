@@ -8,6 +8,7 @@ import msgspec
 from ullage.app.gauge.due import find_due
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
+from ullage.app.sessions.title import name_of, title_of
 from ullage.core.change.due import DuePlan
 from ullage.core.gauge.gauge import Band, Gauge, Layer, PointSource, UsedSource
 from ullage.core.gauge.loss import Loss, measured_text
@@ -15,15 +16,12 @@ from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compac
 from ullage.core.gauge.window import Window, WindowSource
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent, JsonObject
-from ullage.formats.registry import agent_info
 
 RULE = "━" * 50
 """The line below a heading."""
 LABEL_CHARS = 21
 DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing happens by itself"
 BAR_CHARS = 40
-N_ID_CHARS = 8
-"""Enough to tell sessions apart."""
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
@@ -79,6 +77,8 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: Agent
     session_id: str
+    title: str
+    """The agent's own, else the gist of the first request."""
     path: str
     cwd: str | None
     model: str | None
@@ -127,20 +127,26 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True):
     """The entries that the messages come from, in order."""
 
 
-def session_title(agent: Agent, session_id: str) -> str:
-    """Name a session where it stands among others."""
-    return f"{agent_info(agent).name} · {session_id[:N_ID_CHARS]}"
+def title_text(loaded: Loaded) -> str:
+    """Give the title of a session, without what must not leave it."""
+    return title_of(loaded.session, loaded.known_secrets)
+
+
+def name_text(loaded: Loaded) -> str:
+    """Name a session where it stands among others: title, agent, end of its id."""
+    return name_of(loaded.session, loaded.known_secrets)
 
 
 def status_text(loaded: Loaded) -> str:
     """Write the status, with the source of every figure."""
     context, status = loaded.context, loaded.status
-    header, gauge = context.header, status.gauge
+    gauge = status.gauge
     due = due_text(find_due(loaded))
     lines = [
         "Context Status",
         RULE,
-        row("Session", f"{agent_info(header.known_agent).name} · {header.session_id}"),
+        row("Session", title_text(loaded)),
+        row("Agent", f"{loaded.session.agent.name} · {context.header.session_id}"),
         row("Model", context.model or "not named yet"),
         row("Total Tokens", total_text(gauge)),
         *([] if gauge.utilization is None else [row("", bar(gauge.utilization))]),
@@ -250,6 +256,20 @@ def bar(ratio: float, n_chars: int = BAR_CHARS) -> str:
     return "█" * n_filled + "░" * (n_chars - n_filled)
 
 
+def local_time(at_ms: int | None) -> str:
+    """Write a time for people: of today the hour, of this year the day too, else the date."""
+    if at_ms is None:
+        return "unknown"
+    now = datetime.now().astimezone()
+    try:
+        at = datetime.fromtimestamp(at_ms / 1000).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return "unknown"
+    if at.date() == now.date():
+        return f"{at:%H:%M}"
+    return f"{at:%m-%d %H:%M}" if at.year == now.year else f"{at:%Y-%m-%d}"
+
+
 def ago(at_ms: int | None) -> str:
     """Tell a time relative to now, in the largest whole unit."""
     if at_ms is None:
@@ -269,6 +289,7 @@ def report_status(loaded: Loaded) -> StatusReport:
     return StatusReport(
         agent=context.header.known_agent,
         session_id=context.header.session_id,
+        title=title_text(loaded),
         path=str(loaded.path),
         cwd=context.header.cwd,
         model=context.model,

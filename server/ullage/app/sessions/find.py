@@ -1,4 +1,8 @@
-"""Sessions: those of a workspace, newest first, or the one that a user means."""
+"""Sessions: those of a workspace, newest first, or the one that a user means.
+
+What counts as a session of a folder is decided here alone (docs/design/sessions.md): for the
+command line, the lists and the gauge.
+"""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,11 +14,14 @@ import msgspec
 
 from ullage.app.sessions.open import open_session, recognize_session
 from ullage.app.sessions.session import Session
+from ullage.app.sessions.title import overview_of
 from ullage.core.gauge.gauge import Band, Gauge
 from ullage.core.transcript.entries import Agent, Header
 from ullage.errors import InputError, SessionNotFound
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS
+from ullage.store.change.new_session import has_digest
+from ullage.store.change.receipts import receipt_of_new
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
@@ -29,7 +36,7 @@ from ullage.store.transcript.folders import (
 from ullage.store.transcript.open import DatabaseRow, database_rows
 
 MIN_ID_CHARS = 4
-"""A shorter beginning of an id names too many sessions (chosen)."""
+"""A shorter part of an id names too many sessions (chosen)."""
 KNOWN_HEADERS = 8192
 """Headers that are remembered: they are looked at again and again, and never change (chosen)."""
 MAX_SESSIONS = 20
@@ -67,6 +74,8 @@ class SeenSession(msgspec.Struct, frozen=True, kw_only=True):
 
     session: Session
     is_live: bool
+    continues: Path | None = None
+    """The transcript that it was made from, where it is a copy of ours."""
 
     @property
     def path(self) -> Path:
@@ -82,6 +91,7 @@ class SessionBrief(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: Agent
     session_id: str
+    title: str
     path: Path
     written_ns: int
     gauge: Gauge
@@ -102,23 +112,32 @@ def find_session(text: str | None, places: Places) -> Session:
         NotATranscript: the path is something else.
     """
     if text is None:
-        newest = next(list_sessions(places.cwd, places), None)
-        if newest is None:
+        seen = look((places.cwd,), places)
+        if not seen:
             raise SessionNotFound(
-                f"no session of an agent in {places.cwd}: run Ullage where the agent ran,"
-                " or name a session with --session"
+                f"{no_session_text(places.cwd, places)}, or name a session with --session"
             )
-        return newest
+        return seen[0].session
     path = _as_path(text)
     if path.suffix or len(path.parts) != 1 or _exists(places.cwd / path):
         return open_session(places.cwd / path)
     return _session_by_id(text, places)
 
 
+def no_session_text(cwd: Path, places: Places) -> str:
+    """Say that a folder has no session, and which folder above it has some."""
+    above = (parent for parent in cwd.parents if next(list_sessions(parent, places), None))
+    folder = next(above, None)
+    where = "where the agent ran" if folder is None else f"in {folder}, which has some"
+    return f"no session of an agent in {cwd}: run Ullage {where}"
+
+
 def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
     """Go through the main sessions of a folder, the one written to last first.
 
-    Different folders may share a folder of sessions, so each session's own record decides.
+    Different folders may share a folder of sessions, so each session's own record decides. A copy
+    that we made counts once an agent has written to it, and one that was taken back once it was
+    written to since; a stub without a message is none; of files with one id the last counts.
     """
     spellings = _spellings(cwd)
     files = (
@@ -128,14 +147,32 @@ def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
         for transcript in (transcripts_below if info.has_nested_folders else transcripts_in)(folder)
     )
     rows = (row for row in database_rows(_databases(places)) if row.session.directory in spellings)
+    listed: set[str] = set()
     for candidate in _sort_newest_first(files, rows):
         try:
             header = candidate.header()
-            if header.parent_session_id is None and header.cwd in {None, *spellings}:
-                yield candidate.open()
+            if header.parent_session_id is not None or header.cwd not in {None, *spellings}:
+                continue
+            session = candidate.open()
+            if session.state_key not in listed and _is_gone_on_with(session, places):
+                listed.add(session.state_key)
+                yield session
         except InputError:
             # One session that cannot be read hides none of the others.
             continue
+
+
+def _is_gone_on_with(session: Session, places: Places) -> bool:
+    """Whether an agent has a session to go on with in a file."""
+    receipt = receipt_of_new(session.path, session.state_key, places)
+    if receipt is not None:
+        if receipt.left_size_bytes is not None:
+            is_as_left = session.lines.size_bytes == receipt.left_size_bytes
+        else:
+            is_as_left = has_digest(session.path, receipt.new_sha256 or "")
+        if is_as_left:
+            return False
+    return overview_of(session).has_messages
 
 
 def list_session_folders(cwd: Path, places: Places) -> set[Path]:
@@ -173,6 +210,10 @@ def _session_by_id(text: str, places: Places) -> Session:
             f"session id {text!r} is too short: give at least {MIN_ID_CHARS} characters"
         )
     wanted = text.lower()
+
+    def is_named(session_id: str) -> bool:
+        return session_id.lower().startswith(wanted) or session_id.lower().endswith(wanted)
+
     roots = (r for info in AGENTS for r in info.session_roots(places.env, places.home))
     files = (
         transcript
@@ -180,19 +221,22 @@ def _session_by_id(text: str, places: Places) -> Session:
         for transcript in transcripts_below(root)
         if wanted[:8] in transcript.path.stem.lower()
     )
-    rows = (
-        r
-        for r in database_rows(_databases(places))
-        if r.session.session_id.lower().startswith(wanted)
-    )
+    rows = (r for r in database_rows(_databases(places)) if is_named(r.session.session_id))
     matches: dict[str, Session] = {}
     for candidate in _sort_newest_first(files, rows):
         try:
             session_id = candidate.header().session_id.lower()
-            if session_id.startswith(wanted) and session_id not in matches:
-                matches[session_id] = candidate.open()
+            if not is_named(session_id):
+                continue
+            session = candidate.open()
+            if session_id not in matches or not overview_of(matches[session_id]).has_messages:
+                matches[session_id] = session
         except InputError:
             continue
+    if not matches:
+        # The name of a file may have the beginning of its id alone.
+        here = list_sessions(places.cwd, places)
+        matches = {s.header.session_id.lower(): s for s in here if is_named(s.header.session_id)}
     if not matches:
         raise SessionNotFound(
             f"no session has the id {text}: run Ullage where the agent ran, or give the"
@@ -200,7 +244,7 @@ def _session_by_id(text: str, places: Places) -> Session:
         )
     if len(matches) > 1 and wanted not in matches:
         raise SessionNotFound(
-            f"{len(matches)} sessions have ids that begin with {text}: give more of it"
+            f"{len(matches)} sessions have ids that begin or end with {text}: give more of it"
         )
     return matches.get(wanted) or next(iter(matches.values()))
 
@@ -252,15 +296,24 @@ def _as_path(text: str) -> Path:
         return Path(text)
 
 
-def look(folders: Iterable[Path], places: Places) -> tuple[SeenSession, ...]:
+def look(
+    folders: Iterable[Path], places: Places, limit: int = MAX_SESSIONS
+) -> tuple[SeenSession, ...]:
     """List the newest sessions of some folders: the live ones first, then by time."""
     running = find_running_ids(places)
-    sessions: dict[Path, SeenSession] = {}
+    sessions: dict[str, SeenSession] = {}
     for folder in folders:
-        for session in islice(list_sessions(folder, places), MAX_SESSIONS):
-            # Of a database, the session that was written to last stands for it.
-            sessions.setdefault(session.path, see_session(session, running))
+        for session in islice(list_sessions(folder, places), limit):
+            sessions.setdefault(session.state_key, see_session(session, running, places))
     return tuple(sorted(sessions.values(), key=lambda seen: (not seen.is_live, -seen.written_ns)))
+
+
+def first_of_each_file(seen: Iterable[SeenSession]) -> tuple[SeenSession, ...]:
+    """Leave out all sessions of a database but the first, which stands for it."""
+    files: dict[Path, SeenSession] = {}
+    for session in seen:
+        files.setdefault(session.path, session)
+    return tuple(files.values())
 
 
 def to_follow(seen: Sequence[SeenSession]) -> tuple[Path, ...]:
@@ -268,6 +321,15 @@ def to_follow(seen: Sequence[SeenSession]) -> tuple[Path, ...]:
     live = [session for session in seen if session.is_live][:MAX_LIVE]
     newest = sorted(seen, key=lambda session: session.written_ns, reverse=True)[:N_NEWEST]
     return tuple(dict.fromkeys(session.path for session in (*live, *newest)))
+
+
+def follow_copies(chosen: Path, seen: Sequence[SeenSession]) -> Path:
+    """Give the copy in which an agent goes on with a session since, else the session's own file."""
+    own = next((session for session in seen if session.path == chosen), None)
+    for copy in seen:
+        if copy.continues == chosen and (own is None or copy.written_ns > own.written_ns):
+            return copy.path
+    return chosen
 
 
 def to_show(seen: Sequence[SeenSession], shown: Path | None) -> Path | None:
@@ -285,6 +347,11 @@ def find_running_ids(places: Places) -> frozenset[str]:
     return running_sessions(folders)
 
 
-def see_session(session: Session, running: frozenset[str]) -> SeenSession:
+def see_session(session: Session, running: frozenset[str], places: Places) -> SeenSession:
     is_recent = time.time() - session.lines.written_ns / 1e9 < QUIET_S
-    return SeenSession(session=session, is_live=is_recent or session.header.session_id in running)
+    receipt = receipt_of_new(session.path, session.state_key, places)
+    return SeenSession(
+        session=session,
+        is_live=is_recent or session.header.session_id in running,
+        continues=None if receipt is None else Path(receipt.path),
+    )

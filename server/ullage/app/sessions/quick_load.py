@@ -46,10 +46,10 @@ def read_live_session(
     lines = FileLines(path)
     header = agent.read_header(lines)
     if header is None:
-        raise NotATranscript(f"{path.name} is not a transcript of {agent.agent}: update Ullage")
+        raise NotATranscript(f"{path.name} is not a transcript of {agent.name}: update Ullage")
     session = Session(agent_info=agent, header=header.named(path.stem), lines=lines)
     if session.header.session_id != session_id:
-        raise NotATranscript(f"{path.name} is of another session than {agent.agent} says")
+        raise NotATranscript(f"{path.name} is of another session than {agent.name} says")
     keeps_caches = places.keeps_caches and not config.policy.is_read_only
     reading = read(session, msgspec.structs.replace(places, keeps_caches=keeps_caches))
     count = TokenCounts(

@@ -36,7 +36,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         if agent is None:
             return "its messages are held by a runtime, which compacts it"
         if agent.editor is None or not isinstance(self.lines, FileLines):
-            return f"Ullage only reads sessions of {agent.agent}: {agent.way_out}"
+            return f"Ullage only reads sessions of {agent.name}: {agent.way_out}"
         refusal = agent.editor.refuse(self.header)
         return None if refusal is None else f"{self.path.name}: {refusal}"
 

@@ -47,13 +47,14 @@ _FOREIGN_TAGS = (
     "local-command-caveat",
     "task-notification",
     "environment_context",
+    "hook_context",
     "user_instructions",
     "INSTRUCTIONS",
     "bash-input",
     "bash-stdout",
     "bash-stderr",
 )
-"""Tags in which Claude Code and Codex put text into a user's message that is not the user's."""
+"""Tags in which agents put text into a user's message that is not the user's."""
 _SHELL_PREFIX = "Ran `"
 """How pi shows a command that the user ran, with its output, as a user's message."""
 

@@ -47,7 +47,7 @@ from ullage.lsp.commands.preview import run_preview
 from ullage.lsp.convert import last_summary_uri, uri_of
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.messages import choose, say
-from ullage.lsp.protocol import PreviewArgument
+from ullage.lsp.protocol import COPY_NOTIFICATION, CopyParams, PreviewArgument
 from ullage.lsp.state import SessionChange, UllageServer
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
@@ -287,7 +287,9 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
     """Tell of a change by one message, from which it can be taken back."""
     refresh_lists(ls, "sessions", "checkpoints", "memory")
     message = text.done_text(plan, made)
-    buttons = (text.UNDO, text.VIEW) if ls.shows_documents else (text.UNDO,)
+    buttons = (text.UNDO, *((text.VIEW,) if ls.shows_documents else ()))
+    if made.is_elsewhere and ls.editor.shows_outcomes:
+        buttons += (text.COPY_COMMAND,)
     try:
         answer = await choose(ls, message, *buttons)
     except JsonRpcException:
@@ -295,6 +297,8 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
         return
     if answer == text.UNDO:
         await _take_back(ls, made)
+    elif answer == text.COPY_COMMAND:
+        ls.protocol.notify(COPY_NOTIFICATION, CopyParams(text=made.resume_command))
     elif answer == text.VIEW:
         has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents
         uri = last_summary_uri(made) if has_summary else uri_of(made.session.path)

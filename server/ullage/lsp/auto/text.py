@@ -4,8 +4,9 @@ import msgspec
 
 from ullage.app.change.compact import Plan
 from ullage.app.change.compact_report import gain_text, made_notes
-from ullage.app.change.make import ChangeResult
+from ullage.app.change.make import ChangeResult, copy_sentence
 from ullage.app.change.prune import PruningPlan
+from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.flush import flush_log_name
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
@@ -13,12 +14,11 @@ from ullage.app.summary.write import has_model
 from ullage.core.change.decision import Ask
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import short_tokens
-from ullage.lsp.convert import title_of
 from ullage.store.files.places import Places
 
 COMPACT_NOW, PRUNE_NOW, NOT_NOW, SNOOZE = "Compact Now", "Prune Now", "Not Now", "Snooze"
 PREVIEW, PRUNE, COMPACT = "Preview…", "Prune", "Compact"
-UNDO, VIEW = "Undo", "View"
+UNDO, VIEW, COPY_COMMAND = "Undo", "View", "Copy Command"
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,9 +50,10 @@ def ask_question(plan: Plan | PruningPlan, action: Ask, config: Config, places: 
     """Ask whether to make what is due, with the figures of our own rules; the first says yes."""
     advice = "" if action.advice is None else f" ({action.advice})"
     head, gain = f"{_used(plan.loaded)}. Ullage would", f"{gain_text(plan)}.{advice}"
+    copy = "" if plan.change is None else copy_sentence(plan.change)
     if isinstance(plan, PruningPlan):
         return Question(
-            message=f"{head} prune it now: {gain} It can be undone.",
+            message=f"{head} prune it now: {gain} It can be undone.{copy}",
             buttons=(PRUNE_NOW, NOT_NOW, SNOOZE),
         )
     model = ""
@@ -60,7 +61,7 @@ def ask_question(plan: Plan | PruningPlan, action: Ask, config: Config, places: 
         model = " The configured model would be sent what goes, to summarize it."
     memory = flush_sentence(flush_log_name(plan.loaded, config, places))
     return Question(
-        message=f"{head} compact it now: {gain}{model}{memory} It can be undone.",
+        message=f"{head} compact it now: {gain}{model}{memory} It can be undone.{copy}",
         buttons=(COMPACT_NOW, NOT_NOW, SNOOZE),
     )
 
@@ -71,7 +72,7 @@ def done_text(plan: Plan | PruningPlan, made: ChangeResult) -> str:
     notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
     gain = " · ".join((gain_text(plan), *notes))
     way_on = tell_way_on(made.resume_command, is_elsewhere=made.is_elsewhere)
-    return f"{verb} {title_of(plan.loaded)}: {gain}.{checkpoint}{way_on}"
+    return f"{verb} {name_text(plan.loaded)}: {gain}.{checkpoint}{way_on}"
 
 
 def tell_way_on(resume_command: str, *, is_elsewhere: bool) -> str:
@@ -88,7 +89,7 @@ def unprunable_text(loaded: Loaded) -> str:
 
 
 def warning_text(loaded: Loaded, reason: str) -> str:
-    return f"{title_of(loaded)}: {reason}."
+    return f"{name_text(loaded)}: {reason}."
 
 
 def read_only(loaded: Loaded) -> str:
@@ -100,4 +101,4 @@ def read_only(loaded: Loaded) -> str:
 def _used(loaded: Loaded) -> str:
     gauge = loaded.status.gauge
     doubt = f" ({gauge.window.doubt})" if gauge.window.doubt else ""
-    return f"Context {gauge.utilization or 0:.0%} used in {title_of(loaded)}{doubt}"
+    return f"Context {gauge.utilization or 0:.0%} used in {name_text(loaded)}{doubt}"

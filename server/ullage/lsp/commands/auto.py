@@ -18,7 +18,7 @@ async def run_auto(ls: UllageServer, argument: AutoArgument) -> Outcome:
     refresh_lists(ls, "sessions")
     ls.show_gauge()
     state = "on" if argument.isOn else "off"
-    return report_done(f"Automatic compaction of this session is {state}.", loaded)
+    return report_done(f"Automatic compaction is {state}", loaded)
 
 
 async def run_snooze(ls: UllageServer, argument: SessionArgument) -> Outcome:
@@ -26,5 +26,5 @@ async def run_snooze(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
     await asyncio.to_thread(snooze_session, loaded, ls.places)
     return report_done(
-        "Snoozed until the next compaction, or until the context is in a higher band.", loaded
+        "Snoozed until the next compaction, or until the context is in a higher band", loaded
     )

@@ -4,9 +4,10 @@ import asyncio
 
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
 from ullage.app.change.compact_report import made_text
-from ullage.app.change.make import ChangeResult
+from ullage.app.change.make import ChangePlan, ChangeResult, copy_sentence
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
+from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import open_session
@@ -65,9 +66,10 @@ def _compact_question(plan: Plan) -> str:
     flush = plan.flush
     memory = flush_sentence(flush.log_name if flush is not None and flush.text else None)
     return (
-        f"Compact this session? {plan.n_tokens_before:,} →"
+        f"Compact {name_text(plan.loaded)}? {plan.n_tokens_before:,} →"
         f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
         f" a summary, the last {len(plan.selection.kept):,} stay. It can be undone."
+        f"{copy_sentence(plan.change)}"
         f"{memory}"
     )
 
@@ -84,7 +86,7 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
     if not argument.isConfirmed and not await progress.confirm(
-        ls, _prune_question(plan), _PRUNE_BUTTON, "prune", loaded.path
+        ls, _prune_question(plan, plan.change), _PRUNE_BUTTON, "prune", loaded.path
     ):
         return progress.report_cancelled("Pruning cancelled.")
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
@@ -94,10 +96,11 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     return progress.report_change(f"Pruned {_outputs(plan)}{where} · {tokens} tokens", made)
 
 
-def _prune_question(plan: PruningPlan) -> str:
+def _prune_question(plan: PruningPlan, change: ChangePlan) -> str:
     return (
-        f"Prune this session? Placeholders take the place of {_outputs(plan)}:"
+        f"Prune {name_text(plan.loaded)}? Placeholders take the place of {_outputs(plan)}:"
         f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens. It can be undone."
+        f"{copy_sentence(change)}"
     )
 
 
@@ -114,7 +117,7 @@ async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     await show_changed(ls, path, undone.after.path)
     return Outcome(
         outcome="done",
-        message=undone_line(plan, undone),
+        message=f"{undone_line(plan, undone)} · {name_text(undone.after)}",
         session=session_ref(undone.after.session),
         resume=undone.resume_command if undone.is_elsewhere else None,
     )

@@ -2,10 +2,12 @@
 
 import asyncio
 
+from ullage.app.change.make import copy_sentence
 from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
 from ullage.app.checkpoint.find import SavedCheckpoint, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import short_tokens, tokens_text
@@ -31,7 +33,8 @@ async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome
         message = f"Unchanged since checkpoint {checkpoint_id}"
     return Outcome(
         outcome="done" if written.is_new else "nothing",
-        message=f"{message}. Note: {written.problem}" if written.problem else message,
+        message=f"{message} · {name_text(loaded)}"
+        + (f". Note: {written.problem}" if written.problem else ""),
         session=session_ref(loaded.session),
         uri=uri_of(written.path),
     )
@@ -76,7 +79,7 @@ async def _restore(
     await show_changed(ls, loaded.path, restored.session.path)
     return Outcome(
         outcome="done",
-        message=f"Checkpoint {saved.checkpoint_id} restored{_where(plan)}",
+        message=f"Checkpoint {saved.checkpoint_id} restored{_where(plan)} · {name_text(loaded)}",
         session=session_ref(restored.session),
         # A session that was begun with it is simply deleted.
         canUndo=not isinstance(plan.change, NewPlan),
@@ -94,17 +97,14 @@ def _where(plan: RestorePlan) -> str:
 
 
 def _question(plan: RestorePlan) -> str:
-    checkpoint_id = plan.checkpoint.meta.checkpoint_id
+    checkpoint_id, name = plan.checkpoint.meta.checkpoint_id, name_text(plan.loaded)
     if isinstance(plan.change, NewPlan):
         return (
-            f"Restore checkpoint {checkpoint_id}? It begins a new session of"
+            f"Restore checkpoint {checkpoint_id} of {name}? It begins a new session of"
             f" {plan.n_text_tokens:,} tokens: {plan.path_after.name}. This one stays as it is."
         )
     before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
-    new = ""
-    if plan.path_after != plan.loaded.path:
-        new = f" It goes on in a new session, {plan.path_after.name}; this one stays as it is."
     return (
-        f"Restore checkpoint {checkpoint_id}? Its text goes to the end of the session:"
-        f" {before:,} → {after:,} tokens. It can be undone.{new}"
+        f"Restore checkpoint {checkpoint_id} of {name}? Its text goes to the end of the session:"
+        f" {before:,} → {after:,} tokens. It can be undone.{copy_sentence(plan.change)}"
     )

@@ -26,4 +26,4 @@ async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
     await show_changed(ls, loaded.path)
     check_proposals(ls)
     shown = gist(pinned.pins[-1].text, _SHOWN_CHARS)
-    return report_done(f"Pinned: every summary of this session will hold “{shown}”", loaded)
+    return report_done(f"Pinned: every summary will hold “{shown}”", loaded)

@@ -14,6 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ullage.app.change.make import ChangeResult
+from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.errors import WriteNotSupported
@@ -129,13 +130,17 @@ async def confirm(ls: UllageServer, question: str, button: str, command: str, pa
 
 
 def report_done(message: str, loaded: Loaded) -> Outcome:
-    return Outcome(outcome="done", message=message, session=session_ref(loaded.session))
+    return Outcome(
+        outcome="done",
+        message=f"{message} · {name_text(loaded)}",
+        session=session_ref(loaded.session),
+    )
 
 
 def report_change(message: str, made: ChangeResult, uri: str | None = None) -> Outcome:
     return Outcome(
         outcome="done",
-        message=message,
+        message=f"{message} · {name_text(made.plan.loaded)}",
         session=session_ref(made.session),
         canUndo=True,
         uri=uri,

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from attrs import evolve
+
 from ullage.app.change.auto import is_automatic
 from ullage.app.change.make import can_change
 from ullage.app.gauge.history import PastContexts, read_past, window_history
@@ -12,21 +14,23 @@ from ullage.app.gauge.inspect import WindowShares, fill
 from ullage.app.gauge.status_text import (
     ago,
     due_text,
+    name_text,
     own_text,
     status_text,
+    title_text,
     total_text,
     trigger_text,
     used_text,
     window_text,
 )
 from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.title import short_id
 from ullage.core.gauge.breakdown import Share
 from ullage.core.gauge.gauge import gauge_text, share_text, tells_usage, triggers
 from ullage.core.gauge.history import HistoryMark, UsagePoint
 from ullage.core.gauge.status import Status, last_compaction_ms, rfc3339
-from ullage.formats.registry import agent_info
 from ullage.lsp import protocol
-from ullage.lsp.convert import LEVELS, escape_markdown, session_ref, title_of
+from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.error_edge import log_faults
 from ullage.lsp.follow import load_if_any, load_session
@@ -62,6 +66,12 @@ async def _publish(ls: UllageServer) -> None:
         return
     params = await asyncio.to_thread(
         _params, loaded, ls.sessions.filled, ls.places, is_restricted=ls.editor.is_restricted
+    )
+    is_named = ls.several_agents_are_live()
+    params = evolve(
+        params,
+        item=f"{loaded.session.agent.name} {params.text}" if is_named else params.text,
+        isChosen=loaded.path == ls.sessions.chosen,
     )
     if _find_shown(ls) is not loaded:
         # What is sent last is the newest: this one is published after whoever changed it.
@@ -123,7 +133,7 @@ def gauge_params(
         ),
         level=LEVELS[status.band],
         label=_label(status),
-        title=title_of(loaded),
+        title=name_text(loaded),
         canWrite=can_change(loaded),
         canNote=not (is_restricted or loaded.policy.is_read_only),
         isAutomatic=is_automatic,
@@ -153,19 +163,19 @@ def gauge_tooltip(
     Every text that comes from a session is escaped. `filling` is what was worked out last: of
     the same session, or None before the first time.
     """
-    status, header = loaded.status, loaded.session.header
+    status, session = loaded.status, loaded.session
     model = loaded.context.model or "model not named yet"
-    agent = agent_info(header.known_agent).name
+    about = f"{session.agent.name} · {model} · {short_id(session.header.session_id)}"
     used = escape_markdown(used_text(status.gauge) + _as_of(loaded))
     rows = [
-        f"**{agent}** · {escape_markdown(model)} · {escape_markdown(header.session_id[:8])}",
+        f"**{escape_markdown(title_text(loaded))}**  \n{escape_markdown(about)}",
         f"{total_text(status.gauge)} tokens  \n{used}",
         f"Window: {escape_markdown(window_text(status.gauge.window))}",
     ]
     if filling is not None and filling.shares:
         rows.append(_shares(filling.shares))
     if status.gauge.agent_compacts_at is not None:
-        rows.append(f"{agent} compacts {escape_markdown(own_text(status.gauge))}")
+        rows.append(f"{session.agent.name} compacts {escape_markdown(own_text(status.gauge))}")
     due = "" if filling is None else due_text(filling.due)
     if due:
         rows.append(f"Due now: {escape_markdown(due)}")
@@ -235,7 +245,7 @@ def _history(
     history, window = window_history(loaded, past), loaded.status.gauge.window.n_tokens
     return protocol.HistoryResult(
         session=session_ref(loaded.session),
-        title=title_of(loaded),
+        title=name_text(loaded),
         windowTokens=window,
         points=[_point(point, window, lines) for point in history.points],
         marks=[_mark(number, mark, window) for number, mark in enumerate(history.marks, 1)],

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from ullage.app.checkpoint.find import Damaged, SavedCheckpoint, list_checkpoints
 from ullage.app.documents.memory_files import MemoryFile, list_memory_files
-from ullage.app.gauge.status_text import ago, session_title
+from ullage.app.gauge.status_text import ago
 from ullage.app.sessions.find import SessionBrief
 from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.title import short_id
 from ullage.app.workspace import SessionFamily, make_brief, measure_all
 from ullage.core.gauge.gauge import gauge_text, short_tokens
 from ullage.core.text.prose import gist, plural
+from ullage.formats.registry import agent_info
 from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
 from ullage.lsp.follow import discover, load_if_any
@@ -52,10 +54,15 @@ def _list_briefs(families: tuple[SessionFamily, ...]) -> Iterator[SessionBrief]:
 
 def _row(family: SessionFamily, shown: Path | None, *, can_note: bool) -> protocol.SessionRow:
     session, gauge = family.brief, family.brief.gauge
-    title = session_title(session.agent, session.session_id)
+    agent = agent_info(session.agent).name
     used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
     when = "live" if family.is_live else ago(session.written_ns // 1_000_000)
-    parts = [f"{used}/{short_tokens(gauge.window.n_tokens)}", when]
+    parts = [
+        agent,
+        short_id(session.session_id),
+        f"{used}/{short_tokens(gauge.window.n_tokens)}",
+        when,
+    ]
     if session.n_compactions:
         parts.append(plural(session.n_compactions, "compaction"))
     if session.model is not None:
@@ -65,13 +72,13 @@ def _row(family: SessionFamily, shown: Path | None, *, can_note: bool) -> protoc
         session=protocol.SessionRef(
             agent=session.agent, sessionId=session.session_id, path=str(session.path)
         ),
-        title=title,
+        title=session.title,
         gauge=text,
         detail=" · ".join(parts),
         level=LEVELS[session.band],
         isLive=family.is_live,
         isShown=session.path == shown,
-        label=f"{title}, context {text} used, {session.band}, {when}",
+        label=f"{session.title}, {agent}, context {text} used, {session.band}, {when}",
         subagents=[_row(child, shown, can_note=can_note) for child in family.subagents],
         canWrite=session.can_change,
         canNote=can_note,

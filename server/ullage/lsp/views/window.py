@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ullage.app.change.make import copy_sentence
 from ullage.app.change.prune import NothingToPrune, PruneRequest, plan_pruning
 from ullage.app.gauge.inspect import Inspection, inspect
-from ullage.app.gauge.status_text import ago, total_text
+from ullage.app.gauge.status_text import ago, name_text, total_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
@@ -175,11 +176,15 @@ def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
     """List what could be pruned: what the rule chooses first, then by size."""
     plan = plan_pruning(loaded, PruneRequest())
     items = sorted(plan.plan.items, key=lambda item: (not item.is_chosen, -item.n_freed))
+    if isinstance(plan, NothingToPrune):
+        headline = f"Nothing is due: {plan.reason}"
+    else:
+        copy = "" if plan.change is None else copy_sentence(plan.change)
+        headline = f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule.{copy}"
     return protocol.PrunableResult(
         session=session_ref(loaded.session),
-        headline=f"Nothing is due: {plan.reason}"
-        if isinstance(plan, NothingToPrune)
-        else f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule",
+        title=name_text(loaded),
+        headline=headline,
         rows=[_row(item, loaded.known_secrets) for item in items],
     )
 

@@ -171,6 +171,7 @@ def _plan_receipt(
                 change="new session",
                 new_path=os.fspath(path.with_name(name)),
                 new_sha256=_digest(change.data),
+                left_size_bytes=len(change.data),
             )
         case _:
             assert_never(change)

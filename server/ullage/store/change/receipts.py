@@ -71,6 +71,7 @@ class _ReceiptShape(msgspec.Struct, rename="camel"):
     backup: str | None
     new_path: str | None
     new_sha256: str | None
+    left_size_bytes: int | None = None
 
 
 def receipts_folder(session_key: str, places: Places) -> Path:
@@ -122,6 +123,15 @@ def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
     return tuple(made)
 
 
+def receipt_of_new(path: Path, session_key: str, places: Places) -> Receipt | None:
+    """Give the receipt of a session file that we made; None where its agent made it."""
+    if not has_receipts(session_key, places):
+        return None
+    real = str(path.resolve())
+    receipts = list_receipts(session_key, places).receipts
+    return next((receipt for receipt in receipts if receipt.new_path == real), None)
+
+
 def refuse_second_session(path: Path, seen: Fingerprint, places: Places) -> None:
     """Refuse to make a second session of a transcript that is as it was for the first.
 
@@ -164,6 +174,7 @@ def mark(
     places: Places,
     *,
     backup: str | None = None,
+    left_size_bytes: int | None = None,
 ) -> None:
     """Note that a change was made, or taken back; a receipt that is gone is not made anew.
 
@@ -177,7 +188,12 @@ def mark(
         return
     except OSError as error:
         raise atomic.unwritable(path, error) from None
-    changed = replace(receipt, state=state, backup=backup or receipt.backup)
+    changed = replace(
+        receipt,
+        state=state,
+        backup=backup or receipt.backup,
+        left_size_bytes=left_size_bytes or receipt.left_size_bytes,
+    )
     if changed != receipt:
         atomic.replace_file(path, encode(changed))
 

@@ -15,6 +15,7 @@ from ullage.formats.agent_info import (
     Env,
     Home,
     InstructionLoader,
+    TitleField,
 )
 from ullage.formats.agents.claude_code import settings
 from ullage.formats.agents.claude_code.conversation import (
@@ -365,6 +366,12 @@ CLAUDE_CODE = AgentInfo(
     homes=(settings.HOME,),
     session_folders=_session_folders,
     subagent_folders=_subagent_folders,
+    # Titles are written again at the end whenever a session is resumed or left.
+    titles=(
+        TitleField(kind="custom-title", keys=("customTitle",)),
+        TitleField(kind="ai-title", keys=("aiTitle",)),
+        TitleField(kind="summary", keys=("summary",), leaf_key="leafUuid"),
+    ),
     # A file for each process (docs/design/agents.md, "Claude Code: places").
     live_folders=_LIVE.paths,
     setting_files=settings.list_setting_files,

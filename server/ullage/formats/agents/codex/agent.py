@@ -9,7 +9,7 @@ import msgspec
 from ullage.core.transcript.context import Compaction, Context, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, chain
-from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader
+from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader, TitleField
 from ullage.formats.agents.codex import records, settings
 from ullage.formats.agents.codex.assembly import (
     Assembly,
@@ -211,6 +211,8 @@ CODEX = AgentInfo(
     subagent_folders=_subagent_folders,
     setting_files=settings.list_setting_files,
     find_compaction_point=settings.find_compaction_point,
+    titles=(TitleField(kind="event_msg", keys=("payload", "thread_name")),),
+    has_titles_anywhere=True,
     read_header=records.read_header,
     read_entries=lambda lines, _: map(records.read_entry, lines.forward()),
     read_context=_read_context,

@@ -11,7 +11,7 @@ import msgspec
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain
-from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader
+from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader, TitleField
 from ullage.formats.agents.gemini import records, settings
 from ullage.formats.agents.gemini.history import (
     Snapshot,
@@ -156,6 +156,8 @@ GEMINI = AgentInfo(
     session_folders=_session_folders,
     setting_files=settings.list_setting_files,
     find_compaction_point=settings.find_compaction_point,
+    # Written by the agent's own model when a session ends.
+    titles=(TitleField(keys=("$set", "summary")), TitleField(keys=("summary",))),
     read_header=records.read_header,
     read_entries=lambda lines, _: map(records.read_entry, records.lines_downwards(lines)),
     read_context=_read_context,

@@ -13,7 +13,14 @@ import msgspec
 from ullage.core.transcript.context import Compaction, Context, ContextItem, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain, chain_in_order
-from ullage.formats.agent_info import AgentInfo, Env, Home, InstructionLoader, first_paths
+from ullage.formats.agent_info import (
+    AgentInfo,
+    Env,
+    Home,
+    InstructionLoader,
+    TitleField,
+    first_paths,
+)
 from ullage.formats.agents.openclaw import entries, projection, settings
 from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.entries import FLAT, is_note, notes_of
@@ -302,6 +309,8 @@ OPENCLAW = AgentInfo(
     setting_files=settings.list_setting_files,
     find_window=settings.find_window,
     find_compaction_point=settings.find_compaction_point,
+    titles=(TitleField(kind="session_info", keys=("name",)),),
+    has_titles_anywhere=True,
     read_header=entries.read_header,
     read_entries=_read_entries,
     read_context=_read_context,

@@ -21,7 +21,7 @@ from ullage.core.transcript.entries import (
     Usage,
 )
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain_in_order
-from ullage.formats.agent_info import AgentInfo, Env, Home
+from ullage.formats.agent_info import AgentInfo, Env, Home, TitleField
 from ullage.formats.agents.opencode import messages, settings
 from ullage.formats.json_line import text_of
 from ullage.formats.reading import Reading, Walk
@@ -249,6 +249,9 @@ OPENCODE = AgentInfo(
     setting_files=settings.list_setting_files,
     find_window=settings.find_window,
     find_compaction_point=settings.find_compaction_point,
+    titles=(
+        TitleField(keys=("session", "title"), defaults=("New session - ", "Child session - ")),
+    ),
     read_header=messages.read_header,
     read_entries=lambda lines, _: map(messages.read_entry, lines.forward()),
     read_context=_read_context,

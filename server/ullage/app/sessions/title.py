@@ -1,0 +1,220 @@
+"""What a session is called, by the beginning and the end of its transcript.
+
+Its agent's own title comes first, else the gist of the first request that a person typed.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import chain, islice, takewhile
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.sessions.session import Session
+from ullage.core.secrets.scan import mask
+from ullage.core.text.prose import gist, separate_injected
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Line, Lines, MemoryLines, plain_text
+from ullage.core.transcript.lineage import EMPTY_INDEX
+from ullage.errors import InputError
+from ullage.formats.agent_info import TitleField
+from ullage.formats.json_line import as_object, decode_object, text_of
+from ullage.store.transcript.database import SessionRows
+from ullage.store.transcript.reader import FileLines
+
+HEAD_LINES = (1, 2, 4, 8, 16, 64, 512)
+"""First lines that are read for the first request, as long as there is none: a compaction that
+follows would hide it (chosen)."""
+N_TITLE_LINES = 8
+"""First lines among which a title is looked for (chosen)."""
+HEAD_BYTES = 256 * 1024
+"""Codex begins with some 50 KB of instructions (chosen)."""
+WHOLE_BYTES = 4 * 1024 * 1024
+"""A transcript of one document, as older Gemini chats are, is read whole up to here (chosen)."""
+TAIL_BYTES = 64 * 1024
+"""Within the last 64 KB Claude Code writes its titles again, and looks for them (2.1)."""
+SEARCHED_BYTES = 16 * 1024 * 1024
+"""How far back a title is looked for that may stand anywhere (chosen)."""
+MAX_TITLE_CHARS = 80
+MAX_NAME_CHARS = 48
+"""In a sentence, where the agent and the id stand beside it (chosen)."""
+MAX_OVERVIEWS = 1024
+"""Sessions whose beginning is remembered (chosen)."""
+UNTITLED = "No request yet"
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+"""What a person typed behind a command of Claude Code."""
+_BARE_COMMAND = re.compile(r"/\S+")
+_INTERRUPTED = "[Request interrupted"
+"""How Claude Code notes in the user's name that a request was stopped."""
+N_ID_CHARS = 8
+"""The last ones: ids that begin with the time share the first."""
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """What the beginning and the end of a transcript say of its session."""
+
+    own_title: str | None
+    """Given by the agent, or by its user there."""
+    request: str | None
+    """The first that a person typed."""
+    has_messages: bool
+    """Whether a person or the model said anything; a file without that is no session."""
+
+
+class _Remembered(msgspec.Struct, frozen=True, kw_only=True):
+    inode: int
+    size_bytes: int
+    overview: Overview
+
+
+_remembered: dict[Path, _Remembered] = {}
+"""By path; what was appended to a file changes neither its first request nor an older title."""
+
+
+def title_of(session: Session, known_secrets: tuple[str, ...] = ()) -> str:
+    """Give a session's title on one line, without secrets."""
+    overview = overview_of(session)
+    title = overview.own_title or overview.request
+    return mask(gist(title, MAX_TITLE_CHARS), known_secrets) if title else UNTITLED
+
+
+def name_of(session: Session, known_secrets: tuple[str, ...] = ()) -> str:
+    """Name a session where it stands among others: its title, its agent, the end of its id."""
+    title = gist(title_of(session, known_secrets), MAX_NAME_CHARS)
+    return f"{title} · {session.agent.name} · {short_id(session.header.session_id)}"
+
+
+def short_id(session_id: str) -> str:
+    return session_id[-N_ID_CHARS:]
+
+
+def overview_of(session: Session) -> Overview:
+    """Look at the beginning and the end of a transcript; of one that grew, at what is new."""
+    lines = session.lines
+    if not isinstance(lines, FileLines):
+        return _look_at(session, 0, None)
+    inode, size_bytes = lines.fingerprint.inode, lines.size_bytes
+    before = _remembered.get(session.path)
+    try:
+        if before is None or before.inode != inode or before.size_bytes > size_bytes:
+            overview = _look_at(session, 0, None)
+        elif before.size_bytes == size_bytes:
+            return before.overview
+        else:
+            overview = _look_at(session, before.size_bytes, before.overview)
+    except InputError:
+        # It was rewritten since it was read; what it is called is no reason to fail.
+        if before is None:
+            return Overview(own_title=None, request=None, has_messages=True)
+        return before.overview
+    if len(_remembered) >= MAX_OVERVIEWS:
+        _remembered.clear()
+    _remembered[session.path] = _Remembered(inode=inode, size_bytes=size_bytes, overview=overview)
+    return overview
+
+
+def _look_at(session: Session, start: int, before: Overview | None) -> Overview:
+    """Look at a transcript, of whose lines up to `start` the title is known."""
+    lines = session.lines
+    agent = session.agent
+    n_bytes = SEARCHED_BYTES if agent.has_titles_anywhere else TAIL_BYTES
+    # A database has titles on its first line, and no bytes to count.
+    last = () if isinstance(lines, SessionRows) else lines.backward()
+    # Which of several titles counts, the new lines alone do not tell.
+    first_offset = max(start if len(agent.titles) == 1 else 0, lines.size_bytes - n_bytes)
+    new = takewhile(lambda line: line.offset >= first_offset, last)
+    if before is not None and before.request is not None:
+        title = _find_title(new, agent.titles)
+        own_title = before.own_title if title is None else title
+        return msgspec.structs.replace(before, own_title=own_title or None)
+    head = _read_head(lines, N_TITLE_LINES)
+    title = _find_title(chain(new, reversed(head)), agent.titles)
+    request, has_messages = _find_request(session)
+    return Overview(own_title=title or None, request=request, has_messages=has_messages)
+
+
+def _read_head(lines: Lines, n_lines: int) -> list[Line]:
+    fitting = takewhile(lambda line: line.offset < HEAD_BYTES, lines.forward())
+    return list(islice(fitting, n_lines))
+
+
+def _find_title(backward: Iterable[Line], fields: tuple[TitleField, ...]) -> str | None:
+    """Find the strongest title among lines, given the last one first; empty where it was taken
+    back, None where there is none."""
+    lines = tuple(backward) if any(field.leaf_key for field in fields) else backward
+    marks = [f'"{field.keys[-1]}"'.encode() for field in fields]
+    titles: dict[TitleField, str] = {}
+    for line in lines if fields else ():
+        if not any(mark in line.raw for mark in marks):
+            continue
+        for field in fields:
+            text = None if field in titles else _read_title(line, field)
+            if text is not None and _has_leaf(line, field, lines):
+                titles[field] = text
+        if fields[0] in titles:
+            break
+    return next((titles[field] for field in fields if titles.get(field)), "" if titles else None)
+
+
+def _read_title(line: Line, field: TitleField) -> str | None:
+    native = decode_object(line)
+    if isinstance(native, str) or (field.kind and native.get("type") != field.kind):
+        return None
+    *outer, last = field.keys
+    holder = reduce(lambda inner, key: as_object(inner.get(key)) or {}, outer, native)
+    text = text_of(holder, last)
+    if text is not None and field.defaults and text.startswith(field.defaults):
+        return ""
+    return text
+
+
+def _has_leaf(line: Line, field: TitleField, lines: Iterable[Line]) -> bool:
+    """Whether the entry that a title names is of this transcript, if it must be."""
+    if not field.leaf_key:
+        return True
+    native = decode_object(line)
+    leaf = "" if isinstance(native, str) else text_of(native, field.leaf_key)
+    mark = f'"uuid":"{leaf}"'.encode("utf-8", "replace")
+    return any(mark in other.raw for other in lines)
+
+
+def _find_request(session: Session) -> tuple[str | None, bool]:
+    """Find the first request, and whether anyone said anything."""
+    has_messages, command = False, None
+    for lines in _heads(session.lines):
+        if lines is None:
+            # Too long to be read to its end without need.
+            return command, True
+        header = session.header
+        items = session.agent.read_context(lines, header, EMPTY_INDEX).context.items
+        has_messages = any(item.category in ("user", "assistant") for item in items)
+        for text in filter(None, map(_typed_text, items)):
+            if not _BARE_COMMAND.fullmatch(text):
+                return text, True
+            command = command or text
+    return command, has_messages
+
+
+def _heads(lines: Lines) -> Iterator[Lines | None]:
+    """Give more and more of the beginning of a transcript, at last all; None where that is long."""
+    for n_lines in HEAD_LINES:
+        head = _read_head(lines, n_lines + 1)
+        yield MemoryLines(b"".join(line.raw for line in head[:n_lines]))
+        if len(head) <= n_lines:
+            end = head[-1].offset + len(head[-1].raw) if head else 0
+            if end >= lines.size_bytes:
+                return
+            break
+    yield lines if lines.size_bytes <= WHOLE_BYTES else None
+
+
+def _typed_text(item: ContextItem) -> str:
+    """Give what a person typed in a message; empty where that is nothing."""
+    if item.category != "user":
+        return ""
+    text = plain_text(item.message)
+    if text.startswith(_INTERRUPTED):
+        return ""
+    arguments = _ARGUMENTS.search(text)
+    return (separate_injected(text)[0].strip() or (arguments[1] if arguments else "")).strip()

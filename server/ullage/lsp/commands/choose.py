@@ -1,0 +1,24 @@
+"""`ullage.choose`: which session the gauge shows, and what is meant where none is named."""
+
+from pathlib import Path
+
+from ullage.app.gauge.status_text import name_text
+from ullage.lsp.client_refresh import refresh_lists
+from ullage.lsp.follow import load_session, refresh
+from ullage.lsp.protocol import Outcome, SessionArgument
+from ullage.lsp.state import UllageServer
+
+
+async def run_choose(ls: UllageServer, argument: SessionArgument) -> Outcome:
+    """Show a session until another is chosen; None goes back to the live one."""
+    message = "The live session is shown"
+    if argument.session is not None:
+        loaded = await load_session(ls, argument.session)
+        message = f"{name_text(loaded)} is shown until you choose another session"
+    ls.sessions.chosen = None if argument.session is None else Path(argument.session)
+    path = ls.gauge_path()
+    if path is not None:
+        await refresh(ls, path)
+    ls.show_gauge()
+    refresh_lists(ls, "sessions", "checkpoints", "memory")
+    return Outcome(outcome="nothing", message=message)

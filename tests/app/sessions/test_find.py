@@ -1,0 +1,129 @@
+"""Which sessions a folder has, and which of them is meant: what its agent would go on with."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from claude_files import ClaudeFile, text
+from gemini_files import GeminiFile
+from running import Place, idle
+from ullage.app.sessions.find import find_session, list_sessions, look
+from ullage.errors import SessionNotFound
+from ullage.formats.agents.claude_code.agent import folder_name
+
+COPY = ("compact", "--layer", "full", "--yes", "--window", "30000")
+
+
+def write_claude(place: Place, session_id: str = "11111111-aaaa", age_s: float = 3600) -> Path:
+    claude = ClaudeFile(cwd=str(place.cwd), session_id=session_id)
+    for number in range(40):
+        claude.user(f"Please look at module {number} and tell me what it does. " * 20)
+        claude.assistant(text(f"Module {number} does the {number}th thing. " * 20), usage=7_000)
+    folder = f"../../home/.claude/projects/{folder_name(str(place.cwd))}"
+    return place.write(f"{folder}/{session_id}.jsonl", claude.data, age_s=age_s).resolve()
+
+
+def write_gemini(place: Place, name: str, gemini: GeminiFile, *, age_s: float) -> Path:
+    folder = place.home / ".gemini" / "tmp" / place.cwd.name / "chats"
+    return place.write(str(folder / name), gemini.data, age_s=age_s)
+
+
+def paths(place: Place) -> list[Path]:
+    return [session.path for session in list_sessions(place.cwd, place.places())]
+
+
+def copy_of(place: Place, path: Path) -> Path:
+    done = place.run(*COPY, "--json", "--session", path)
+    copy = Path(json.loads(done.stdout)["path_after"])
+    assert copy != path
+    return idle(copy, 1800)
+
+
+def go_on(path: Path, *, age_s: float = 60) -> None:
+    with path.open("ab") as file:
+        file.write(path.read_bytes().splitlines(keepends=True)[-1])
+    idle(path, age_s)
+
+
+def test_a_copy_counts_once_an_agent_has_written_to_it(place: Place) -> None:
+    path = write_claude(place)
+    copy = copy_of(place, path)
+    assert paths(place) == [path]
+    assert find_session(None, place.places()).path == path
+    go_on(copy)
+    assert paths(place) == [copy, path]
+    assert [seen.continues for seen in look((place.cwd,), place.places())] == [path, None]
+
+
+def test_a_copy_that_was_only_touched_does_not_count(place: Place) -> None:
+    path = write_claude(place)
+    idle(copy_of(place, path), 1)
+    assert paths(place) == [path]
+
+
+def test_a_copy_that_was_taken_back_counts_once_it_was_written_to_since(place: Place) -> None:
+    path = write_claude(place)
+    copy = copy_of(place, path)
+    go_on(copy)
+    assert place.run("undo", "--yes", "--session", copy).returncode == 0
+    assert copy.exists()
+    assert paths(place) == [path]
+    assert place.run("context", "status").stdout.count(path.stem) == 1
+    go_on(copy)
+    assert paths(place) == [copy, path]
+
+
+def test_undo_without_a_session_takes_back_the_copy_of_the_one_that_is_meant(place: Place) -> None:
+    path = write_claude(place)
+    copy = copy_of(place, path)
+    assert place.run("undo", "--yes").returncode == 0
+    assert not copy.exists()
+    assert paths(place) == [path]
+
+
+def test_stubs_of_gemini_are_no_sessions_and_one_id_is_one_session(place: Place) -> None:
+    session_id = "aaaaaaaa-0000-4000-8000-00000000beef"
+    chat, stub = GeminiFile(sessionId=session_id), GeminiFile(sessionId=session_id)
+    chat.user("Fix the flaky test")
+    chat.model("Done.", n_input=900)
+    stub.user("<session_context>This is the Gemini CLI.</session_context>")
+    other = write_gemini(place, "session-2026-11-22T09-00-aaaaaaaa.jsonl", chat, age_s=300)
+    path = write_gemini(place, "session-2026-11-22T10-00-aaaaaaaa.jsonl", chat, age_s=200)
+    write_gemini(place, "session-2026-11-22T11-00-aaaaaaaa.jsonl", stub, age_s=100)
+    assert paths(place) == [path]
+    assert other.exists()
+    assert find_session("0000beef", place.places()).path == path
+    assert find_session(session_id, place.places()).path == path
+
+
+def test_a_live_session_comes_before_one_that_was_written_to_later(place: Place) -> None:
+    running = write_claude(place, "11111111-aaaa", age_s=900)
+    other = write_claude(place, "22222222-bbbb", age_s=300)
+    assert find_session(None, place.places()).path == other
+    process = place.home / ".claude" / "sessions" / "1.json"
+    process.parent.mkdir()
+    process.write_text(json.dumps({"pid": 1, "sessionId": "11111111-aaaa"}))
+    assert find_session(None, place.places()).path == running
+    listed = json.loads(place.run("sessions", "--json").stdout)["sessions"]
+    assert [row["path"] for row in listed] == [str(running), str(other)]
+
+
+@pytest.mark.parametrize("part", ["11111111", "1-cafe0001"])
+def test_a_session_is_named_by_the_beginning_or_the_end_of_its_id(place: Place, part: str) -> None:
+    path = write_claude(place, "11111111-cafe0001")
+    write_claude(place, "22222222-cafe0002")
+    assert find_session(part, place.places()).path == path
+
+
+def test_a_folder_without_sessions_names_the_one_above_that_has_some(place: Place) -> None:
+    write_claude(place)
+    below = place.cwd / "src" / "deep"
+    below.mkdir(parents=True)
+    done = place.run("context", "status", cwd=below)
+    assert f"no session of an agent in {below}: run Ullage in {place.cwd}, which" in done.stderr
+    assert f"in {place.cwd}, which has some." in place.run("sessions", cwd=below).stdout
+    above = msgspec.structs.replace(place.places(), cwd=place.home)
+    with pytest.raises(SessionNotFound, match="where the agent ran"):
+        find_session(None, above)
