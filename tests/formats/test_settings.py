@@ -108,6 +108,7 @@ def test_codex_tells_a_twentieth_less_than_the_window_that_it_goes_by(machine: M
         ("claude-code", {CLAUDE: {"env": {PCT: "50"}}}, {}, 90_000, PCT),
         ("claude-code", {}, {PCT: "50"}, 90_000, PCT),
         ("claude-code", {}, {PCT: "99"}, 167_000, "rule"),
+        ("claude-code", {}, {PCT: "+5e1%"}, 90_000, PCT),
         ("claude-code", {}, {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}, 179_000, "rule"),
         (
             "claude-code",
@@ -205,6 +206,23 @@ def test_a_model_of_claude_code_has_a_window_of_its_own(machine: Machine) -> Non
         assert point.at_tokens == at_tokens
 
 
+@pytest.mark.parametrize(
+    ("model", "env", "at_tokens"),
+    [
+        ("qwen3-coder-plus", {}, 167_000),
+        ("qwen3-coder-plus[1m]", {}, 967_000),
+        ("qwen3-coder-plus", {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "500000"}, 467_000),
+        ("us.anthropic.claude-opus-4-7-v1", {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "500000"}, 967_000),
+    ],
+)
+def test_claude_code_takes_a_model_that_it_does_not_recognize_for_a_small_one(
+    machine: Machine, model: str, env: dict[str, str], at_tokens: int
+) -> None:
+    point = machine.point("claude-code", 1_000_000, {}, env, model=model)
+    assert point is not None
+    assert point.at_tokens == at_tokens
+
+
 def test_openclaw_keeps_its_floor_and_reads_its_own_settings(machine: Machine) -> None:
     path = machine.home / ".openclaw" / "agents" / "main" / "sessions" / "s.jsonl"
     settings = {"agents": {"defaults": {"compaction": {"reserveTokens": 50_000}}}}
@@ -241,6 +259,8 @@ def test_no_agent_compacts_files_of_the_older_forms(machine: Machine, dialect: s
     assert machine.point("openclaw", 200_000, {}, {}) is None
 
 
+LONG = "9" * 400
+"""A whole number that no float can hold."""
 DAMAGED: tuple[object, ...] = (
     "",
     "{",
@@ -259,6 +279,9 @@ DAMAGED: tuple[object, ...] = (
     'model_auto_compact_token_limit = "many"',
     "model_auto_compact_token_limit = -5",
     "model_auto_compact_token_limit = inf",
+    f'{{"autoCompactWindow": {LONG}, "model": {{"compressionThreshold": {LONG}}}}}',
+    f'{{"compaction": {{"reserveTokens": {LONG}, "reserved": {LONG}}}}}',
+    f"model_auto_compact_token_limit = {LONG}",
 )
 
 

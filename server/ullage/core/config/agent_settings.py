@@ -4,7 +4,6 @@ Files are those that the agent itself reads. What in them has not the type that 
 is passed over, as if it were not there: a damaged setting leaves the default.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -13,7 +12,9 @@ import msgspec
 
 from ullage.core.transcript.entries import JsonObject
 
-_NUMBER = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)")
+_NUMBER = re.compile(r"\s*\+?((?:[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,2})?)", re.I)
+MAX_NUMBER = 10**15
+"""Larger ones are no setting: as a float they may be infinite, or none at all (chosen)."""
 _YES = ("1", "true", "yes", "on")
 
 
@@ -69,7 +70,7 @@ def number_at(content: JsonObject, keys: Sequence[str]) -> float | None:
     value = value_at(content, keys)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if math.isfinite(value) and value >= 0 else None
+    return value if 0 <= value <= MAX_NUMBER else None
 
 
 def leading_number(text: str) -> float | None:

@@ -14,7 +14,7 @@ from ullage.core.transcript.entries import JsonObject
 MAX_SIZE_BYTES = 4 * 1024 * 1024
 """Claude Code keeps a history of projects beside its settings, mostly below a megabyte (chosen)."""
 MAX_LENIENT_BYTES = 256 * 1024
-"""What may have comments is written by hand; reading so much of it takes 0.4 s (measured)."""
+"""What may have comments, and TOML, is written by hand; so much of it takes 0.4 s (measured)."""
 
 
 def read_settings_files(paths: Iterable[Path]) -> tuple[SettingsFile, ...]:
@@ -54,7 +54,7 @@ def _parse(path: Path, data: bytes) -> object:
     if path.suffix == ".toml":
         import tomllib
 
-        return tomllib.loads(data.decode("utf-8-sig"))
+        return tomllib.loads(data.decode("utf-8-sig")) if len(data) <= MAX_LENIENT_BYTES else None
     try:
         return cast(object, msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf")))
     except msgspec.DecodeError:

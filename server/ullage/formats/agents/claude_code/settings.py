@@ -13,6 +13,7 @@ from ullage.core.config.agent_settings import (
     value_at,
 )
 from ullage.core.gauge.gauge import CompactionPoint, PointSource
+from ullage.core.gauge.window import has_large_window, strip_model
 from ullage.formats.agent_info import Env, Home, RunningSession
 from ullage.formats.json_line import as_object
 
@@ -21,9 +22,12 @@ ANSWER_TOKENS = 20_000
 MARGIN_TOKENS = 13_000
 MIN_WINDOW_TOKENS = 100_000
 """A smaller window for this is taken as so large."""
+UNRECOGNIZED_TOKENS = 200_000
+"""What it takes for the window of a model that it does not recognize, as of other makers."""
 _PERCENT: Final = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
 _WINDOW: Final = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 _MAX_OUTPUT: Final = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
+_MAX_CONTEXT: Final = "CLAUDE_CODE_MAX_CONTEXT_TOKENS"
 _SWITCHES = ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT")
 _UNITS = {"k": 1_000, "m": 1_000_000}
 _DATED = re.compile(r"(?:-\d{8})?(?:\[1m\])?$")
@@ -66,6 +70,9 @@ def find_compaction_point(session: RunningSession) -> CompactionPoint | None:
         return None
     source: PointSource = "default"
     end, detail = session.window.n_tokens, "Claude Code's own rule"
+    if session.model and not _is_recognized(session.model):
+        n_tokens = leading_number(settings.env.get(_MAX_CONTEXT, ""))
+        end = min(end, round(n_tokens or UNRECOGNIZED_TOKENS))
     if (chosen := _environment_window(settings)) is not None:
         source = "environment"
     elif (chosen := _set_window(settings, session.model)) is not None:
@@ -78,6 +85,11 @@ def find_compaction_point(session: RunningSession) -> CompactionPoint | None:
     if percent is not None and 0 < percent <= 100 and int(usable * percent / 100) < at_tokens:
         at_tokens, source, detail = int(usable * percent / 100), "environment", _PERCENT
     return CompactionPoint(at_tokens=at_tokens, source=source, detail=detail)
+
+
+def _is_recognized(model: str) -> bool:
+    """Whether Claude Code has a window for a model: one of its maker, or one marked `[1m]`."""
+    return strip_model(model).startswith("claude") or has_large_window(model)
 
 
 def _with_own_environment(settings: AgentSettings) -> AgentSettings:
