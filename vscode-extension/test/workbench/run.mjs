@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import * as auto from "./flows/auto.mjs";
 import * as bands from "./flows/bands.mjs";
 import * as checkpoints from "./flows/checkpoints.mjs";
+import * as choose from "./flows/choose.mjs";
 import * as files from "./flows/files.mjs";
 import * as install from "./flows/install.mjs";
 import * as nothing from "./flows/nothing.mjs";
@@ -21,7 +22,7 @@ const SHOTS = path.resolve(process.env.SHOTS ?? path.join(repository, "vscode-ex
 
 /** One window each: what it is started with, and the flows that go through it in this order. */
 const WINDOWS = [
-  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, auto, preview, prune, checkpoints, shows, files] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, auto, preview, prune, choose, checkpoints, shows, files] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
   { options: {}, settings: {}, flows: [install] },

@@ -96,6 +96,35 @@ export function session({ cwd, usedTokens, id }) {
   return { name: `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`, lines: [header, ...entries].map((entry) => JSON.stringify(entry)) };
 }
 
+/** Return the same conversation as Claude Code would write it, with a title: lines without newlines. */
+export function asClaudeCode(lines, { cwd, id, title }) {
+  const messages = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === "message");
+  let parentUuid = null;
+  const records = messages.map(({ message, timestamp }, n) => {
+    const uuid = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+    const record = { parentUuid, isSidechain: false, ...claudeRecord(message, n), uuid, timestamp, userType: "external", cwd, sessionId: id, version: "2.1.330" };
+    parentUuid = uuid;
+    return record;
+  });
+  return [...records, { type: "custom-title", customTitle: title, sessionId: id }].map((record) => JSON.stringify(record));
+}
+
+function claudeRecord(message, n) {
+  const { role, content, usage } = message;
+  if (role === "user") return { type: "user", message: { role, content: content[0].text } };
+  if (role === "toolResult") {
+    return { type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: message.toolCallId, content: content[0].text }] } };
+  }
+  const blocks = content.map((block) => (block.type === "toolCall" ? { type: "tool_use", id: block.id, name: block.name, input: block.arguments } : block));
+  const reported = { input_tokens: usage.input, output_tokens: usage.output, cache_read_input_tokens: usage.cacheRead, cache_creation_input_tokens: usage.cacheWrite };
+  return { type: "assistant", message: { id: `msg_${n}`, type: "message", role, model: MODEL.model, content: blocks, usage: reported } };
+}
+
+/** The folder of a workspace's sessions, as Claude Code names it. */
+export function claudeFolderName(cwd) {
+  return cwd.replace(/[^A-Za-z0-9]/g, "-");
+}
+
 /** Return the lines of one more turn after a transcript's last line: a file is read, and the answer reports `usedTokens`. */
 export function nextTurn(lastLine, { ask, answer, usedTokens }) {
   const last = JSON.parse(lastLine);

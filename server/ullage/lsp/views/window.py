@@ -179,8 +179,8 @@ def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
     if isinstance(plan, NothingToPrune):
         headline = f"Nothing is due: {plan.reason}"
     else:
-        copy = "" if plan.change is None else copy_sentence(plan.change)
-        headline = f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule.{copy}"
+        copy = "" if plan.change is None else f".{copy_sentence(plan.change)}".rstrip(".")
+        headline = f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule{copy}"
     return protocol.PrunableResult(
         session=session_ref(loaded.session),
         title=name_text(loaded),

@@ -19,10 +19,10 @@ export async function go(workbench, { say, shot }) {
     assert.match(await workbench.told("96% used"), /would prune it now/);
     assert.ok(readFileSync(transcript).equals(before), "nothing is written before the answer");
     await workbench.answer("96% used", "Prune Now");
-    say(`told: ${await workbench.told("Pruned pi")}; gauge ${await gaugeBelow(workbench, 96)}`);
+    say(`told: ${await workbench.told("Pruned Checkout")}; gauge ${await gaugeBelow(workbench, 96)}`);
     assert.ok(!readFileSync(transcript).equals(before), "the transcript is changed");
     await shot("auto-pruned");
-    await workbench.answer("Pruned pi", "Undo");
+    await workbench.answer("Pruned Checkout", "Undo");
     await gaugeShows(workbench, "96%");
     assert.equal(await workbench.notification("96% used").count(), 0, "what was taken back is not asked again");
   });
