@@ -20,11 +20,11 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "codex"
 MAIN = next(SAMPLES.glob("rollout-2026-*.jsonl"))
 
 
-def compacted(data: bytes, first_kept: int) -> NewSession:
+def compacted(data: bytes, first_kept: int, at: str = AT) -> NewSession:
     context = read_context(data)
     edit = CompactionEdit(
         entry_id="cc000000",
-        timestamp=AT,
+        timestamp=at,
         summary="All went well.",
         first_kept_id=context.items[first_kept].entry_id,
         n_tokens_before=900,
@@ -66,6 +66,16 @@ def test_a_compacted_thread_has_the_lines_that_codex_writes() -> None:
     assert cast(Json, info["last_token_usage"])["total_tokens"] == 50
     context = read_context(change.data)
     assert (context.model, context.window_tokens) == ("o3", 258_400)
+
+
+def test_a_thread_is_named_alike_whenever_it_is_made() -> None:
+    """A preview names the file that is made later: by the time of the last message."""
+    codex = CodexFile()
+    codex.user("one")
+    codex.user("two")
+    first, later = (compacted(codex.data, 1, at) for at in (AT, "2026-11-29T12:00:00.000Z"))
+    assert first.name == later.name
+    assert first.data != later.data
 
 
 def test_items_of_a_boundary_can_be_told_apart() -> None:

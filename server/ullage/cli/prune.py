@@ -43,8 +43,9 @@ def prune(
 ) -> None:
     """Replace old tool output of a session by "[output pruned for context]".
 
-    The last two user turns, the most recent 40,000 tokens of output and protected tools stay; no
-    call loses its result. Sessions of Claude Code and Codex go on in a new session file.
+    Of the last two user turns the last ten requests each, the most recent 40,000 tokens of output
+    before them and protected tools stay; no call loses its result. Sessions of Claude Code and
+    Codex go on in a new session file.
     """
     from ullage.app.change import prune as use_case
     from ullage.cli.previews import carry_out, preview_of, run_with_replans
