@@ -58,7 +58,8 @@ def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
     plan = plan_undo_of(made, SMALL, places)
     assert plan.n_left_behind == n_later
     question = undo_question(plan)
-    assert question.startswith("Undo the last compaction? Current context: ")
+    assert question.startswith("Undo the last compaction of More work. · Claude Code · ")
+    assert "? Current context: " in question
     assert f"{said} {new}." in question
     undone = undo(plan, SMALL, places)
     assert undone_line(plan, undone).startswith("Undone: the compaction · ")
