@@ -73,6 +73,7 @@ def machine(tmp_path: Path) -> Machine:
         ("codex", 272_000, 244_800),
         ("gemini", 1_048_576, 524_288),
         ("opencode", 200_000, 168_000),
+        ("opencode", 40_000, 30_000),
         ("openclaw", 200_000, 183_616),
     ],
 )
