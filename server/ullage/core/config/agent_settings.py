@@ -12,7 +12,9 @@ import msgspec
 
 from ullage.core.transcript.entries import JsonObject
 
-_NUMBER = re.compile(r"\s*\+?((?:[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,2})?)", re.I)
+_NUMBER = re.compile(
+    r"\s*\+?((?:[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,2})?)", re.IGNORECASE
+)
 MAX_NUMBER = 10**15
 """Larger ones are no setting: as a float they may be infinite, or none at all (chosen)."""
 _YES = ("1", "true", "yes", "on")
