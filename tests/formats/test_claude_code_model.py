@@ -50,6 +50,36 @@ def test_another_model_takes_a_chosen_window_back() -> None:
     assert model_of(answered(claude, model="claude-opus-4-6")) == "claude-opus-4-6"
 
 
+def test_a_request_without_the_larger_window_takes_it_back() -> None:
+    claude = answered(ClaudeFile(), LARGE)
+    assert model_of(answered(claude)) == LARGE
+    assert model_of(answered(claude, PLAIN)) == PLAIN
+
+
+@pytest.mark.parametrize("model", [PLAIN, LARGE, "claude-opus-4-7"])
+def test_the_model_is_known_right_after_a_compaction(model: str) -> None:
+    claude = answered(ClaudeFile(), model, model=model.removesuffix("[1m]"))
+    claude.record("user", sidechain=True, message={"role": "user", "content": "aside"})
+    claude.boundary()
+    claude.summary("All was well.")
+    assert model_of(claude) == model
+    assert model_of(answered(claude, model="claude-haiku-4-5")) == "claude-haiku-4-5"
+
+
+@pytest.mark.parametrize(("model", "expected"), [(PLAIN, 350_000), ("claude-haiku-4-5", 0)])
+def test_the_request_before_a_compaction_counts_for_its_own_model(
+    model: str, expected: int
+) -> None:
+    claude = ClaudeFile()
+    claude.user("hello")
+    claude.assistant(text("hi"), model=PLAIN, usage=350_000)
+    claude.boundary()
+    claude.summary("All was well.")
+    claude.user("Go on.")
+    claude.assistant(text("Yes."), model=model, usage=20_000)
+    assert read_context(claude.data).n_sent_before == pytest.approx(expected, abs=100)
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [

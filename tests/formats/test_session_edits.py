@@ -183,7 +183,8 @@ def pruned(
     assert record is not None
     assert (record.n_tokens_before, record.n_tokens_after) == (900, 300 + number)
     assert record.n_pruned >= len(chosen)
-    assert found.model == context.model
+    if names_model(context):
+        assert found.model == context.model
     assert (found.boundary is None) == (context.boundary is None)
     assert noted(found) == 300 + number
     del family
@@ -213,9 +214,16 @@ def undone(
     found = context_of(after)
     assert json.dumps(natives(found)) == json.dumps(natives(before))
     assert essence(found.items) == essence(before.items)
-    assert (found.model, found.pruned) == (before.model, before.pruned)
+    assert found.pruned == before.pruned
+    if names_model(before):
+        assert found.model == before.model
     assert usages(found) == usages(before)
     return after
+
+
+def names_model(context: Context) -> bool:
+    """Whether a copy can tell the model: an answer before a compaction does not go with it."""
+    return any(item.message.model for item in context.items)
 
 
 def rendered(context: Context, render: Callable[[], object]) -> bytes:

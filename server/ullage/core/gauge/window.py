@@ -104,7 +104,8 @@ def largest_request(context: Context) -> int:
         if item.message.usage is not None
     )
     model = context.model or ""
-    return max((n for n, name in requests if is_same_model(name or model, model)), default=0)
+    of_model = (n for n, name in requests if is_same_model(name or model, model))
+    return max(context.n_sent_before, *of_model, 0)
 
 
 def check_window(window: Window, n_sent: int, larger: Sequence[int]) -> Window:

@@ -113,6 +113,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """The context window by the agent's own record."""
     provider: str | None = None
     """Who serves the model, where the agent says it."""
+    n_sent_before: int = 0
+    """What the last request before the boundary held, of the same model; 0 for unknown."""
     pruned: PruneRecord | None = None
     """The last prune on disk since the boundary; a usage from before it says nothing."""
 

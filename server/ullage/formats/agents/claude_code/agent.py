@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from ullage.core.gauge.window import is_same_model
 from ullage.core.transcript.context import PREFACE, Compaction, Context, ContextItem, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain
@@ -23,6 +24,7 @@ from ullage.formats.agents.claude_code.conversation import (
     item_of,
     items_of,
     read_conversation,
+    sent_entries,
 )
 from ullage.formats.agents.claude_code.edit import EDITOR
 from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
@@ -73,7 +75,13 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
     items = items_of(conversation)
     boundary = conversation.boundary
     costs = None if conversation.costs is None else conversation.costs.native
-    model = add_costs(follow_model(None, items), items, costs)
+    before = () if conversation.before is None else (conversation.before,)
+    name_before = follow_model(None, before)
+    name = follow_model(name_before, sent_entries(conversation))
+    model = add_costs(name, items, costs)
+    is_same = bool(name and name_before and is_same_model(name, name_before))
+    answer = item_of(before[0], {}) if before and is_same else None
+    usage = None if answer is None else answer.message.usage
     context = Context(
         header=header,
         items=items,
@@ -85,6 +93,7 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
         size_bytes=lines.size_bytes,
         problems=conversation.problems,
         window_tokens=model.window_tokens,
+        n_sent_before=0 if usage is None else usage.n_sent,
         pruned=None if conversation.pruned is None else read_prune_note(conversation.pruned),
     )
     index = index_of(lines, conversation.n_entries, refs.values(), read_stub)
@@ -131,6 +140,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         return None
     is_sidechain = context.header.parent_session_id is not None
     items: list[ContextItem] = []
+    entries: list[Entry] = []
     leaf_id = context.leaf_id
     tool_names: dict[str, str] = {}
     for item in context.items[-_RECENT_ITEMS:]:
@@ -147,6 +157,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         if cleared_calls(entry):
             return None
         leaf_id = stub.uuid
+        entries.append(entry)
         item = item_of(entry, tool_names)
         if item is None:
             continue
@@ -154,8 +165,8 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
             return None
         items.append(item)
         tool_names |= calls_in(item.message)
-    model = follow_model(context.model, items)
-    if context.window_tokens is not None and model != context.model:
+    model = follow_model(context.model, entries)
+    if (context.window_tokens is not None or context.n_sent_before) and model != context.model:
         return None
     context = msgspec.structs.replace(
         context, items=(*context.items, *items), leaf_id=leaf_id, model=model

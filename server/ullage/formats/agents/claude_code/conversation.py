@@ -13,10 +13,12 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.formats.agents.claude_code import records
-from ullage.formats.agents.claude_code.messages import native_of, to_message
+from ullage.formats.agents.claude_code.messages import model_named_by, native_of, to_message
 from ullage.formats.json_line import object_of, objects_of, text_of, texts_of
 from ullage.formats.reading import CompactionsUpwards, Walk, calls_in, make_item
 
+MAX_ANSWER_DISTANCE = 100
+"""Records above a boundary among which the answer before it is looked for (chosen)."""
 CLEARED_RESULT = "[Old tool result content cleared]"
 
 
@@ -29,6 +31,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """The note of the last prune since the boundary."""
     costs: Entry | None
     """The last record of what each model cost."""
+    before: Entry | None
+    """The last answer before the boundary, which tells the model until there is another."""
     refs: tuple[CompactionRef, ...]
     n_entries: int
     problems: tuple[Problem, ...]
@@ -41,6 +45,8 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
     compactions = CompactionsUpwards(index)
     pruned: Entry | None = None
     costs: Entry | None = None
+    before: Entry | None = None
+    n_above = 0
     walk = Walk(lines.backward(), records.read_stub, index.covered_bytes)
     for line, stub in walk:
         if stub.is_prune_note and thread.boundary is None and pruned is None:
@@ -51,11 +57,16 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
             costs = record if isinstance(record, Entry) else None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
+        if thread.boundary is not None and before is None and n_above < MAX_ANSWER_DISTANCE:
+            n_above += 1
+            above = records.read_entry(line) if stub.type == "assistant" else None
+            before = above if isinstance(above, Entry) and model_named_by(above) else None
         if stub.is_boundary:
             compactions.add(line, stub.uuid, stub.timestamp)
         if not thread.is_complete and isinstance(entry := records.read_entry(line), Entry):
             thread.add(entry)
-        walk.is_complete = thread.is_complete and compactions.is_complete
+        is_model_read = before is not None or n_above == MAX_ANSWER_DISTANCE
+        walk.is_complete = thread.is_complete and compactions.is_complete and is_model_read
     preserved, after = thread.split()
     return Conversation(
         boundary=thread.boundary,
@@ -63,6 +74,7 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
         after=after,
         pruned=pruned,
         costs=costs,
+        before=before,
         refs=tuple(compactions.refs),
         n_entries=index.n_entries + walk.n_entries,
         problems=tuple(walk.problems),

@@ -54,32 +54,38 @@ def to_message(
     """Give a record's message; `tool_names` tells the tool behind each call id."""
     blocks = _content_of(native, tool_names)
     if entry.kind == "assistant":
-        model = text_of(native, "model")
-        is_answer = model != SYNTHETIC_MODEL and entry.native.get("isApiErrorMessage") is not True
         message = entries.Message(
             role="assistant",
             blocks=blocks,
-            model=_chosen_model(entry, model) if is_answer else None,
-            usage=_usage_of(native) if is_answer else None,
+            model=model_named_by(entry),
+            usage=_usage_of(native) if _is_answer(entry) else None,
             answer_id=text_of(native, "id"),
         )
     else:
-        message = entries.Message(role="user", blocks=blocks, model=_announced_model(entry))
+        message = entries.Message(role="user", blocks=blocks, model=model_named_by(entry))
     return message, _category(entry, blocks)
 
 
-def _chosen_model(entry: entries.Entry, model: str | None) -> str | None:
-    """Name an answer's model as it was requested, with the window that the user chose."""
+def model_named_by(entry: entries.Entry) -> str | None:
+    """Name the model that answered, or that an attachment tells the model itself of.
+
+    An answer's is named as it was requested, with the window that the user chose.
+    """
+    if entry.kind != "assistant":
+        attachment = object_of(entry.native, "attachment") or {}
+        return text_of(object_of(attachment, "identity") or {}, "modelId")
+    model = text_of(object_of(entry.native, "message") or {}, "model")
+    if model is None or not _is_answer(entry):
+        return None
     requested = text_of(entry.native, "requestedModel") or ""
-    if model is None or not has_large_window(requested) or not is_same_model(requested, model):
-        return model
-    return requested
+    is_chosen = has_large_window(requested) and is_same_model(requested, model)
+    return requested if is_chosen else model
 
 
-def _announced_model(entry: entries.Entry) -> str | None:
-    """Name the model that an attachment tells the model itself of."""
-    attachment = object_of(entry.native, "attachment") or {}
-    return text_of(object_of(attachment, "identity") or {}, "modelId")
+def _is_answer(entry: entries.Entry) -> bool:
+    """Whether a model wrote a record of an assistant, and not Claude Code itself."""
+    model = text_of(object_of(entry.native, "message") or {}, "model")
+    return model != SYNTHETIC_MODEL and entry.native.get("isApiErrorMessage") is not True
 
 
 def tells_usage(entry: entries.Entry) -> bool:

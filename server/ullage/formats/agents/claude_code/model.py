@@ -11,8 +11,9 @@ import msgspec
 
 from ullage.core.gauge.window import has_large_window, is_same_model
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import JsonObject
-from ullage.formats.json_line import int_of, object_of
+from ullage.core.transcript.entries import Entry, JsonObject
+from ullage.formats.agents.claude_code.messages import model_named_by
+from ullage.formats.json_line import int_of, object_of, text_of
 
 
 class ChosenModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,14 +21,17 @@ class ChosenModel(msgspec.Struct, frozen=True, kw_only=True):
     window_tokens: int | None = None
 
 
-def follow_model(name: str | None, items: Iterable[ContextItem]) -> str | None:
-    """Go on from a model through later messages; an answer alone takes no chosen window back."""
-    for item in items:
-        model = item.message.model
+def follow_model(name: str | None, entries: Iterable[Entry]) -> str | None:
+    """Go on from a model through later records.
+
+    An answer that does not say what was requested takes no chosen window back.
+    """
+    for entry in entries:
+        model = model_named_by(entry)
         if model is None:
             continue
-        is_bare = item.message.role == "assistant" and not has_large_window(model)
-        if not (is_bare and name and has_large_window(name) and is_same_model(model, name)):
+        is_silent = entry.kind == "assistant" and text_of(entry.native, "requestedModel") is None
+        if not (is_silent and name and has_large_window(name) and is_same_model(model, name)):
             name = model
     return name
 
