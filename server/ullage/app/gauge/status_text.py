@@ -20,7 +20,7 @@ from ullage.core.transcript.entries import Agent, JsonObject
 RULE = "━" * 50
 """The line below a heading."""
 LABEL_CHARS = 21
-DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing happens by itself"
+DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing is compacted by itself"
 BAR_CHARS = 40
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
@@ -183,6 +183,8 @@ def total_text(gauge: Gauge) -> str:
 
 def window_text(window: Window) -> str:
     """Say how large the window is and who says so."""
+    if window.source == "disproved":
+        return f"{window.n_tokens:,}, as {window.detail}"
     return f"{window.n_tokens:,} by {window.source} ({window.detail})"
 
 
