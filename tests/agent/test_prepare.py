@@ -341,6 +341,12 @@ async def test_read_only_prunes_and_warns_once_and_writes_nothing(
     assert texts_below(tmp_path) == before
 
 
+async def test_read_only_warns_of_no_window_that_nobody_names(service: Service) -> None:
+    session = await filled(await service.open(isReadOnly=True, windowTokens=None))
+    prepared = await session.prepare(used=250_000)
+    assert (kinds(prepared), told(prepared)) == (["pruned"], [])
+
+
 async def test_read_only_says_nothing_where_pruning_is_enough(service: Service) -> None:
     session = await filled(await service.open(isReadOnly=True))
     prepared = await session.prepare(used=178_000)

@@ -88,6 +88,7 @@ def test_the_request_before_a_compaction_counts_for_its_own_model(
         ((PLAIN,), PLAIN),
         # It was both, and nothing says which came last.
         ((PLAIN, LARGE), PLAIN),
+        ((LARGE, PLAIN), PLAIN),
         (("claude-opus-4-6[1m]",), PLAIN),
         ((), PLAIN),
     ],

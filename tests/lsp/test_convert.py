@@ -52,6 +52,11 @@ def test_the_fuller_the_context_the_louder(
     assert found == ([] if severity is None else [severity])
 
 
+def test_a_finding_by_an_uncertain_window_says_so(place: Place) -> None:
+    [finding] = utilization(loaded(place, used(990_000)))
+    assert finding.message.endswith("But the window turned out to be larger than known.")
+
+
 def test_a_gauge_says_what_it_is_in_words(place: Place) -> None:
     gauge = gauge_params(loaded(place, used(182_000)))
     assert gauge.text == "91%"
