@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ullage.app.change.make import copy_sentence
 from ullage.app.change.prune import NothingToPrune, PruneRequest, plan_pruning
 from ullage.app.gauge.inspect import Inspection, inspect
 from ullage.app.gauge.status_text import ago, name_text, total_text
@@ -14,6 +13,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
 from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
+from ullage.core.gauge.gauge import gauge_text
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.lsp import protocol
@@ -179,8 +179,11 @@ def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
     if isinstance(plan, NothingToPrune):
         headline = f"Nothing is due: {plan.reason}"
     else:
-        copy = "" if plan.change is None else f".{copy_sentence(plan.change)}".rstrip(".")
-        headline = f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens by the rule{copy}"
+        headline = f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens"
+        # Short: a longer line is cut in the box where it stands.
+        is_copy = plan.change is not None and plan.change.path_after != loaded.path
+        used = gauge_text(loaded.status.gauge)
+        headline += f" in a copy; this one stays at {used}" if is_copy else " by the rule"
     return protocol.PrunableResult(
         session=session_ref(loaded.session),
         title=name_text(loaded),
