@@ -66,13 +66,13 @@ async function restoreHere(workbench, transcript, { say, shot }) {
   await workbench.page.locator(".quick-input-widget .monaco-list-row", { hasText: "Into This Session" }).waitFor();
   await shot("restore-ways");
   await workbench.pick("Into This Session");
-  await workbench.answer("Restore checkpoint cp_002?", "Restore");
+  await workbench.answer("Restore checkpoint cp_002 of", "Restore");
   say(`told: ${await workbench.told("cp_002 restored")}`);
   const after = readFileSync(transcript);
   assert.ok(after.length > before.length && after.subarray(0, before.length).equals(before), "it is added to the session");
   await shot("restored-here");
   await workbench.answer("cp_002 restored", "Undo");
-  await workbench.answer("Undo the last restore?", "Undo");
+  await workbench.answer("Undo the last restore of", "Undo");
   say(`told: ${await workbench.told("Undone")}`);
   await gaugeShows(workbench, "55%");
   await workbench.command("Notifications: Clear All Notifications");
@@ -83,7 +83,7 @@ async function restoreIntoNew(workbench, { say, shot }) {
   const before = new Set(readdirSync(folder));
   await workbench.focusRow("Checkpoints", "cp_002");
   await workbench.rowCommand("Restore into New Session…");
-  await workbench.answer("Restore checkpoint cp_002?", "Restore");
+  await workbench.answer("Restore checkpoint cp_002 of", "Restore");
   say(`told: ${await workbench.told("cp_002 restored")}`);
   const begun = await until("the new session's file", () => readdirSync(folder).find((name) => name.endsWith(".jsonl") && !before.has(name)));
   assert.ok(existsSync(path.join(folder, begun)));
