@@ -55,6 +55,7 @@ def test_a_receipt_on_disk_keeps_the_names_of_its_fields() -> None:
         b"version id state kind layer at sessionKey tokensBefore tokensAfter replacedIds"
         b" replacedBytes replacedSha256 undoes change path before device inode sizeBytes mtimeNs"
         b" headSha256 appendedSha256 originals offset old new backup newPath newSha256"
+        b" leftSizeBytes"
     )
     assert b'"new": "/w=="' in data
 
