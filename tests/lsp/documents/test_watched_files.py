@@ -50,7 +50,7 @@ async def test_a_folder_that_is_added_brings_its_sessions(
     _, path = workspace_session
     folder = tmp_path / "second"
     folder.mkdir()
-    pi = conversation(2, usage=20_000, cwd=str(folder), model=MODEL)
+    pi = conversation(2, usage=20_000, cwd=str(folder), model=MODEL, session_id="second-1")
     name = f"--{str(folder).lstrip('/').replace('/', '-')}--"
     editor.place.write(str(path.parent.parent / name / "t.jsonl"), pi.data)
     second = types.WorkspaceFolder(uri=folder.as_uri(), name="second")
