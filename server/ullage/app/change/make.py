@@ -106,7 +106,7 @@ def changeable(session: Session) -> Changeable:
     """
     refusal = session.refuse_change()
     if refusal is not None:
-        raise WriteNotSupported(refusal)
+        raise WriteNotSupported(f"{session.path.name}: {refusal}")
     editor, lines = session.agent.editor, session.lines
     if editor is None or not isinstance(lines, FileLines):
         raise AssertionError("what may be changed is a file of an agent with an editor")

@@ -1,5 +1,6 @@
 """The status of a session: in words for terminals and editors, and as JSON."""
 
+import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -20,6 +21,7 @@ from ullage.core.transcript.entries import Agent, JsonObject
 RULE = "━" * 50
 """The line below a heading."""
 LABEL_CHARS = 21
+ROW_CHARS = 80
 DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing is compacted by itself"
 BAR_CHARS = 40
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -249,7 +251,16 @@ def trigger_text(status: Status) -> str:
 
 
 def row(label: str, value: str) -> str:
-    return f"{label + ':' if label else '':<{LABEL_CHARS}}{value}"
+    """Write a row; what does not fit into a terminal goes on below its beginning."""
+    head = f"{label + ':' if label else '':<{LABEL_CHARS}}"
+    return textwrap.fill(
+        value,
+        ROW_CHARS,
+        initial_indent=head,
+        subsequent_indent=" " * LABEL_CHARS,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def bar(ratio: float, n_chars: int = BAR_CHARS) -> str:

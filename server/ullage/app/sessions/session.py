@@ -37,8 +37,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
             return "its messages are held by a runtime, which compacts it"
         if agent.editor is None or not isinstance(self.lines, FileLines):
             return f"Ullage only reads sessions of {agent.name}: {agent.way_out}"
-        refusal = agent.editor.refuse(self.header)
-        return None if refusal is None else f"{self.path.name}: {refusal}"
+        return agent.editor.refuse(self.header)
 
     @property
     def state_key(self) -> str:
