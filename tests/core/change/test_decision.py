@@ -129,6 +129,21 @@ def test_the_example_of_a_window_of_100000_tokens() -> None:
     assert reserve_at(100_000, Policy(reserve_tokens=15_000, soft_tokens=3_000)) == 82_000
 
 
+@pytest.mark.parametrize("used", [176_000, 190_000, 400_000])
+@pytest.mark.parametrize("policy", [QUIET, Policy(notifies_before_auto=True), READ_ONLY])
+def test_in_a_doubtful_window_nothing_happens_by_itself(used: int, policy: Policy) -> None:
+    certain = at(used, 0, is_auto_on=True)
+    doubtful = msgspec.structs.replace(certain, window_doubt="nobody knows the window")
+    assert decided(certain, policy) != "idle"
+    assert decided(doubtful, policy) == "idle"
+
+
+def test_a_doubtful_window_stops_nobody_who_asks() -> None:
+    asked = at(190_000, occasion="manual", asked_layer="full", window_doubt="nobody knows it")
+    assert decided(asked) == "compact full"
+    assert decided(overflow(window_doubt="nobody knows it")) == "compact full"
+
+
 @pytest.mark.parametrize(
     ("window", "ratio", "expected"),
     [(100, 0.55, 55), (131_072, 0.88, 115_344), (200_000, 0.95, 190_000), (3, 0.5, 2)],

@@ -80,6 +80,14 @@ def test_a_request_beyond_the_window_disproves_it(
         assert f"{n_sent:,} tokens were sent, more than 200,000 by model table" in checked.detail
 
 
+@pytest.mark.parametrize(("n_sent", "is_disproved"), [(272_000, False), (272_001, True)])
+def test_what_an_agent_records_may_be_less_than_the_whole(
+    n_sent: int, *, is_disproved: bool
+) -> None:
+    checked = check_window(window(258_400, "agent"), n_sent, (400_000,))
+    assert (checked.source == "disproved") == is_disproved
+
+
 def test_what_the_user_set_is_not_disproved() -> None:
     assert check_window(window(1000, "setting"), 5000, ()) == window(1000, "setting")
 

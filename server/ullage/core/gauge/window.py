@@ -16,6 +16,8 @@ _LARGE_SUFFIX: Final = "[1m]"
 """What Claude Code puts behind a model whose larger window its user chose."""
 LARGE_TOKENS = 1_000_000
 """That window; and what is taken where nobody publishes one that is large enough."""
+RECORDED_RATIO = 0.95
+"""As much of the whole window as Codex records of it; a request may hold more than that."""
 _DOUBTS: dict[str, str] = {
     "default": "how large the window is, is not known",
     "disproved": "the window turned out to be larger than known",
@@ -113,7 +115,10 @@ def check_window(window: Window, n_sent: int, larger: Sequence[int]) -> Window:
 
     The user's own setting stands: it may be meant to be smaller than the model's window.
     """
-    if window.source == "setting" or n_sent <= window.n_tokens:
+    n_most = window.n_tokens
+    if window.source == "agent":
+        n_most = int(n_most / RECORDED_RATIO)
+    if window.source == "setting" or n_sent <= n_most:
         return window
     n_tokens = next((n for n in larger if n >= n_sent), max(LARGE_TOKENS, n_sent))
     detail = f"{n_sent:,} tokens were sent, more than {window.n_tokens:,} by {window.source}"
