@@ -120,6 +120,19 @@ def test_what_is_switched_off_says_so(tmp_path: Path, places: Places) -> None:
     assert due_text(after) == "save a checkpoint; nothing more, as automatic compaction is off"
 
 
+def test_in_a_window_that_nobody_names_a_checkpoint_alone_is_due(
+    tmp_path: Path, places: Places
+) -> None:
+    path = session_of(tmp_path / "s.jsonl", 195_000, 16, 5_000)
+    path.write_bytes(path.read_bytes().replace(b"claude-sonnet-4-5", b"nobody-knows-it"))
+    make_idle(path)
+    report = report_due(find_due(loaded(path, places, Config())))
+    assert report.text == (
+        "save a checkpoint; nothing more, as how large the window is, is not known"
+    )
+    assert layer_made(path, places, Config()) is None
+
+
 def test_the_bundled_session_is_pruned_as_its_status_says() -> None:
     with scratch_session() as (path, places):
         make_idle(path)

@@ -186,6 +186,19 @@ def test_a_size_that_claude_code_notes_is_of_the_messages_alone() -> None:
     assert beginning(claude) == ("estimated", 60, 0, 460)
 
 
+def test_the_size_after_a_prune_behind_that_holds_all() -> None:
+    claude = ClaudeFile()
+    claude.user("x" * 40)
+    claude.assistant(text("first"), usage=507)
+    earlier = read_context(claude.data).items
+    claude.boundary(n_after=60)
+    claude.summary("12345")
+    note = {"tokensBefore": 900, "tokensAfter": 500, "nPruned": 1}
+    claude.note("ullage-prune", id="p1", **note)
+    found = measure(read_context(claude.data), WINDOW, len, beginning=earlier)
+    assert (found.used_source, found.used_tokens, found.n_outside) == ("estimated", 500, 0)
+
+
 def test_a_first_request_that_held_no_more_than_was_counted_adds_nothing() -> None:
     claude = ClaudeFile()
     claude.user("x" * 600)
