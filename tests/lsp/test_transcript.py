@@ -259,7 +259,8 @@ async def test_the_action_that_restores_asks_to(editor, full_session: Path) -> N
     outcome = await editor.execute(command["command"], command["arguments"][0])
     assert outcome.message == "Nothing was restored."
     (question,) = editor.questions
-    assert question.startswith("Restore checkpoint cp_001? Its text goes to the end")
+    assert question.startswith("Restore checkpoint cp_001 of Please look at file number 0.")
+    assert "? Its text goes to the end" in question
 
 
 async def test_actions_are_those_that_can_work(editor, transcript: Path) -> None:
