@@ -230,7 +230,9 @@ def _draw_step(draw: st.DrawFn, claude: ClaudeFile) -> None:
             named = draw(st.lists(st.sampled_from(_CHOICES), unique=True, max_size=2))
             claude.costs({name: {"contextWindow": len(name) * 10_000} for name in named})
             if draw(st.booleans()):
-                claude.assistant(text("ok"), requestedModel=draw(st.sampled_from(_CHOICES)))
+                chosen = draw(st.sampled_from(_CHOICES))
+                model = chosen.removesuffix("[1m]")
+                claude.assistant(text("ok"), model=model, requestedModel=chosen)
         case _:
             claude.leaf = draw(st.sampled_from(claude.uuids))
 

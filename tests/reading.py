@@ -34,6 +34,7 @@ def essence(context: Context) -> tuple[object, ...]:
         context.model,
         context.provider,
         context.window_tokens,
+        context.n_sent_before,
         context.n_entries,
         context.size_bytes,
     )

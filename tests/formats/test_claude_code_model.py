@@ -4,7 +4,9 @@ import pytest
 
 from claude_files import ClaudeFile, text
 from pi_files import Json
-from reading import read_context
+from reading import read, read_context
+from ullage.core.transcript.entries import MemoryLines
+from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
 
 PLAIN, LARGE = "claude-sonnet-4-5", "claude-sonnet-4-5[1m]"
 
@@ -122,3 +124,18 @@ def test_damaged_costs_tell_nothing(costs: object) -> None:
     claude.note("cost-state", modelUsage=costs)
     context = read_context(claude.data)
     assert (context.model, context.window_tokens) == (PLAIN, None)
+
+
+def test_a_model_that_comes_back_is_read_anew() -> None:
+    claude = ClaudeFile()
+    claude.user("hello")
+    claude.assistant(text("hi"), model=PLAIN, usage=350_000)
+    claude.boundary()
+    claude.summary("All was well.")
+    before = read(answered(claude, model="claude-haiku-4-5").data)
+    lines = MemoryLines(answered(claude).data)
+    appended = [*lines.forward(before.context.size_bytes)]
+    assert before.context.n_sent_before == 0
+    assert CLAUDE_CODE.extend is not None
+    assert CLAUDE_CODE.extend(before, appended, lines.size_bytes) is None
+    assert read_context(claude.data).n_sent_before > 300_000

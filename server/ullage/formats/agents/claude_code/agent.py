@@ -165,12 +165,10 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
             return None
         items.append(item)
         tool_names |= calls_in(item.message)
-    model = follow_model(context.model, entries)
-    if (context.window_tokens is not None or context.n_sent_before) and model != context.model:
+    if follow_model(context.model, entries) != context.model:
+        # What was paid for it and what was sent to it before stand further up.
         return None
-    context = msgspec.structs.replace(
-        context, items=(*context.items, *items), leaf_id=leaf_id, model=model
-    )
+    context = msgspec.structs.replace(context, items=(*context.items, *items), leaf_id=leaf_id)
     return extend_reading(reading, context, walk, lines, size_bytes)
 
 
