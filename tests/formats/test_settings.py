@@ -224,6 +224,12 @@ def test_claude_code_takes_a_model_that_it_does_not_recognize_for_a_small_one(
     assert point.at_tokens == at_tokens
 
 
+def test_claude_code_that_sent_more_than_that_does_not_go_by_it(machine: Machine) -> None:
+    point = machine.point("claude-code", 1_000_000, {}, {}, model="mine", source="disproved")
+    assert point is not None
+    assert point.at_tokens == 967_000
+
+
 def test_openclaw_keeps_its_floor_and_reads_its_own_settings(machine: Machine) -> None:
     path = machine.home / ".openclaw" / "agents" / "main" / "sessions" / "s.jsonl"
     settings = {"agents": {"defaults": {"compaction": {"reserveTokens": 50_000}}}}

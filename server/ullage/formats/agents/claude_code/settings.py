@@ -70,7 +70,8 @@ def find_compaction_point(session: RunningSession) -> CompactionPoint | None:
         return None
     source: PointSource = "default"
     end, detail = session.window.n_tokens, "Claude Code's own rule"
-    if session.model and not _is_recognized(session.model):
+    is_disproved = session.window.source == "disproved"
+    if session.model and not is_disproved and not _is_recognized(session.model):
         n_tokens = leading_number(settings.env.get(_MAX_CONTEXT, ""))
         end = min(end, round(n_tokens or UNRECOGNIZED_TOKENS))
     if (chosen := _environment_window(settings)) is not None:
