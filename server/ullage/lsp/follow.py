@@ -6,13 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from ullage.app.sessions.find import (
-    first_of_each_file,
-    follow_copies,
-    list_database_folders,
-    list_session_folders,
-    look,
-)
+from ullage.app.sessions import find
 from ullage.app.sessions.follow import FollowedSession, read_session, stamp_of
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
@@ -63,9 +57,9 @@ async def follow(ls: UllageServer) -> None:
 
 async def _watch(ls: UllageServer, watch: FolderWatch) -> None:
     """Watch where something may happen that matters, before anything is read there."""
-    sessions = (list_session_folders(folder, ls.places) for folder in ls.workspace_folders())
+    sessions = (find.list_session_folders(folder, ls.places) for folder in ls.workspace_folders())
     followed = {path.parent for path in ls.followed_paths()}
-    watch.watch(followed.union(list_database_folders(ls.places), *sessions))
+    watch.watch(followed.union(find.list_database_folders(ls.places), *sessions))
 
 
 async def _refresh_changed(ls: UllageServer) -> None:
@@ -77,10 +71,10 @@ async def _refresh_changed(ls: UllageServer) -> None:
 async def discover(ls: UllageServer) -> None:
     """Find the sessions of the workspace's folders, and follow those that matter."""
     before = _list_shown(ls)
-    seen = await asyncio.to_thread(look, ls.workspace_folders(), ls.places)
-    ls.sessions.seen = first_of_each_file(seen)
+    seen = await asyncio.to_thread(find.look, ls.workspace_folders(), ls.places)
+    ls.sessions.seen = find.first_of_each_file(seen)
     if ls.sessions.chosen is not None:
-        ls.sessions.chosen = follow_copies(ls.sessions.chosen, seen)
+        ls.sessions.chosen = find.follow_copies(ls.sessions.chosen, seen)
     for sessions in (ls.sessions.followed, ls.sessions.refused):
         for path in sessions.keys() - set(ls.followed_paths()):
             del sessions[path]

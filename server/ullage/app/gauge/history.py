@@ -10,15 +10,7 @@ from ullage.app.gauge.status_text import RULE, LossReport, report_loss
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
-from ullage.core.gauge.history import (
-    HistoryMark,
-    UsagePoint,
-    UsageSpan,
-    WindowHistory,
-    mark_change,
-    read_usage_span,
-    thin_out,
-)
+from ullage.core.gauge import history
 from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
@@ -68,7 +60,7 @@ class EndedContext(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction, and what was reported in the context that it ended."""
 
     compaction: Compaction
-    before: UsageSpan
+    before: history.UsageSpan
 
 
 class PastContexts(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,28 +196,30 @@ def read_past(loaded: Loaded, before: PastContexts | None) -> PastContexts:
     return PastContexts(session_id=session_id, ended=ended)
 
 
-def window_history(loaded: Loaded, past: PastContexts) -> WindowHistory:
+def window_history(loaded: Loaded, past: PastContexts) -> history.WindowHistory:
     """Put the past and the present context into one line."""
-    points: list[UsagePoint] = []
-    marks: list[HistoryMark] = []
+    points: list[history.UsagePoint] = []
+    marks: list[history.HistoryMark] = []
     seen: set[str] = set()
     for end in past.ended.values():
         _add_stretch(end.before, points, marks)
-        marks.append(mark_change(end.compaction, len(points)))
+        marks.append(history.mark_change(end.compaction, len(points)))
         seen |= _entry_ids(end.before)
-    _add_stretch(read_usage_span(loaded.context, seen), points, marks)
+    _add_stretch(history.read_usage_span(loaded.context, seen), points, marks)
     points += _present_point(loaded, points)
-    return thin_out(WindowHistory(points=tuple(points), marks=tuple(marks)))
+    return history.thin_out(history.WindowHistory(points=tuple(points), marks=tuple(marks)))
 
 
-def _add_stretch(span: UsageSpan, points: list[UsagePoint], marks: list[HistoryMark]) -> None:
+def _add_stretch(
+    span: history.UsageSpan, points: list[history.UsagePoint], marks: list[history.HistoryMark]
+) -> None:
     if span.prune is not None:
         n_point = len(points) + span.prune.n_point
         marks.append(msgspec.structs.replace(span.prune, n_point=n_point))
     points += span.points
 
 
-def _entry_ids(span: UsageSpan) -> set[str]:
+def _entry_ids(span: history.UsageSpan) -> set[str]:
     return {point.entry_id for point in span.points if point.entry_id is not None}
 
 
@@ -235,7 +229,7 @@ def _read_ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> E
     if compaction is None:
         return None
     before = _context_before(session, compaction, ref, loaded.reading.index)
-    return EndedContext(compaction=compaction, before=read_usage_span(before, seen))
+    return EndedContext(compaction=compaction, before=history.read_usage_span(before, seen))
 
 
 def _context_before(
@@ -276,7 +270,7 @@ def _end_of(session: Session, entry_id: str, end: int) -> int | None:
     return None
 
 
-def _present_point(loaded: Loaded, points: list[UsagePoint]) -> list[UsagePoint]:
+def _present_point(loaded: Loaded, points: list[history.UsagePoint]) -> list[history.UsagePoint]:
     """Give the present gauge, where it says something that no answer reported."""
     gauge = loaded.status.gauge
     used, is_reported = gauge.used_tokens, gauge.used_source == "reported"
@@ -285,4 +279,6 @@ def _present_point(loaded: Loaded, points: list[UsagePoint]) -> list[UsagePoint]
     context = loaded.context
     last = context.items[-1:] if context.pruned is None else (*context.items[-1:], context.pruned)
     at_ms = max((message.at_ms for message in last if message.at_ms is not None), default=None)
-    return [UsagePoint(at_ms=at_ms, n_tokens=used, is_estimated=not is_reported, entry_id=None)]
+    return [
+        history.UsagePoint(at_ms=at_ms, n_tokens=used, is_estimated=not is_reported, entry_id=None)
+    ]

@@ -5,13 +5,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.gauge.status_text import local_time, title_text
-from ullage.app.sessions.find import (
-    SeenSession,
-    find_running_ids,
-    list_subagents,
-    look,
-    see_session,
-)
+from ullage.app.sessions import find
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.title import short_id
 from ullage.core.config.settings import Config
@@ -58,20 +52,20 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
-    running = find_running_ids(places)
+    running = find.find_running_ids(places)
 
-    def report(seen: SeenSession) -> SessionReport:
+    def report(seen: find.SeenSession) -> SessionReport:
         loaded = load(seen.session, config, places)
-        children = list_subagents(seen.session, places)
+        children = find.list_subagents(seen.session, places)
         return _report(
             loaded,
             is_live=seen.is_live,
-            subagents=[report(see_session(child, running, places)) for child in children],
+            subagents=[report(find.see_session(child, running, places)) for child in children],
         )
 
     return SessionsReport(
         cwd=str(places.cwd),
-        sessions=[report(seen) for seen in look((places.cwd,), places, limit)],
+        sessions=[report(seen) for seen in find.look((places.cwd,), places, limit)],
     )
 
 

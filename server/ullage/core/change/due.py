@@ -6,14 +6,8 @@ summary is written for it: only which messages that would stand for is selected.
 
 import msgspec
 
+from ullage.core.change import compaction
 from ullage.core.change.breaker import Breaker
-from ullage.core.change.compaction import (
-    MAX_SUMMARY_RATIO,
-    NoCompaction,
-    Selection,
-    refuse_open_calls,
-    select,
-)
 from ullage.core.change.decision import (
     Action,
     Ask,
@@ -102,8 +96,8 @@ def plan_due(
     while (next_layer := _layer_of(action)) is not None:
         layer = next_layer
         freed = _plan_layer(layer, context, gauge, policy, count)
-        n_step = 0 if isinstance(freed, NoCompaction) else freed
-        if isinstance(freed, NoCompaction):
+        n_step = 0 if isinstance(freed, compaction.NoCompaction) else freed
+        if isinstance(freed, compaction.NoCompaction):
             refusal = freed.reason
         else:
             change, n_freed = layer, freed
@@ -143,28 +137,32 @@ def _layer_of(action: Action) -> Layer | None:
 
 def _plan_layer(
     layer: Layer, context: Context, gauge: Gauge, policy: Policy, count: Count
-) -> int | NoCompaction:
+) -> int | compaction.NoCompaction:
     """Give how many tokens a layer would free, or why none."""
     if layer != "prune":
-        return _plan_summary(select(context, gauge, layer, policy, count))
+        return _plan_summary(compaction.select(context, gauge, layer, policy, count))
     # Not with the module: most sessions are looked at long before anything is due.
     from ullage.core.change.prune import plan_prune
 
-    waiting = refuse_open_calls(context.items)
+    waiting = compaction.refuse_open_calls(context.items)
     if waiting is not None:
         return waiting
     plan = plan_prune(context.items, policy, count)
-    return plan.n_freed if plan.refusal is None else NoCompaction(reason=plan.refusal)
+    return plan.n_freed if plan.refusal is None else compaction.NoCompaction(reason=plan.refusal)
 
 
-def _plan_summary(selection: Selection | NoCompaction) -> int | NoCompaction:
+def _plan_summary(
+    selection: compaction.Selection | compaction.NoCompaction,
+) -> int | compaction.NoCompaction:
     """Give what a summary frees that takes its whole budget, where that is worth its loss."""
-    if isinstance(selection, NoCompaction):
+    if isinstance(selection, compaction.NoCompaction):
         return selection
     n_replaced, n_summary = selection.cut.n_tokens_replaced, selection.summary_budget_tokens
-    if n_summary <= MAX_SUMMARY_RATIO * n_replaced:
+    if n_summary <= compaction.MAX_SUMMARY_RATIO * n_replaced:
         return n_replaced - n_summary
-    return NoCompaction(reason=f"only {n_replaced:,} tokens would be summarized, too few to gain")
+    return compaction.NoCompaction(
+        reason=f"only {n_replaced:,} tokens would be summarized, too few to gain"
+    )
 
 
 def _count_tool_output(context: Context, count: Count) -> int:

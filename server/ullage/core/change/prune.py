@@ -6,17 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.change import tool_outputs
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.core.change.tool_outputs import (
-    Output,
-    after_summary,
-    describe,
-    find_prunable,
-    find_repeats,
-    find_stale_reads,
-    list_outputs,
-    tool_name,
-)
 from ullage.core.config.settings import Policy
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Block, Image, Text, ToolResult
@@ -97,9 +88,9 @@ def plan_prune(
     where the caller names their `reasons`. `chosen` names single items instead; then
     the minimum does not apply, since the user asked.
     """
-    outputs = list_outputs(items, policy, count)
+    outputs = tool_outputs.list_outputs(items, policy, count)
     n_rounds = policy.prune_after_rounds or PRUNE_ROUNDS
-    within = find_prunable(items, PROTECTED_USER_TURNS, n_rounds)
+    within = tool_outputs.find_prunable(items, PROTECTED_USER_TURNS, n_rounds)
     old = _beyond_share(outputs, within, policy.prune_protect_tokens)
     offered = tuple(_offer(items, outputs, within, old, count))
     if chosen is not None:
@@ -132,9 +123,9 @@ def plan_rounds(items: Sequence[ContextItem], policy: Policy, count: Count) -> P
     In memory alone, so that no minimum and no share of recent output apply. Protected tools
     and what stands before a summary are left alone here too.
     """
-    outputs = list_outputs(items, policy, count)
+    outputs = tool_outputs.list_outputs(items, policy, count)
     n_turns = policy.prune_after_rounds or READ_ONLY_TURNS
-    within = find_prunable(items, n_turns, policy.prune_after_rounds or PRUNE_ROUNDS)
+    within = tool_outputs.find_prunable(items, n_turns, policy.prune_after_rounds or PRUNE_ROUNDS)
     offered = tuple(
         item
         for output in outputs
@@ -157,7 +148,7 @@ def plan_rescue(
     n_over = count_items(items, count) - room_tokens
     offered = [
         item
-        for output in list_outputs(items, policy, count)
+        for output in tool_outputs.list_outputs(items, policy, count)
         if output.exemption is None
         for item in _output_item(output, "too large", count)
     ]
@@ -208,7 +199,7 @@ def _prune_item(item: ContextItem, targets: set[tuple[str, str | None, str]]) ->
 
 def _refuse(
     items: Sequence[ContextItem],
-    outputs: Sequence[Output],
+    outputs: Sequence[tool_outputs.Output],
     within: Set[int],
     policy: Policy,
     count: Count,
@@ -216,7 +207,7 @@ def _refuse(
     """Say which rules keep all output of tools, with the tokens that each keeps."""
     share = f"among the recent {policy.prune_protect_tokens:,}"
     n_rounds = policy.prune_after_rounds or PRUNE_ROUNDS
-    first, n_least = after_summary(items), count(PRUNED_OUTPUT)
+    first, n_least = tool_outputs.after_summary(items), count(PRUNED_OUTPUT)
     kept: Counter[str] = Counter()
     for output in outputs:
         if output.exemption == "placeholder":
@@ -243,7 +234,9 @@ def _refuse(
     return f"of {n_tokens:,} tokens of tool output, {', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _beyond_share(outputs: Sequence[Output], within: Set[int], protect_tokens: int) -> set[int]:
+def _beyond_share(
+    outputs: Sequence[tool_outputs.Output], within: Set[int], protect_tokens: int
+) -> set[int]:
     """Find the outputs that rule 4 marks, by their positions among the outputs."""
     n_recent = 0
     marked: set[int] = set()
@@ -257,12 +250,15 @@ def _beyond_share(outputs: Sequence[Output], within: Set[int], protect_tokens: i
 
 def _offer(
     items: Sequence[ContextItem],
-    outputs: Sequence[Output],
+    outputs: Sequence[tool_outputs.Output],
     within: Set[int],
     old: set[int],
     count: Count,
 ) -> Iterator[PruneItem]:
-    repeated, superseded = find_repeats(outputs), find_stale_reads(outputs)
+    repeated, superseded = (
+        tool_outputs.find_repeats(outputs),
+        tool_outputs.find_stale_reads(outputs),
+    )
     n = 0
     for at in sorted(within):
         yield from _message_images(items, at, count)
@@ -282,7 +278,7 @@ def _offer(
             n += 1
 
 
-def _output_item(output: Output, reason: Reason, count: Count) -> Iterator[PruneItem]:
+def _output_item(output: tool_outputs.Output, reason: Reason, count: Count) -> Iterator[PruneItem]:
     n_freed = output.n_tokens - count(PRUNED_OUTPUT)
     if n_freed > 0:
         yield PruneItem(
@@ -290,8 +286,8 @@ def _output_item(output: Output, reason: Reason, count: Count) -> Iterator[Prune
             replacement=Replacement(
                 entry_id=output.entry_id, what="output", call_id=output.result.call_id
             ),
-            tool=tool_name(output),
-            label=describe(output.call),
+            tool=tool_outputs.tool_name(output),
+            label=tool_outputs.describe(output.call),
             reason=reason,
             n_tokens=output.n_tokens,
             n_freed=n_freed,
@@ -299,12 +295,12 @@ def _output_item(output: Output, reason: Reason, count: Count) -> Iterator[Prune
         )
 
 
-def _result_images(output: Output, count: Count) -> Iterator[PruneItem]:
+def _result_images(output: tool_outputs.Output, count: Count) -> Iterator[PruneItem]:
     n_images = sum(isinstance(part, Image) for part in output.result.content)
     if n_images:
         yield _images_item(
             Replacement(entry_id=output.entry_id, what="images", call_id=output.result.call_id),
-            tool_name(output),
+            tool_outputs.tool_name(output),
             n_images,
             count,
         )

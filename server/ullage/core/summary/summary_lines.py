@@ -11,14 +11,7 @@ from ullage.core.facts.facts import Facts
 from ullage.core.facts.replaced_values import ReplacedValue, holds_old_value
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts.tool_calls import list_new_texts
-from ullage.core.text import wording
-from ullage.core.text.identifiers import (
-    MIN_DATA_SCORE,
-    DataLine,
-    looks_secret,
-    rank_lines,
-    score_identifiers,
-)
+from ullage.core.text import identifiers, wording
 from ullage.core.text.prose import gist, looks_like_data, one_line, separate_injected
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
@@ -180,7 +173,7 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         priority = 430.0 + _rate_told(sentence.text, counts)
         if sentence.is_bulk:
             is_new = at >= len(facts.sentences) - _MAX_SCORED
-            priority = 40 * score_identifiers(sentence.text) if is_new else 0.0
+            priority = 40 * identifiers.score_identifiers(sentence.text) if is_new else 0.0
             priority += 250 * wording.score_rarity(sentence.wording.words, counts)
             if priority < 2 * _MIN_TOLD_PRIORITY:
                 continue
@@ -203,7 +196,9 @@ def _list_choices(facts: Facts) -> Iterator[Line]:
         if choice.is_guessed:
             continue
         base = 870.0 if choice.is_user else 640.0
-        priority = base + 60 * (at + 1) / n_choices + 30 * score_identifiers(choice.text) / 6
+        priority = (
+            base + 60 * (at + 1) / n_choices + 30 * identifiers.score_identifiers(choice.text) / 6
+        )
         yield Line(section=DECISIONS, text=gist(choice.text, 420), priority=priority, order=at)
 
 
@@ -228,7 +223,7 @@ def _list_turns(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 def _rate_told(text: str, counts: Counter[str]) -> float:
     """Say from 0 to 250 how much a text tells that is exact, or said nowhere else."""
     text = text[:_MAX_ASK_CHARS]
-    return 25 * score_identifiers(text) + 100 * wording.score_novelty(
+    return 25 * identifiers.score_identifiers(text) + 100 * wording.score_novelty(
         wording.read_wording(text).words, counts
     )
 
@@ -252,7 +247,9 @@ def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_PRIORITY:
             continue
-        exact = score_identifiers(sentence.text) if at >= n_sentences - _MAX_SCORED else 0.0
+        exact = (
+            identifiers.score_identifiers(sentence.text) if at >= n_sentences - _MAX_SCORED else 0.0
+        )
         is_announced = wording.is_intention(sentence.text.lower())
         if len(sentence.text) < 20 or (is_announced and exact < 1) or sentence.text in shown:
             continue
@@ -344,15 +341,15 @@ def _write_run(run: CommandRun) -> str:
 
 def list_data_lines(
     sources: Iterable[tuple[str, int, float]], spoken: str, replaced: Sequence[ReplacedValue]
-) -> Iterator[DataLine]:
+) -> Iterator[identifiers.DataLine]:
     """Rank the lines of sources, without those that must not enter a summary.
 
     These are a key, an instruction, or a replaced value. `spoken` is what user and agent said.
     """
-    for line in rank_lines(sources, spoken):
-        if line.score < MIN_DATA_SCORE:
+    for line in identifiers.rank_lines(sources, spoken):
+        if line.score < identifiers.MIN_DATA_SCORE:
             return
-        is_unfit = looks_secret(line.text) or is_directive(line.text)
+        is_unfit = identifiers.looks_secret(line.text) or is_directive(line.text)
         if not is_unfit and not holds_old_value(line.text, replaced):
             yield line
 

@@ -18,7 +18,7 @@ from ullage.formats.agent_info import (
     InstructionLoader,
     TitleField,
 )
-from ullage.formats.agents.claude_code import settings
+from ullage.formats.agents.claude_code import records, settings
 from ullage.formats.agents.claude_code.conversation import (
     cleared_calls,
     item_of,
@@ -29,15 +29,6 @@ from ullage.formats.agents.claude_code.conversation import (
 from ullage.formats.agents.claude_code.edit import EDITOR
 from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.claude_code.model import add_costs, follow_model
-from ullage.formats.agents.claude_code.records import (
-    is_boundary_entry,
-    metadata_of,
-    read_entry,
-    read_header,
-    read_prune,
-    read_prune_note,
-    read_stub,
-)
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of, texts_of
 from ullage.formats.notes import own_note
@@ -94,15 +85,17 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
         problems=conversation.problems,
         window_tokens=model.window_tokens,
         n_sent_before=0 if usage is None else usage.n_sent,
-        pruned=None if conversation.pruned is None else read_prune_note(conversation.pruned),
+        pruned=None
+        if conversation.pruned is None
+        else records.read_prune_note(conversation.pruned),
     )
-    index = index_of(lines, conversation.n_entries, refs.values(), read_stub)
+    index = index_of(lines, conversation.n_entries, refs.values(), records.read_stub)
     return Reading(context=context, index=index)
 
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
     """Read a boundary and its summary, which follows in the thread, perhaps after attachments."""
-    following = map(read_entry, islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
+    following = map(records.read_entry, islice(lines.forward(ref.offset), MAX_SUMMARY_DISTANCE))
     entries = [entry for entry in following if isinstance(entry, Entry)]
     if not entries or entries[0].entry_id != ref.entry_id:
         return None
@@ -145,13 +138,13 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
     tool_names: dict[str, str] = {}
     for item in context.items[-_RECENT_ITEMS:]:
         tool_names |= calls_in(item.message)
-    walk = Walk(lines, read_stub)
+    walk = Walk(lines, records.read_stub)
     for line, stub in walk:
         if stub.is_prune_note or stub.is_costs:
             return None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
-        entry = read_entry(line)
+        entry = records.read_entry(line)
         if stub.parent_uuid != leaf_id or stub.is_boundary or not isinstance(entry, Entry):
             return None
         if cleared_calls(entry):
@@ -174,10 +167,10 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
 
 def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
     """Read one record; those of another thread in the same file send nothing."""
-    entry = read_entry(line)
+    entry = records.read_entry(line)
     if not isinstance(entry, Entry):
         return entry
-    is_boundary = is_boundary_entry(entry)
+    is_boundary = records.is_boundary_entry(entry)
     is_sidechain = entry.native.get("isSidechain") is True
     is_of_thread = is_sidechain == (header.parent_session_id is not None)
     return Sketch(
@@ -191,7 +184,7 @@ def _sketch(line: Line, header: Header) -> Sketch | Problem | None:
 
 
 def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compaction:
-    metadata = metadata_of(boundary)
+    metadata = records.metadata_of(boundary)
     own = own_note(metadata)
     details = own or metadata
     summary = next((item for item in items if item.category == "summary"), None)
@@ -385,12 +378,12 @@ CLAUDE_CODE = AgentInfo(
     live_folders=_LIVE.paths,
     setting_files=settings.list_setting_files,
     find_compaction_point=settings.find_compaction_point,
-    read_header=read_header,
-    read_entries=lambda lines, _: map(read_entry, lines.forward()),
+    read_header=records.read_header,
+    read_entries=lambda lines, _: map(records.read_entry, lines.forward()),
     read_context=_read_context,
     extend=_extend,
     read_compaction=_read_compaction,
-    read_prune=read_prune,
+    read_prune=records.read_prune,
     messages=_messages,
     prune_message=prune_message,
     sketch=_sketch,

@@ -25,18 +25,11 @@ from ullage.core.gauge.status import rfc3339
 from ullage.core.transcript.context import PREFACE, Compaction, Context, last_time_ms
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem, plain_text
 from ullage.errors import Refused
-from ullage.formats import json_line
+from ullage.formats import json_line, notes
 from ullage.formats.agent_info import Editor
 from ullage.formats.agents.codex.history import read_history
 from ullage.formats.agents.codex.messages import make_user_message, prune_message, to_message
 from ullage.formats.agents.codex.records import payload_of, read_entry, read_stub, to_entry
-from ullage.formats.notes import (
-    FROM_SESSION,
-    OWN_KEY,
-    own_note,
-    prune_figures,
-    refuse_undo_of_first,
-)
 from ullage.formats.reading import index_again
 
 _NAMESPACE = UUID("d6a3c0f2-6a51-5d0b-8c3e-0f1b7a9e4c55")
@@ -75,10 +68,12 @@ def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession
     message = PREFACE + edit.summary
     own = edit.details | {
         "tokensBefore": edit.n_tokens_before,
-        FROM_SESSION: context.header.session_id,
+        notes.FROM_SESSION: context.header.session_id,
     }
     history = [make_user_message(message), *(item.native for item in items[at:])]
-    copier.add_new("compacted", {"message": message, "replacement_history": history, OWN_KEY: own})
+    copier.add_new(
+        "compacted", {"message": message, "replacement_history": history, notes.OWN_KEY: own}
+    )
     count = _token_count(_last_info(lines), edit.n_tokens_after, context.window_tokens)
     copier.add_new("event_msg", count)
     return copier.new_session()
@@ -92,10 +87,10 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     """
     copier = _Copier(lines, context, edit)
     copier.add_live_lines(group_by_entry(edit.replacements))
-    note: JsonObject = {"id": edit.entry_id, **prune_figures(context, edit)}
-    note |= {FROM_SESSION: context.header.session_id}
+    note: JsonObject = {"id": edit.entry_id, **notes.prune_figures(context, edit)}
+    note |= {notes.FROM_SESSION: context.header.session_id}
     count = _token_count(_last_info(lines), edit.n_tokens_after, context.window_tokens)
-    copier.add_new("event_msg", count | {OWN_KEY: note})
+    copier.add_new("event_msg", count | {notes.OWN_KEY: note})
     return copier.new_session()
 
 
@@ -110,7 +105,7 @@ def _undo_compaction(
     ref = next(ref for ref in context.compactions if ref.entry_id == compaction.entry_id)
     boundary = read_entry(next(lines.forward(ref.offset)))
     if isinstance(boundary, Entry):
-        refuse_undo_of_first(own_note(payload_of(boundary)), "codex resume")
+        notes.refuse_undo_of_first(notes.own_note(payload_of(boundary)), "codex resume")
     before = LinesBefore(lines, _end_before(LinesBefore(lines, ref.offset), compaction))
     refs = tuple(passed for passed in context.compactions if passed.offset < ref.offset)
     earlier = msgspec.structs.replace(context, compactions=refs)

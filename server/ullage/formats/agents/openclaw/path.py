@@ -16,6 +16,7 @@ import msgspec
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Entry, Header, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index
+from ullage.formats.agents.openclaw import navigation
 from ullage.formats.agents.openclaw.entries import (
     EVENTS,
     EVENTS_VERSION,
@@ -23,12 +24,6 @@ from ullage.formats.agents.openclaw.entries import (
     linear_entries,
     read_entry,
     read_stub,
-)
-from ullage.formats.agents.openclaw.navigation import (
-    BOUNDARY_KINDS,
-    ENTRY_KINDS,
-    NAVIGATED_VERSION,
-    active_path,
 )
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.reading import CompactionsUpwards, Walk, index_again
@@ -94,7 +89,7 @@ class _UpwardReader:
         self.walk = Walk(lines.backward(), read_stub, counted_from)
         self._stubs = iter(self.walk)
         self._counted_from = counted_from
-        self._is_navigated = version >= NAVIGATED_VERSION
+        self._is_navigated = version >= navigation.NAVIGATED_VERSION
 
     def on_path(self) -> Iterator[tuple[Line, Stub]]:
         passed_ids: set[str] = set()
@@ -130,7 +125,7 @@ class _UpwardReader:
 
 def _is_plain(stub: Stub) -> bool:
     """Whether an entry of OpenClaw only follows its parent."""
-    return bool(stub.id) and stub.append_mode is None and stub.type in ENTRY_KINDS
+    return bool(stub.id) and stub.append_mode is None and stub.type in navigation.ENTRY_KINDS
 
 
 def _path_upwards(lines: Lines, version: int, index: Index) -> ActivePath:
@@ -167,12 +162,12 @@ def _path_upwards(lines: Lines, version: int, index: Index) -> ActivePath:
 
 
 def _boundary_kinds(version: int) -> tuple[str, ...]:
-    return BOUNDARY_KINDS if version >= NAVIGATED_VERSION else ("compaction",)
+    return navigation.BOUNDARY_KINDS if version >= navigation.NAVIGATED_VERSION else ("compaction",)
 
 
 def _is_reset(kind: str, version: int) -> bool:
     """Whether an entry restarts the context, so that no earlier compaction is behind it."""
-    return version >= NAVIGATED_VERSION and kind == "reset"
+    return version >= navigation.NAVIGATED_VERSION and kind == "reset"
 
 
 def names_model(entry: Entry) -> bool:
@@ -204,8 +199,8 @@ def _path_of_all(events: Iterable[Entry | Problem], version: int = 3) -> ActiveP
             problems.append(event)
         else:
             entries.append(event)
-    if version >= NAVIGATED_VERSION:
-        path = active_path(entries)
+    if version >= navigation.NAVIGATED_VERSION:
+        path = navigation.active_path(entries)
     else:
         path = _path_from_last(entries, problems)
     return _split(path, _refs_of(path, version), len(entries), problems, version)
