@@ -60,6 +60,14 @@ def test_a_subagent_has_a_header_and_a_context_of_its_own() -> None:
     assert context.items[0].message.blocks[0].text == "say hello from subagent"
 
 
+def test_a_report_of_progress_that_hangs_on_nothing_hides_no_message() -> None:
+    claude = ClaudeFile()
+    question = claude.user("one")
+    answer = claude.assistant(text("two"))
+    claude.record("progress", parent="no record", data={"type": "hook_progress"})
+    assert entry_ids(claude) == [question, answer]
+
+
 def test_side_chains_in_the_main_file_are_not_sent() -> None:
     claude = ClaudeFile()
     claude.user("one")

@@ -445,3 +445,13 @@ def test_skills_count_as_skills_though_they_share_a_message_with_permissions() -
 def test_each_part_of_the_first_message_counts_as_what_codex_calls_it() -> None:
     parts = list(list_parts(read_context(MODERN.read_bytes()).items, lambda _: 1))
     assert {"skills", "system", "tools"} <= {category for category, _ in parts}
+
+
+def test_an_estimate_beyond_the_window_is_none() -> None:
+    codex = CodexFile()
+    codex.user("one")
+    codex.assistant("two")
+    codex.tokens(usage_of(200_000))
+    codex.estimate(940_499)
+    gauge = gauge_of(read(codex.data).context)
+    assert (gauge.used_tokens, gauge.used_source) == (200_000, "reported")

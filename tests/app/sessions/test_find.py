@@ -8,6 +8,7 @@ import pytest
 
 from claude_files import ClaudeFile, text
 from gemini_files import GeminiFile
+from pi_files import PiFile
 from running import Place, idle
 from ullage.app.sessions.find import find_session, list_sessions, look
 from ullage.errors import SessionNotFound
@@ -127,3 +128,27 @@ def test_a_folder_without_sessions_names_the_one_above_that_has_some(place: Plac
     above = msgspec.structs.replace(place.places(), cwd=place.home)
     with pytest.raises(SessionNotFound, match="where the agent ran"):
         find_session(None, above)
+
+
+def test_a_change_of_ours_makes_no_session_the_one_that_is_meant(place: Place) -> None:
+    claude = write_claude(place)
+    folder = f"../../home/.pi/agent/sessions/--{str(place.cwd).strip('/').replace('/', '-')}--"
+    pi = place.write(f"{folder}/old.jsonl", long_pi(place).data, age_s=6 * 86400).resolve()
+    before = pi.read_bytes()
+    for command in ("compact", "undo"):
+        place.run(command, "--yes", "--session", pi, *(COPY[-2:] if command == "compact" else ()))
+        assert pi.read_bytes() != before
+        first, second = look((place.cwd,), place.places())
+        assert (first.path, second.path, second.is_live) == (claude, pi, False)
+        before = pi.read_bytes()
+    go_on(pi, age_s=1)
+    first, _ = look((place.cwd,), place.places())
+    assert (first.path, first.is_live) == (pi, True)
+
+
+def long_pi(place: Place) -> PiFile:
+    pi = PiFile(cwd=str(place.cwd))
+    for number in range(60):
+        pi.user(f"Please look at module {number} and tell me what it does. " * 20)
+        pi.assistant(f"Module {number} does the {number}th thing. " * 20)
+    return pi

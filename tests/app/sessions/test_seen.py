@@ -12,7 +12,8 @@ from ullage.app.sessions.open import open_session
 
 def seen(place: Place, name: str, *, age_s: float, is_live: bool = True) -> SeenSession:
     path = place.write(name, conversation(1).data, age_s=age_s)
-    return SeenSession(session=open_session(path), is_live=is_live)
+    session = open_session(path)
+    return SeenSession(session=session, written_ns=session.lines.written_ns, is_live=is_live)
 
 
 def test_of_two_sessions_that_are_written_to_in_turn_the_shown_one_stays(place: Place) -> None:

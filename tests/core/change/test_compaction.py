@@ -1,5 +1,6 @@
 """What a compaction would replace, and when there is nothing to do."""
 
+import msgspec
 import pytest
 
 from factories import assistant, context_of, tool_result, user
@@ -66,6 +67,16 @@ def test_what_fits_the_share_is_left_alone(n_messages: int) -> None:
     found = selected(context_of([user("x" * 1000)] * n_messages))
     assert isinstance(found, NoCompaction)
     assert "is smaller than the 25,000 tokens that stay" in found.reason
+
+
+def test_what_an_encrypted_compaction_holds_is_not_summarized_away() -> None:
+    sealed = msgspec.structs.replace(user(""), category="summary")
+    sealed = msgspec.structs.replace(
+        sealed, message=msgspec.structs.replace(sealed.message, blocks=())
+    )
+    refused = selected(context_of([sealed, *[user("x" * 1000)] * 60]))
+    assert isinstance(refused, NoCompaction)
+    assert "encrypted" in refused.reason
 
 
 def test_an_open_call_is_waited_for() -> None:

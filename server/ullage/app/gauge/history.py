@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.gauge.status_text import RULE, LossReport, report_loss
+from ullage.app.gauge.status_text import RULE, LossReport, local_time, report_loss
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
@@ -17,6 +17,7 @@ from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.core.transcript.entries import Lines, MemoryLines
 from ullage.core.transcript.lineage import CompactionRef, Index
+from ullage.formats.json_line import iso_ms
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines, FirstLines
 
@@ -101,7 +102,7 @@ def history_text(report: HistoryReport) -> str:
         tokens = f"{_tokens(compaction.tokens_before)} → {_tokens(compaction.tokens_after)} tokens"
         ratio = "" if compaction.ratio is None else f" ({compaction.ratio:.1f}:1)"
         noted = " · ".join(part for part in (compaction.trigger, compaction.layer) if part)
-        at = compaction.at or "unknown time"
+        at = "unknown time" if compaction.at is None else local_time(iso_ms(compaction.at))
         lines.append(f"{number:>3}. {at}  {tokens}{ratio}  {noted}".rstrip())
         first = next((line for line in compaction.summary.split("\n") if _tells(line)), "")
         lines.append(f"     {first.strip()[:74]}")

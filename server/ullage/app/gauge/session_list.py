@@ -59,7 +59,7 @@ def report_sessions(config: Config, places: Places, limit: int) -> SessionsRepor
         children = find.list_subagents(seen.session, places)
         return _report(
             loaded,
-            is_live=seen.is_live,
+            seen,
             subagents=[report(find.see_session(child, running, places)) for child in children],
         )
 
@@ -95,15 +95,17 @@ def _line(session: SessionReport, title: str) -> str:
     return f"{session.gauge:>6}  {tokens:>11}  {about}"
 
 
-def _report(loaded: Loaded, *, is_live: bool, subagents: list[SessionReport]) -> SessionReport:
+def _report(
+    loaded: Loaded, seen: find.SeenSession, subagents: list[SessionReport]
+) -> SessionReport:
     session, gauge = loaded.session, loaded.status.gauge
     return SessionReport(
         agent=session.header.known_agent,
         session_id=session.header.session_id,
         title=title_text(loaded),
         path=str(session.path),
-        activity="live" if is_live else "idle",
-        written_at=rfc3339(session.lines.written_ns // 1_000_000),
+        activity="live" if seen.is_live else "idle",
+        written_at=rfc3339(seen.written_ns // 1_000_000),
         model=loaded.context.model,
         used_tokens=gauge.used_tokens,
         used_source=gauge.used_source,

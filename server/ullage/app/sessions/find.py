@@ -21,7 +21,7 @@ from ullage.errors import InputError, SessionNotFound
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS
 from ullage.store.change.new_session import has_digest
-from ullage.store.change.receipts import receipt_of_new
+from ullage.store.change.receipts import receipt_of_new, written_before_us
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
@@ -34,6 +34,7 @@ from ullage.store.transcript.folders import (
     transcripts_in,
 )
 from ullage.store.transcript.open import DatabaseRow, database_rows
+from ullage.store.transcript.reader import FileLines
 
 MIN_ID_CHARS = 4
 """A shorter part of an id names too many sessions (chosen)."""
@@ -73,6 +74,8 @@ class SeenSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session that was looked at, not read."""
 
     session: Session
+    written_ns: int
+    """When its agent wrote to it last, in nanoseconds since 1970: our own changes do not count."""
     is_live: bool
     continues: Path | None = None
     """The transcript that it was made from, where it is a copy of ours."""
@@ -80,10 +83,6 @@ class SeenSession(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def path(self) -> Path:
         return self.session.path
-
-    @property
-    def written_ns(self) -> int:
-        return self.session.lines.written_ns
 
 
 class SessionBrief(msgspec.Struct, frozen=True, kw_only=True):
@@ -348,10 +347,15 @@ def find_running_ids(places: Places) -> frozenset[str]:
 
 
 def see_session(session: Session, running: frozenset[str], places: Places) -> SeenSession:
-    is_recent = time.time() - session.lines.written_ns / 1e9 < QUIET_S
+    lines = session.lines
+    written_ns = lines.written_ns
+    if isinstance(lines, FileLines):
+        written_ns = written_before_us(lines.path, session.state_key, lines.fingerprint, places)
+    is_recent = time.time() - written_ns / 1e9 < QUIET_S
     receipt = receipt_of_new(session.path, session.state_key, places)
     return SeenSession(
         session=session,
+        written_ns=written_ns,
         is_live=is_recent or session.header.session_id in running,
         continues=None if receipt is None else Path(receipt.path),
     )

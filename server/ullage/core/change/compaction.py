@@ -91,7 +91,13 @@ def _make_selection(
     cut: Cut,
     gauge: Gauge,
     layer: Layer,
-) -> Selection:
+) -> Selection | NoCompaction:
+    replaced = items[: cut.first_kept]
+    if any(item.category == "summary" and not item.message.blocks for item in replaced):
+        return NoCompaction(
+            reason="the last compaction of this session is encrypted, and no summary of ours could"
+            " hold what it says: compact in the agent"
+        )
     n_hidden = count_hidden_tokens(gauge, sum(n_tokens))
     budget = min(
         MAX_SUMMARY_TOKENS, max(MIN_SUMMARY_TOKENS, cut.n_tokens_replaced // SUMMARY_SHARE)
@@ -99,7 +105,7 @@ def _make_selection(
     return Selection(
         layer=layer,
         cut=cut,
-        replaced=items[: cut.first_kept],
+        replaced=replaced,
         kept=items[cut.first_kept :],
         n_tokens_before=n_hidden + sum(n_tokens),
         n_tokens_hidden=n_hidden,

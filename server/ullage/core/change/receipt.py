@@ -61,4 +61,5 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """The file of a new session."""
     new_sha256: str | None = None
     left_size_bytes: int | None = None
-    """Of that file when we left it: as it was made, or as it was when that was taken back."""
+    """Of the file that the change left: of a new session's as it was made, or as it was when that
+    was taken back; else of the transcript."""

@@ -157,11 +157,18 @@ def _plan_receipt(
     )
     match change:
         case Append():
-            return replace(planned, appended_sha256=_digest(change.data))
+            left = seen.size_bytes + len(change.data)
+            appended = _digest(change.data)
+            return replace(planned, appended_sha256=appended, left_size_bytes=left)
         case Rewrite():
             appended = _digest(change.appended) if change.appended else ""
+            growth = sum(len(line.new) - len(line.old) for line in change.changes)
             return replace(
-                planned, change="rewrite", appended_sha256=appended, originals=change.changes
+                planned,
+                change="rewrite",
+                appended_sha256=appended,
+                originals=change.changes,
+                left_size_bytes=seen.size_bytes + growth + len(change.appended),
             )
         case NewSession(name=name):
             if Path(name).name != name or name in ("", "..", path.name):

@@ -132,6 +132,19 @@ def receipt_of_new(path: Path, session_key: str, places: Places) -> Receipt | No
     return next((receipt for receipt in receipts if receipt.new_path == real), None)
 
 
+def written_before_us(path: Path, session_key: str, now: Fingerprint, places: Places) -> int:
+    """Give when somebody else wrote to a transcript last, in nanoseconds since 1970."""
+    size_bytes, written_ns = now.size_bytes, now.mtime_ns
+    if not has_receipts(session_key, places):
+        return written_ns
+    real = str(path.resolve())
+    for receipt in list_receipts(session_key, places).receipts:
+        is_ours = receipt.path == real and receipt.left_size_bytes == size_bytes
+        if is_ours and receipt.state != "planned":
+            size_bytes, written_ns = receipt.before.size_bytes, receipt.before.mtime_ns
+    return written_ns
+
+
 def refuse_second_session(path: Path, seen: Fingerprint, places: Places) -> None:
     """Refuse to make a second session of a transcript that is as it was for the first.
 

@@ -1,7 +1,8 @@
 """The active conversation of a Claude Code session, read from the end of the file, and what of it
 is sent.
 
-The leaf is the last record of the thread. Its parents lead up to a compact boundary, whose own
+The leaf is the last record of the thread that is no report of progress: such a report may hang on a
+record that is not in the file. Its parents lead up to a compact boundary, whose own
 parent is null. A boundary names the records before it that are still sent.
 """
 
@@ -141,6 +142,7 @@ class _Thread:
     def __init__(self) -> None:
         self.boundary: Entry | None = None
         self._entries: list[Entry] = []
+        self._leaf: Entry | None = None
         self._wanted: str | None = None
         """The parent of the topmost record on the path."""
         self._missing: set[str] = set()
@@ -158,7 +160,10 @@ class _Thread:
             return
         is_boundary = records.is_boundary_entry(entry)
         is_joined = is_boundary and self._wanted in records.preserved_ids(entry)
-        if not self._entries or entry.entry_id == self._wanted or is_joined:
+        is_leaf = self._leaf is None and entry.native.get("type") != "progress"
+        if is_leaf:
+            self._leaf = entry
+        if is_leaf or entry.entry_id == self._wanted or is_joined:
             self._wanted = entry.parent_id
             if is_boundary:
                 self.boundary = entry
@@ -172,7 +177,7 @@ class _Thread:
         n_kept = len(kept_ids)
         places = {entry_id: at for at, entry_id in reversed([*enumerate(kept_ids)])}
         on_path: set[str] = set()
-        current = self._entries[0] if self._entries else None
+        current = self._leaf
         while current is not None and current.entry_id not in on_path:
             on_path.add(current.entry_id)
             parent_id = current.parent_id or ""

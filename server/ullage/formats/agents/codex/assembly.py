@@ -149,12 +149,15 @@ class Assembly:
         """Give a usage to the last item that it covers.
 
         A reported one ends with what the model answered: outputs of tools that stand before the
-        event, but after the answer, were not in it. An estimate covers all that is there.
+        event, but after the answer, were not in it. An estimate covers all that is there; one
+        beyond the window is none, as no request can be that large.
         """
         if usage is None or usage == self._last_usage:
             return
         is_estimate = usage.n_total > 0 and not (usage.n_input or usage.n_output)
         is_estimate = is_estimate and not (usage.n_cache_read or usage.n_cache_write)
+        if is_estimate and usage.n_total > (self.window_tokens or usage.n_total):
+            return
         if len(self.items) == self._n_kept:
             if self._has_boundary and is_estimate:
                 self.n_tokens_after = usage.n_total

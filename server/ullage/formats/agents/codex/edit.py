@@ -24,7 +24,6 @@ from ullage.core.change.edit import (
 from ullage.core.gauge.status import rfc3339
 from ullage.core.transcript.context import PREFACE, Compaction, Context, last_time_ms
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem, plain_text
-from ullage.errors import Refused
 from ullage.formats import json_line, notes
 from ullage.formats.agent_info import Editor
 from ullage.formats.agents.codex.history import read_history
@@ -51,18 +50,9 @@ def _refuse(header: Header) -> str | None:
 
 
 def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession:
-    """Begin a thread with a `compacted` line that holds the summary and the kept items.
-
-    Raises:
-        Refused: what the summary replaces cannot be read.
-    """
+    """Begin a thread with a `compacted` line that holds the summary and the kept items."""
     items = context.items
     at = next(n for n, item in enumerate(items) if item.entry_id == edit.first_kept_id)
-    if any(item.category == "summary" and not item.message.blocks for item in items[:at]):
-        raise Refused(
-            "the last compaction of this session is encrypted, and no summary of ours could hold"
-            " what it says: compact in Codex with /compact"
-        )
     copier = _Copier(lines, context, edit)
     copier.add_last_settings()
     message = PREFACE + edit.summary
