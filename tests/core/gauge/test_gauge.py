@@ -1,5 +1,6 @@
 """The gauge: which figure it takes, and what it counts on top."""
 
+import msgspec
 import pytest
 
 from claude_files import ClaudeFile, call, result, text
@@ -329,7 +330,7 @@ def made(used: int | None, source: UsedSource = "reported", window: int = 200_00
         n_reported=used or 0,
         n_noted=0,
         n_counted=0,
-        window=Window(n_tokens=window, source="default", detail=""),
+        window=Window(n_tokens=window, source="model table", detail=""),
         utilization=None if used is None else used / window,
     )
 
@@ -346,6 +347,12 @@ def made(used: int | None, source: UsedSource = "reported", window: int = 200_00
 )
 def test_the_gauge_in_a_few_characters(used: int | None, source: UsedSource, shown: str) -> None:
     assert gauge_text(made(used, source)) == shown
+
+
+def test_a_share_of_a_window_that_nobody_named_is_an_estimate() -> None:
+    doubtful = Window(n_tokens=200_000, source="default", detail="")
+    gauge = msgspec.structs.replace(made(84_000), window=doubtful)
+    assert gauge_text(gauge) == "~42%"
 
 
 def test_the_line_for_the_agent_is_worded_as_specified() -> None:

@@ -181,10 +181,11 @@ def _follows_boundary(item: ContextItem, boundary_id: str) -> bool:
 
 
 def gauge_text(gauge: Gauge) -> str:
-    """Write the gauge in a few characters: `42%`, `~42%` where not reported, `?`."""
+    """Write the gauge in a few characters: `42%`, `~42%` where a figure is no record, `?`."""
     if gauge.utilization is None:
         return "?"
-    return share_text(gauge.utilization, is_estimated=gauge.used_source != "reported")
+    is_estimated = gauge.used_source != "reported" or not gauge.window.is_certain
+    return share_text(gauge.utilization, is_estimated=is_estimated)
 
 
 def share_text(share: float, *, is_estimated: bool) -> str:
