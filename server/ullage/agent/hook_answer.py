@@ -123,9 +123,8 @@ def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
     live = _read_session(hook)
     if live is None or live.gauge.utilization is None:
         return b""
-    from ullage.app.sessions.load import policy_for
-
-    policy = policy_for(live.reading.context.model, live.gauge, hook.config)
+    gauge, model = live.gauge, live.reading.context.model
+    policy = hook.config.policy_for(model, gauge.window.n_tokens, gauge.own_point_tokens)
     if live.gauge.utilization < policy.gauge_ratio:
         return b""
     from ullage.core.gauge.gauge import gauge_line

@@ -154,7 +154,7 @@ def beginning(claude: ClaudeFile) -> tuple[str, int, int, int]:
     """Measure with the messages from before the last compaction as the session's beginning."""
     context = read_context(claude.data)
     earlier = claude.data.partition(b'"compact_boundary"')[0].rpartition(b"\n")[0]
-    found = measure(context, WINDOW, len, beginning=read_context(earlier).items)
+    found = measure(context, WINDOW, len, read_beginning=lambda: read_context(earlier).items)
     assert found.used_tokens is not None
     assert found.used_tokens == (
         found.n_reported + found.n_noted + found.n_counted + found.n_outside
@@ -196,7 +196,7 @@ def test_the_size_after_a_prune_behind_that_holds_all() -> None:
     claude.summary("12345")
     note = {"tokensBefore": 900, "tokensAfter": 500, "nPruned": 1}
     claude.note("ullage-prune", id="p1", **note)
-    found = measure(read_context(claude.data), WINDOW, len, beginning=earlier)
+    found = measure(read_context(claude.data), WINDOW, len, read_beginning=lambda: earlier)
     assert (found.used_source, found.used_tokens, found.n_outside) == ("estimated", 500, 0)
 
 
@@ -215,7 +215,7 @@ def test_a_size_that_ullage_noted_holds_all() -> None:
     pi.assistant("two", usage={"input": 500, "output": 7, "totalTokens": 507})
     items = read_context(pi.data).items
     pi.compaction("S", kept, details={"tokensAfter": 400})
-    found = measure(read_context(pi.data), WINDOW, len, beginning=items)
+    found = measure(read_context(pi.data), WINDOW, len, read_beginning=lambda: items)
     assert (found.used_tokens, found.n_outside) == (400, 0)
 
 

@@ -1,13 +1,17 @@
 """The window: the names of models, and what disproves a window."""
 
+import msgspec
 import pytest
 
+from factories import context_of, user
+from ullage.core.config.settings import Config
 from ullage.core.gauge.window import (
     DEFAULT_WINDOW,
     Window,
     WindowSource,
     check_window,
     is_same_model,
+    resolve_window,
     strip_model,
 )
 
@@ -89,7 +93,9 @@ def test_what_an_agent_records_may_be_less_than_the_whole(
 
 
 def test_what_the_user_set_is_not_disproved() -> None:
-    assert check_window(window(1000, "setting"), 5000, ()) == window(1000, "setting")
+    context = msgspec.structs.replace(context_of([user("one")]), n_sent_before=5000)
+    resolved = resolve_window(context, Config(window_tokens=1000), None, None)
+    assert (resolved.n_tokens, resolved.source) == (1000, "setting")
 
 
 def test_only_a_guess_and_a_disproved_window_are_uncertain() -> None:

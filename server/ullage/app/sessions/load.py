@@ -1,5 +1,6 @@
 """Load a session: its context, measured."""
 
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -7,12 +8,11 @@ import msgspec
 
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
-from ullage.app.sessions.window import find_window
 from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.config.settings import Config, Policy
-from ullage.core.gauge.gauge import CompactionPoint, Gauge, measure, tells_usage
+from ullage.core.gauge.gauge import Gauge, measure, tells_usage
 from ullage.core.gauge.status import Status, assess
-from ullage.core.gauge.window import Window
+from ullage.core.gauge.window import resolve_window
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Entry, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
@@ -20,6 +20,7 @@ from ullage.formats.agent_info import RunningSession
 from ullage.formats.reading import Reading
 from ullage.store.config.agent_settings import read_settings_files
 from ullage.store.files.places import Places
+from ullage.store.gauge.models import find_model
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import count_tokens, encoding_of
 from ullage.store.transcript.index import read_index, write_index
@@ -99,7 +100,7 @@ def measure_reading(
     context = reading.context
     gauge = gauge_of(session, context if sent is None else sent, config, count, secrets.places)
     count.save()
-    policy = policy_for(context.model, gauge, config)
+    policy = config.policy_for(context.model, gauge.window.n_tokens, gauge.own_point_tokens)
     return Loaded(
         session=session,
         policy=policy,
@@ -117,52 +118,28 @@ def replace_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
     return msgspec.structs.replace(loaded, status=status)
 
 
-def policy_for(model: str | None, gauge: Gauge, config: Config) -> Policy:
-    """Give what holds for a model in its window, and before its agent compacts by itself."""
-    own = gauge.agent_compacts_at
-    return config.policy_for(model, gauge.window.n_tokens, None if own is None else own.at_tokens)
-
-
 def gauge_of(
     session: Session, context: Context, config: Config, count: TokenCounts, places: Places
 ) -> Gauge:
-    """Measure how full the window is that the model of a context has."""
-    settings = _read_settings(session, places)
-    window = find_window(session, context, config, settings)
-    point = _find_compaction_point(session, context, window, settings)
-    is_reported = any(tells_usage(item) for item in reversed(context.items))
-    beginning = () if is_reported else _read_beginning(session)
-    return measure(context, window, count, point, beginning)
+    """Measure how full the window is that the model of a context has.
 
-
-def _read_settings(session: Session, places: Places) -> AgentSettings:
-    """Read the settings of the agent whose transcript a session is in."""
-    if session.agent_info is None:
-        return AgentSettings()
-    cwd = Path(session.header.cwd) if session.header.cwd else places.cwd
-    paths = session.agent.setting_files(session.path, cwd, places.env, places.home)
-    return AgentSettings(sources=read_settings_files(paths), env=places.env)
-
-
-def _find_compaction_point(
-    session: Session, context: Context, window: Window, settings: AgentSettings
-) -> CompactionPoint | None:
-    """Tell where the agent of a session compacts it, by the settings that this agent reads.
-
-    A session that is not in a transcript is compacted by its runtime, which asks us.
+    A session that is not in a transcript has no settings: its runtime asks us when to compact it.
     """
-    if session.agent_info is None:
-        return None
-    running = RunningSession(
-        header=session.header,
-        path=session.path,
-        model=context.model,
-        window=window,
-        settings=settings,
+    agent, header, model = session.agent_info, session.header, context.model
+    row = find_model(header.agent, context.provider, model)
+    if agent is None:
+        return measure(context, resolve_window(context, config, None, row), count)
+    cwd = Path(header.cwd) if header.cwd else places.cwd
+    paths = agent.setting_files(session.path, cwd, places.env, places.home)
+    settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
+    configured = agent.find_window(settings, context.provider or "", model or "")
+    window = resolve_window(context, config, configured, row)
+    point = agent.find_compaction_point(
+        RunningSession(
+            header=header, path=session.path, model=model, window=window, settings=settings
+        )
     )
-    point = session.agent.find_compaction_point(running)
-    # By absurd settings there is none within the window.
-    return point if point is not None and 0 < point.at_tokens <= window.n_tokens else None
+    return measure(context, window, count, point, partial(_read_beginning, session))
 
 
 def _read_beginning(session: Session) -> tuple[ContextItem, ...]:

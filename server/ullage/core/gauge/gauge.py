@@ -1,7 +1,7 @@
 """The gauge: how full the window is, by which figures, and where bands and triggers lie."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -73,26 +73,33 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     agent_compacts_at: CompactionPoint | None = None
     """None where the agent never does, or is not known to."""
 
+    @property
+    def own_point_tokens(self) -> int | None:
+        """Where that is, in tokens."""
+        return None if self.agent_compacts_at is None else self.agent_compacts_at.at_tokens
+
 
 def measure(
     context: Context,
     window: Window,
     count: Count,
-    agent_compacts_at: CompactionPoint | None = None,
-    beginning: Sequence[ContextItem] = (),
+    own_point: CompactionPoint | None = None,
+    read_beginning: Callable[[], Sequence[ContextItem]] = tuple,
 ) -> Gauge:
     """Measure a context by its last reported usage and by counting what followed.
 
     A usage from before the last compaction or prune says nothing any more. Without one, what
     that noted of its result serves, else everything is counted. What only the agent knows, its
     system prompt and tools, is missing then: it is what the first answer of the session's
-    `beginning` reported beyond its messages.
+    beginning, which is read for that alone, reported beyond its messages.
     """
     source, n_known, rest = _known_part(context)
     n_counted = count_items(rest, count)
     n_outside = 0
     if source == "counted" or _is_of_messages(source, context):
-        n_outside = count_outside(beginning, count)
+        n_outside = count_outside(read_beginning(), count)
+    # By absurd settings the agent's own point is not within the window: then there is none.
+    is_within = own_point is not None and 0 < own_point.at_tokens <= window.n_tokens
     used = None if source == "unknown" else n_known + n_counted + n_outside
     source = "estimated" if n_outside else source
     return Gauge(
@@ -104,7 +111,7 @@ def measure(
         n_outside=n_outside,
         window=window,
         utilization=None if used is None else used / window.n_tokens,
-        agent_compacts_at=agent_compacts_at,
+        agent_compacts_at=own_point if is_within else None,
     )
 
 

@@ -6,7 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS
+from ullage.core.config.agent_settings import NumberSetting
+from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS, Config
 from ullage.core.transcript.context import Context
 
 WindowSource: TypeAlias = Literal[
@@ -72,6 +73,39 @@ DEFAULT_WINDOW = Window(
 )
 
 
+def resolve_window(
+    context: Context, config: Config, configured: NumberSetting | None, row: ModelRow | None
+) -> Window:
+    """Tell the window of a context's model, and who says so (docs/design/gauge.md, "Window").
+
+    The user's setting; what the session records; what the agent's own configuration says
+    (`configured`); the model table (`row`); the default. One that a request did not fit in is
+    replaced, but for the user's own: that may be meant to be smaller than the model's.
+    """
+    n_tokens = config.window_for(context.model)
+    if n_tokens is not None:
+        detail = f"your setting {config.window_name(context.model)}".rstrip()
+        return Window(n_tokens=n_tokens, source="setting", detail=detail)
+    window = _recorded_window(context)
+    if window is None and configured is not None and configured.value >= 1:
+        n_tokens, detail = int(configured.value), configured.origin
+        window = Window(n_tokens=n_tokens, source="configuration", detail=detail)
+    if window is None and row is not None:
+        window = Window(n_tokens=row.window_tokens, source="model table", detail=row.source)
+    larger = () if row is None else row.larger
+    return check_window(window or DEFAULT_WINDOW, largest_request(context), larger)
+
+
+def _recorded_window(context: Context) -> Window | None:
+    if context.window_tokens is not None:
+        detail = "the agent's own record"
+        return Window(n_tokens=context.window_tokens, source="agent", detail=detail)
+    if context.model is not None and has_large_window(context.model):
+        detail = f"the agent's own record of {context.model}"
+        return Window(n_tokens=LARGE_TOKENS, source="agent", detail=detail)
+    return None
+
+
 def strip_model(name: str) -> str:
     """Give what catalogues call a model, whoever provides it.
 
@@ -111,14 +145,11 @@ def largest_request(context: Context) -> int:
 
 
 def check_window(window: Window, n_sent: int, larger: Sequence[int]) -> Window:
-    """Replace a window that a request did not fit in by the next larger one that is published.
-
-    The user's own setting stands: it may be meant to be smaller than the model's window.
-    """
+    """Replace a window that a request did not fit in by the next larger one that is published."""
     n_most = window.n_tokens
     if window.source == "agent":
         n_most = int(n_most / RECORDED_RATIO)
-    if window.source == "setting" or n_sent <= n_most:
+    if n_sent <= n_most:
         return window
     n_tokens = next((n for n in larger if n >= n_sent), max(LARGE_TOKENS, n_sent))
     detail = f"{n_sent:,} tokens were sent, more than {window.n_tokens:,} by {window.source}"
