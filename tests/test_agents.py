@@ -13,7 +13,7 @@ import pytest
 
 from running import Place, idle
 from ullage.agent.hook_event import HOOK_AGENTS
-from ullage.app.change.make import changeable
+from ullage.app.change.make import change_target
 from ullage.app.documents.kind import INSTRUCTION_NAMES, MEMORY_NAME
 from ullage.app.gauge.inspect import fill
 from ullage.app.gauge.session_list import report_sessions, sessions_text
@@ -144,13 +144,13 @@ def test_who_cannot_change_a_session_is_told_what_to_do(info: AgentInfo, place: 
     session = open_session(path)
     if info.editor is None:
         with pytest.raises(WriteNotSupported, match=info.way_out):
-            changeable(session)
+            change_target(session)
         for command in ("compact", "undo"):
             assert info.way_out in place.run(command, "--session", path, "--yes").stderr
     else:
         held = msgspec.structs.replace(session, lines=open_session(packed(path)).lines)
         with pytest.raises(WriteNotSupported, match=info.way_out):
-            changeable(held)
+            change_target(held)
 
 
 def packed(path: Path) -> Path:

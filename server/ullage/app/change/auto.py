@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
-from ullage.app.change.make import ChangeResult, changeable
+from ullage.app.change.make import ChangeResult, change_target
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.gauge.due import find_due
 from ullage.app.sessions.load import Loaded, load
@@ -67,7 +67,7 @@ def switch(session: Session, *, is_on: bool, places: Places) -> None:
         WriteNotSupported: this kind of session is not ours to write to.
         StorageError: the state folder does not take it.
     """
-    changeable(session)
+    change_target(session)
 
     def switched(state: auto_state.AutoState) -> auto_state.AutoState:
         breaker = Breaker() if is_on else state.breaker
@@ -148,7 +148,7 @@ async def plan_auto(loaded: Loaded, config: Config, places: Places, model: Model
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    changeable(loaded.session)
+    change_target(loaded.session)
     due = await asyncio.to_thread(find_due, loaded)
     plan = await _plan_change(due, loaded, config, places, model)
     if isinstance(plan, NoCompaction):

@@ -75,7 +75,7 @@ async def plan_compaction(
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    make.changeable(loaded.session)
+    make.change_target(loaded.session)
     planned = await plan_summary(loaded, request, config, places, model)
     if isinstance(planned, NoCompaction):
         return planned
@@ -177,7 +177,7 @@ def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selecti
 
 
 def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
-    target = make.changeable(loaded.session)
+    target = make.change_target(loaded.session)
     timestamp = make.now_text()
     selection, summary = planned.selection, planned.summary
 

@@ -18,8 +18,8 @@ from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.memory.flush import FlushPlan, FlushResult, try_flush
 from ullage.app.sessions.load import Loaded
-from ullage.app.sessions.open import is_running
-from ullage.app.sessions.session import Session
+from ullage.app.sessions.open import refuse_running
+from ullage.app.sessions.session import ChangeTarget, Session
 from ullage.core.change.compaction import count_hidden_tokens
 from ullage.core.change.edit import Append, FileChange, NewSession, apply_to_lines
 from ullage.core.change.receipt import ChangeReason, ReceiptKind
@@ -29,8 +29,7 @@ from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Header, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items
-from ullage.errors import NotAsPlanned, SessionLive, WriteNotSupported
-from ullage.formats.agent_info import Editor
+from ullage.errors import NotAsPlanned, WriteNotSupported
 from ullage.formats.json_line import compact_json
 from ullage.formats.reading import Reading
 from ullage.store.change.make import apply_change
@@ -45,13 +44,6 @@ from ullage.store.transcript.reader import FileLines
 ChangeT = TypeVar("ChangeT", bound=FileChange | None)
 Ability: TypeAlias = Literal["change", "note", "undo", "restore"]
 """Change the transcript; note something in our state; take a change back; show a checkpoint."""
-
-
-class Changeable(msgspec.Struct, frozen=True, kw_only=True):
-    """A session whose files may be changed, and what works edits into them."""
-
-    editor: Editor
-    lines: FileLines
 
 
 class ChangePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,28 +90,22 @@ class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.plan.path_after != self.plan.loaded.path
 
 
-def changeable(session: Session) -> Changeable:
+def change_target(session: Session) -> ChangeTarget:
     """Give what is needed to change a session.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    refusal = session.refuse_change()
-    if refusal is not None:
-        raise WriteNotSupported(f"{session.path.name}: {refusal}")
-    editor, lines = session.agent.editor, session.lines
-    if editor is None or not isinstance(lines, FileLines):
-        raise AssertionError("what may be changed is a file of an agent with an editor")
-    return Changeable(editor=editor, lines=lines)
+    target = session.find_change_target()
+    if isinstance(target, str):
+        raise WriteNotSupported(f"{session.path.name}: {target}")
+    return target
 
 
 def can_change(loaded: Loaded) -> bool:
     """Tell whether anything may be written to a session."""
-    try:
-        changeable(loaded.session)
-    except WriteNotSupported:
-        return False
-    return not loaded.policy.is_read_only
+    is_ours = isinstance(loaded.session.find_change_target(), ChangeTarget)
+    return is_ours and not loaded.policy.is_read_only
 
 
 def refuse_read_only(loaded: Loaded, config: Config) -> None:
@@ -220,9 +206,9 @@ def make_change(
         NotAsPlanned: it was made, and leads to another context than planned.
     """
     session = plan.loaded.session
-    target = changeable(session)
     refuse_read_only(plan.loaded, config)
     occasion = _describe_occasion(plan, kind, layer, replaced, undoes)
+    target = change_target(session)
     refuse_running(session, places)
     # Of any session: an agent may go on in one where a killed process left half a line of ours.
     recovered = recover(places)
@@ -269,19 +255,6 @@ def _new_notes(flush: FlushPlan | None, flushed: FlushResult | None) -> tuple[st
     if flush is None or flushed is None:
         return ()
     return tuple(note for note in flushed.notes if note not in flush.notes)
-
-
-def refuse_running(session: Session, places: Places) -> None:
-    """Refuse a session that its agent says it has open.
-
-    Raises:
-        SessionLive: with the way out.
-    """
-    if is_running(session, places):
-        raise SessionLive(
-            f"the agent has {session.path.name} open: end its session first, or compact there"
-            " with /compact"
-        )
 
 
 def choose_entry_id(

@@ -221,7 +221,7 @@ def _find_named(name: str, offered: Iterable[PruneItem]) -> list[str]:
 
 
 def _change(loaded: Loaded, plan: PrunePlan) -> make.ChangePlan:
-    target = make.changeable(loaded.session)
+    target = make.change_target(loaded.session)
     timestamp = make.now_text()
 
     def render(entry_id: str, n_tokens_before: int, n_tokens_after: int | None) -> FileChange:

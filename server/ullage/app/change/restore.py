@@ -15,7 +15,7 @@ from ullage.app.change.make import now_text
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.open import open_session
-from ullage.app.sessions.session import Session
+from ullage.app.sessions.session import ChangeTarget, Session
 from ullage.core.change.compaction import refuse_open_calls
 from ullage.core.change.edit import NewSession, RestoreEdit
 from ullage.core.checkpoint.checkpoint import Checkpoint
@@ -84,7 +84,7 @@ def plan_restore(
         )
 
     try:
-        target = make.changeable(loaded.session)
+        target = make.change_target(loaded.session)
         planned = _planned(loaded, target, edit, into)
     except WriteNotSupported as error:
         raise WriteNotSupported(f"{error}; {AS_TEXT}") from None
@@ -112,7 +112,7 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
 
 
 def _planned(
-    loaded: Loaded, target: make.Changeable, edit: Callable[[str], RestoreEdit], into: Target
+    loaded: Loaded, target: ChangeTarget, edit: Callable[[str], RestoreEdit], into: Target
 ) -> make.ChangePlan | NewPlan:
     context = loaded.context
     if into == "new":

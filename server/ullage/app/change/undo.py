@@ -11,8 +11,8 @@ from ullage.app.change.nudge import remember_return, strongest_layer
 from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.report import find_flushed_log
 from ullage.app.sessions.load import Loaded, load, measure_reading
-from ullage.app.sessions.open import open_session
-from ullage.app.sessions.session import Session
+from ullage.app.sessions.open import open_session, refuse_running
+from ullage.app.sessions.session import ChangeTarget, Session
 from ullage.core.change.edit import FileChange, NewSession, UndoEdit
 from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
@@ -84,7 +84,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         Refused: there is none, or the session went on after it.
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    target = make.changeable(session)
+    target = make.change_target(session)
     loaded = load(session, config, places)
     receipts = [
         receipt
@@ -196,7 +196,7 @@ def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChan
     return reversal
 
 
-def _undone_prune(loaded: Loaded, target: make.Changeable, receipt: Receipt | None) -> FileChange:
+def _undone_prune(loaded: Loaded, target: ChangeTarget, receipt: Receipt | None) -> FileChange:
     if receipt is None:
         raise Refused(
             f"the original lines of {loaded.path.name} are not in the state folder: the file from"
@@ -234,7 +234,7 @@ def _messages_since(loaded: Loaded) -> int:
 
 def _withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
     session, receipt = plan.loaded.session, plan.receipt
-    make.refuse_running(session, places)
+    refuse_running(session, places)
     make.refuse_read_only(plan.loaded, config)
     key = receipt.occasion.session_key
     if not plan.n_left_behind:

@@ -23,5 +23,7 @@ def find_due(loaded: Loaded) -> DuePlan:
     )
     loaded.count.save()
     is_asked_for = due.change is not None or due.refusal is not None
-    refusal = loaded.session.refuse_change() if is_asked_for else None
-    return due if refusal is None else msgspec.structs.replace(due, change=None, refusal=refusal)
+    target = loaded.session.find_change_target() if is_asked_for else None
+    if not isinstance(target, str):
+        return due
+    return msgspec.structs.replace(due, change=None, refusal=target)

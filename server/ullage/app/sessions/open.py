@@ -6,7 +6,7 @@ Apart from `load`, which a hook imports too: this knows all agents.
 from pathlib import Path
 
 from ullage.app.sessions.session import Session
-from ullage.errors import NotATranscript
+from ullage.errors import NotATranscript, SessionLive
 from ullage.formats.registry import AGENTS, recognize
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
@@ -50,3 +50,16 @@ def is_running(session: Session, places: Places) -> bool:
     """Tell whether the agent itself says that it has a session open."""
     ids = running_sessions(session.agent.live_folders(places.env, places.home))
     return session.header.session_id in ids
+
+
+def refuse_running(session: Session, places: Places) -> None:
+    """Refuse a session that its agent says it has open.
+
+    Raises:
+        SessionLive: with the way out.
+    """
+    if is_running(session, places):
+        raise SessionLive(
+            f"the agent has {session.path.name} open: end its session first, or compact there"
+            " with /compact"
+        )

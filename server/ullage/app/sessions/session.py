@@ -5,8 +5,15 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.transcript.entries import Header
-from ullage.formats.agent_info import AgentInfo
+from ullage.formats.agent_info import AgentInfo, Editor
 from ullage.store.transcript.reader import FileLines, Source
+
+
+class ChangeTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """The file of a session that may be changed, and what works edits into it."""
+
+    editor: Editor
+    lines: FileLines
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,14 +37,15 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     def path(self) -> Path:
         return self.lines.path
 
-    def refuse_change(self) -> str | None:
-        """Say why the session is not ours to write to; None where it is."""
+    def find_change_target(self) -> ChangeTarget | str:
+        """Give what is needed to change the session, or say why it is not ours to write to."""
         agent = self.agent_info
         if agent is None:
             return "its messages are held by a runtime, which compacts it"
         if agent.editor is None or not isinstance(self.lines, FileLines):
             return f"Ullage only reads sessions of {agent.name}: {agent.way_out}"
-        return agent.editor.refuse(self.header)
+        refusal = agent.editor.refuse(self.header)
+        return refusal or ChangeTarget(editor=agent.editor, lines=self.lines)
 
     @property
     def state_key(self) -> str:
