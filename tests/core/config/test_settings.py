@@ -385,8 +385,32 @@ def test_the_reserve_is_never_below_its_floor() -> None:
 
     assert reserve(reserveTokens=10_000) == 20_000
     assert reserve(reserveTokens=30_000) == 30_000
-    assert reserve(reserveTokensFloor=15_000) == 16_384
+    assert reserve(reserveTokensFloor=15_000) == 15_000
+    assert reserve(reserveTokensFloor=15_000, reserveTokens=16_384) == 16_384
+    assert reserve(reserveTokens=16_384) == 20_000
+    assert reserve() == 20_000
     assert reserve(reserveTokensFloor=40_000, reserveTokens=30_000) == 40_000
+
+
+@pytest.mark.parametrize(
+    ("values", "at_tokens"),
+    [
+        ({"contextWindow": 200_000}, 176_000),
+        (
+            {"contextWindow": 100_000, "reserveTokensFloor": 15_000, "softThresholdTokens": 3_000},
+            82_000,
+        ),
+        ({"contextWindow": 200_000, "reserveTokens": 30_000}, 166_000),
+    ],
+)
+def test_the_reserve_formula_gives_the_figures_of_its_examples(
+    values: dict[str, int], at_tokens: int
+) -> None:
+    settings, _ = read({"compaction": values})
+    config = config_of(tuple(settings))
+    window = config.window_for(None)
+    assert window is not None
+    assert reserve_at(window, config.policy_for(None, window)) == at_tokens
 
 
 def test_a_model_may_have_thresholds_of_its_own_in_tokens_or_percent() -> None:

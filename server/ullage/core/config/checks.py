@@ -47,6 +47,7 @@ def find_inconsistencies(settings: tuple[Setting, ...]) -> list[Finding]:
 
 def _problems(values: dict[str, Value]) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Give the keys that contradict each other, in what words, and what to do about it."""
+    n_reserved = reserve_tokens(values)
     values = {name: key.default for name, key in SPELLINGS.items()} | values
     window_tokens = values["contextWindow"]
     window = window_tokens if isinstance(window_tokens, int) else DEFAULT_WINDOW_TOKENS
@@ -69,7 +70,7 @@ def _problems(values: dict[str, Value]) -> Iterator[tuple[tuple[str, ...], str, 
         if number(name) > window / 2:
             message = f"{named(name)} is more than half the window of {window:,} tokens"
             yield (name, "contextWindow"), f"{message}, and counts as half of it", "lower it"
-    if window - reserve_tokens(values) - number(_SOFT) <= 0:
+    if window - n_reserved - number(_SOFT) <= 0:
         message = f"the reserve and the soft threshold fill the window of {window:,} tokens"
         keys = (_FLOOR, "compaction.reserveTokens", _SOFT, "contextWindow")
         yield keys, f"{message}, so they start nothing", f"lower `{_FLOOR}`"

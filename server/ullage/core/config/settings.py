@@ -355,8 +355,9 @@ def _end_at(
 
 
 def reserve_tokens(values: Mapping[str, Value]) -> int:
-    """Give what is kept free: the floor lifts a smaller reserve."""
-    amounts = (values.get(name, SPELLINGS[name].default) for name in _RESERVES)
+    """Give what is kept free: the floor, or a larger reserve that was set; no default lifts it."""
+    floor, reserve = (values.get(name) for name in _RESERVES)
+    amounts = (Policy().reserve_tokens if floor is None else floor, reserve)
     return max(amount for amount in amounts if isinstance(amount, int))
 
 
