@@ -1,53 +1,36 @@
-"""Which model summarizes: only where one was asked for, then by the order of providers."""
+"""Which model summarizes: the one that its user named, and no other."""
 
 import pytest
 
-from ullage.summary.endpoint import FREE_MODEL, ModelChoice, Provider, choose_model
+from ullage.errors import EndpointRefused
+from ullage.summary.endpoint import FREE_MODEL, ModelChoice, choose_model
 
-MINE = ModelChoice(provider="custom", model="mine", base_url="https://llm.example.test/v1")
-FREE = ModelChoice(provider="openrouter", model=FREE_MODEL)
-BOTH: frozenset[Provider] = frozenset(("openrouter", "openai"))
+URL = "https://llm.example.test/v1"
 
 
 @pytest.mark.parametrize(
-    ("configured", "session", "with_key", "expected"),
+    ("provider", "name", "base_url", "expected"),
     [
-        (MINE, ("gpt-4o", "openai"), BOTH, MINE),
-        (MINE, (None, None), (), MINE),
-        (None, ("gpt-4o", "openai"), BOTH, FREE),
-        (None, ("gpt-4o", "openai"), ("openai",), ModelChoice(provider="openai", model="gpt-4o")),
-        (None, ("gpt-5", None), ("openai",), ModelChoice(provider="openai", model="gpt-5")),
-        (None, ("x/y", "openrouter"), ("openai",), None),
-        (None, ("claude-opus-5", "anthropic"), ("openai",), None),
-        (None, ("gpt-4o", "azure"), ("openai",), None),
-        (None, (None, "openai"), ("openai",), None),
-        (None, ("gpt-4o", "openai"), (), None),
-        (None, (None, None), ("openrouter",), FREE),
+        (None, None, None, None),
+        ("openai", "gpt-5", None, ModelChoice(provider="openai", model="gpt-5")),
+        ("OpenAI", "gpt-5", None, ModelChoice(provider="openai", model="gpt-5")),
+        ("openrouter", None, None, ModelChoice(provider="openrouter", model=FREE_MODEL)),
+        ("openrouter", "x/y", None, ModelChoice(provider="openrouter", model="x/y")),
+        ("ollama", "llama", URL, ModelChoice(provider="ollama", model="llama", base_url=URL)),
+        ("mine", "m", URL, ModelChoice(provider="custom", model="m", base_url=URL)),
+        (None, "m", URL, ModelChoice(provider="custom", model="m", base_url=URL)),
+        (None, "m", None, ModelChoice(provider="custom", model="m")),
     ],
 )
-def test_the_model_is_chosen_in_order(
-    configured: ModelChoice | None,
-    session: tuple[str | None, str | None],
-    with_key: tuple[Provider, ...],
-    expected: ModelChoice | None,
+def test_the_model_is_the_one_that_was_named(
+    provider: str | None, name: str | None, base_url: str | None, expected: ModelChoice | None
 ) -> None:
-    chosen = choose_model(
-        is_asked_for=True,
-        configured=configured,
-        session_model=session[0],
-        session_provider=session[1],
-        providers_with_key=frozenset(with_key),
-    )
-    assert chosen == expected
+    assert choose_model(provider, name, base_url) == expected
 
 
-@pytest.mark.parametrize("configured", [None, MINE])
-def test_a_key_in_the_environment_is_no_consent(configured: ModelChoice | None) -> None:
-    chosen = choose_model(
-        is_asked_for=False,
-        configured=configured,
-        session_model="gpt-4o",
-        session_provider="openai",
-        providers_with_key=BOTH,
-    )
-    assert chosen is None
+@pytest.mark.parametrize(
+    ("provider", "base_url"), [("openai", None), ("ollama", None), (None, URL)]
+)
+def test_a_provider_without_a_model_is_refused(provider: str | None, base_url: str | None) -> None:
+    with pytest.raises(EndpointRefused, match="no model is named"):
+        choose_model(provider, None, base_url)

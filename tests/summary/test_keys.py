@@ -11,7 +11,6 @@ from ullage.summary.endpoint import (
     ApiKey,
     ModelChoice,
     find_key,
-    find_providers,
     read_system_keyring,
 )
 
@@ -77,8 +76,6 @@ def test_the_keyring_is_asked_for_the_origin() -> None:
 
 def test_without_a_key_there_is_none() -> None:
     assert find_key(ModelChoice(provider="openai", model="m"), {}, no_keyring) is None
-    assert find_providers({}, no_keyring) == frozenset()
-    assert find_providers(ENV, no_keyring) == {"openrouter", "openai"}
 
 
 def test_no_key_is_looked_up_for_an_address_that_is_refused() -> None:

@@ -82,7 +82,7 @@ def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: 
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
 
-    model = options.configured_model(loaded, config, places)
+    model = options.configured_model(config, places)
     request = Request(layer=choices.layer, focus=choices.focus)
     plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, NoCompaction):
@@ -121,7 +121,7 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
     from ullage.core.change.compaction import NoCompaction
     from ullage.core.change.decision import Ask
 
-    model = options.configured_model(loaded, config, places)
+    model = options.configured_model(config, places)
     auto = asyncio.run(plan_auto(loaded, config, places, model))
     due, plan = auto.due, auto.plan
     if plan is None:

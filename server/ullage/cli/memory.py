@@ -36,7 +36,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     loaded, config, places = options.load_session(session, window)
     refuse_read_only(loaded)
-    model = options.configured_model(loaded, config, places)
+    model = options.configured_model(config, places)
     key = loaded.session.state_key
     plan = asyncio.run(plan_flush(loaded, config, places, model, key=key, epoch=None))
     if not plan.text:

@@ -96,12 +96,12 @@ def load_session(session: str | None, window: int | None) -> tuple[Loaded, Confi
     return load(find_session(session, places), config, places), config, places
 
 
-def configured_model(loaded: Loaded, config: Config, places: Places) -> "ModelUse":
+def configured_model(config: Config, places: Places) -> "ModelUse":
     """Give the configured model; on a terminal it tells how far it is."""
     from ullage.app.summary.write import model_use
 
     report = _show if sys.stderr.isatty() else None
-    return model_use(config.model, loaded, places, report=report)
+    return model_use(config.model, places, report=report)
 
 
 def _show(progress: "Progress") -> None:

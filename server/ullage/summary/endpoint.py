@@ -3,7 +3,6 @@
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
 from typing import Literal, NoReturn, TypeAlias
 from urllib.parse import urlsplit
 
@@ -37,7 +36,7 @@ _URL = re.compile(
 """What all parsers of URLs read alike; urllib's and httpx2's differ on much else."""
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 FREE_MODEL = "google/gemini-2.0-flash-exp:free"
-"""OpenRouter's free model, where a key for OpenRouter is there."""
+"""OpenRouter's, where the user named that provider alone."""
 KEYRING_SERVICE = "ullage"
 """`keyring set ullage https://openrouter.ai` stores the key of an origin."""
 ReadKeyring: TypeAlias = Callable[[str, str], str | None]
@@ -81,7 +80,7 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The model that a user or a rule chose, without its key."""
+    """The model that a user chose, without its key."""
 
     provider: Provider
     model: str
@@ -105,6 +104,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     prices: Prices | None = None
     uses_proxy_env: bool = False
     """Whether the user wants the proxy of the environment to be used."""
+
+    @property
+    def name(self) -> str:
+        """Of the model, for people: `provider/name`."""
+        return f"{self.provider}/{self.model}"
 
     @property
     def origin(self) -> str:
@@ -182,8 +186,8 @@ def base_url_of(choice: ModelChoice) -> str:
     base_url = choice.base_url or BASE_URLS.get(choice.provider)
     if not base_url:
         raise EndpointRefused(
-            f"the model {choice.model} has no address: set `compaction.model.baseUrl`"
-            " in your own configuration"
+            f"the model {choice.model} has no address: set `compaction.model.provider` or"
+            " `compaction.model.baseUrl` in your own configuration"
         )
     return base_url.rstrip("/")
 
@@ -258,35 +262,26 @@ def _is_metadata(host: str) -> bool:
 
 
 def choose_model(
-    *,
-    is_asked_for: bool,
-    configured: ModelChoice | None,
-    session_model: str | None,
-    session_provider: str | None,
-    providers_with_key: AbstractSet[Provider],
+    provider: str | None, name: str | None, base_url: str | None
 ) -> ModelChoice | None:
-    """Choose the model: configured; else OpenRouter's free one; else the session's own; else none.
+    """Give the model that a user named; None where neither it nor who provides it is named.
 
-    `is_asked_for`: whether the user enabled a model at all, by configuration or by flag. A key
-    that happens to be in the environment is no consent to send a session anywhere.
+    A key that happens to be in the environment is no consent to send a session anywhere.
+
+    Raises:
+        EndpointRefused: a provider or an address was named, and no model.
     """
-    if not is_asked_for:
+    if provider is None and name is None and base_url is None:
         return None
-    if configured is not None:
-        return configured
-    if "openrouter" in providers_with_key:
-        return ModelChoice(provider="openrouter", model=FREE_MODEL)
-    provider = _provider_of(session_model, session_provider)
-    if session_model and provider in providers_with_key:
-        return ModelChoice(provider=provider, model=session_model)
-    return None
-
-
-def _provider_of(model: str | None, provider: str | None) -> Provider:
-    named = (provider or "").lower()
-    if named == "openai" or (not named and (model or "").startswith(("gpt-", "o1", "o3", "o4"))):
-        return "openai"
-    return "openrouter" if named == "openrouter" else "custom"
+    known: Provider = "custom"
+    for each in BASE_URLS:
+        if each == (provider or "").lower():
+            known = each
+    if name is None and known == "openrouter":
+        name = FREE_MODEL
+    if name is None:
+        raise EndpointRefused("no model is named: set `compaction.model.modelName`")
+    return ModelChoice(provider=known, model=name, base_url=base_url)
 
 
 def find_key(
@@ -306,16 +301,6 @@ def find_key(
     variable = key_variable(choice.provider if is_own else "custom")
     secret = env.get(variable, "").strip() or (read_keyring(KEYRING_SERVICE, origin) or "").strip()
     return ApiKey(secret, origin) if secret else None
-
-
-def find_providers(env: Mapping[str, str], read_keyring: ReadKeyring) -> frozenset[Provider]:
-    """List the providers that a key is there for."""
-    remote: tuple[Provider, ...] = ("openrouter", "openai")
-    return frozenset(
-        provider
-        for provider in remote
-        if find_key(ModelChoice(provider=provider, model=""), env, read_keyring) is not None
-    )
 
 
 def read_system_keyring(service: str, user: str) -> str | None:

@@ -284,7 +284,7 @@ def test_where_the_model_fails_the_facts_are_written_and_the_note_says_so(
     assert (done.by, made.author) == ("extract", "extractive")
     (note,) = done.notes
     assert told in note
-    assert note.endswith("memory was picked out without a model")
+    assert note.startswith("memory was picked out without a model; custom/m was not used: ")
     assert "Never touch schema.sql" in log(places)
 
 
@@ -323,7 +323,7 @@ def test_a_model_that_cannot_be_asked_is_told_of(places: Places) -> None:
         loaded(session_file(places), places), places, ModelUse(problem="the address is wrong")
     )
     assert made.by == "extract"
-    assert made.notes == ("the address is wrong; memory was picked out without a model",)
+    assert made.notes == ("memory was picked out without a model; the address is wrong",)
 
 
 def test_the_contract_of_a_runtime_flushes_its_own_key_and_epoch(places: Places) -> None:

@@ -170,8 +170,8 @@ def made_text(plan: Plan, made: ChangeResult) -> str:
 
 
 def made_notes(plan: Plan, made: ChangeResult) -> tuple[str, ...]:
-    """Tell which log of memory a compaction wrote, and what it left out."""
-    notes: list[str] = []
+    """Tell why no model wrote the summary, which log of memory was written, what was left out."""
+    notes = list(plan.summary.warnings)
     if plan.flush is not None and made.flushed is not None and made.flushed.log_path is not None:
         notes.append(f"{memory_report.lines_text(made.flushed)} of memory in {plan.flush.log_name}")
     if plan.summary.loss.n_lost:

@@ -324,7 +324,8 @@ def _write(
     replaced = mask_items(selection.replaced, secrets)
     kept = mask_items(selection.kept, secrets)
     header = loaded.session.header
-    proposed = write_proposal(plan.summary.text, kept, ago, memory.listed)
+    notes = tuple(f"Note: {warning}" for warning in plan.summary.warnings)
+    proposed = write_proposal(plan.summary.text, kept, ago, (*notes, *memory.listed))
     marker = read_proposal(proposed).marker
     if marker is None:
         raise AssertionError("a proposal has a marker")

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.write import EXTRACTIVE, ModelUse
+from ullage.app.summary.write import EXTRACTIVE, ModelUse, unused_text
 from ullage.core.config.settings import Config
 from ullage.core.gauge.status import last_compaction_ms, rfc3339
 from ullage.core.memory import log_text
@@ -30,6 +30,7 @@ ON_REQUEST = "Memory flush"
 
 
 By: TypeAlias = Literal["model", "extract", "nothing"]
+_WITHOUT = "memory was picked out without a model"
 
 
 class FlushResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -328,7 +329,7 @@ async def _pick(
     items = await asyncio.to_thread(_mask_items, loaded)
     notes: tuple[str, ...] = ()
     if model.problem is not None:
-        notes = (f"{model.problem}; memory was picked out without a model",)
+        notes = (f"{_WITHOUT}; {model.problem}",)
     endpoint = model.endpoint
     if endpoint is not None and items:
         request = MemoryRequest(
@@ -342,12 +343,12 @@ async def _pick(
         try:
             answer = await remember_with_model(request, endpoint, report=model.report)
         except (ModelError, EndpointRefused) as error:
-            notes = (f"{error}; memory was picked out without a model",)
+            notes = (f"{_WITHOUT}; {unused_text(endpoint.name, error)}",)
         else:
             return msgspec.structs.replace(
                 plan,
                 points=_mask_points(answer.points, loaded.known_secrets),
-                author=f"{endpoint.provider}/{endpoint.model}",
+                author=endpoint.name,
                 spent=answer.spent,
                 notes=answer.warnings,
             )

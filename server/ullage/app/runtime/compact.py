@@ -118,7 +118,7 @@ async def _plan(
         request.compaction,
         session.config,
         session.places,
-        model_use(session.config.model, loaded, session.places),
+        model_use(session.config.model, session.places),
         None if first_kept is None else conversation.position_of(first_kept),
     )
     n_before = _count_used(measured, summary)

@@ -177,7 +177,7 @@ class _Request:
                 self._notices = replace(self._notices, is_flush_tried=True)
                 record_flushed(loaded, key, epoch, places)
                 return
-            model = model_use(config.model, loaded, places)
+            model = model_use(config.model, places)
             flushed = await flush(loaded, config, places, model, key=key, epoch=epoch)
         except UllageError as error:
             self._notes.append(str(error))

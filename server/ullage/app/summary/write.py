@@ -15,18 +15,14 @@ from ullage.core.summary.audit import Audit, audit
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import CompletedSummary, insert_missing, measure_loss
 from ullage.core.transcript.context import ContextItem
-from ullage.errors import EndpointRefused, ModelError
+from ullage.errors import BadAnswer, EndpointRefused, ModelError, UllageError
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import find_model
 from ullage.summary.endpoint import (
-    BASE_URLS,
     Endpoint,
-    ModelChoice,
-    Provider,
     choose_model,
     endpoint_for,
     find_key,
-    find_providers,
     read_system_keyring,
 )
 from ullage.summary.request import ModelSummary, Report, SummaryRequest
@@ -36,6 +32,7 @@ EXTRACTIVE = "extractive"
 BY_USER = "user"
 UNKNOWN_WINDOW_TOKENS = 32_000
 """Of a model that no table knows: small enough for what people run at home (chosen)."""
+_WITHOUT = "summarized without a model"
 
 
 class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +40,7 @@ class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
 
     endpoint: Endpoint | None = None
     problem: str | None = None
-    """Why the model that was configured cannot be asked."""
+    """Which model was configured, and why it cannot be asked."""
     report: Report | None = None
 
 
@@ -101,14 +98,14 @@ async def write_summary(
     draft = None
     warnings: tuple[str, ...] = ()
     if model.problem is not None:
-        warnings = (f"{model.problem}; summarized without a model",)
+        warnings = (f"{_WITHOUT}; {model.problem}",)
     if wishes.text is not None:
         draft = _Draft(text=wishes.text, author=BY_USER)
     elif model.endpoint is not None:
         try:
             draft = await _ask_model(material, model.endpoint, model.report)
         except ModelError as error:
-            warnings = (f"{error}; summarized without a model",)
+            warnings = (f"{_WITHOUT}; {unused_text(model.endpoint.name, error)}",)
     if draft is None:
         text = await asyncio.to_thread(_extract, material)
         draft = _Draft(text=text, author=EXTRACTIVE, warnings=warnings)
@@ -121,10 +118,12 @@ def _collect_material(selection: Selection, loaded: Loaded, wishes: SummaryOptio
     return _Material(selection=selection, loaded=loaded, wishes=wishes, items=items, facts=facts)
 
 
-async def _ask_model(
-    material: _Material, endpoint: Endpoint, report: Report | None
-) -> _Draft | None:
-    """Ask the model; None where all it has is a note that there was something."""
+async def _ask_model(material: _Material, endpoint: Endpoint, report: Report | None) -> _Draft:
+    """Ask the model.
+
+    Raises:
+        ModelError: it has no summary; where all tiers failed, with the note that stands for that.
+    """
     request = SummaryRequest(
         items=material.items,
         focus=material.wishes.focus,
@@ -134,10 +133,10 @@ async def _ask_model(
     )
     answer = await summarize_with_model(request, endpoint, report=report)
     if answer.tier == "note":
-        return None
+        raise BadAnswer(answer.text)
     return _Draft(
         text=answer.text,
-        author=f"{endpoint.provider}/{endpoint.model}",
+        author=endpoint.name,
         model=answer,
         warnings=answer.warnings,
     )
@@ -194,55 +193,38 @@ def _keep_pins(checked: Audit) -> Audit:
 
 def model_use(
     model: ModelSettings,
-    loaded: Loaded,
     places: Places,
     *,
     report: Report | None = None,
 ) -> ModelUse:
     """Give the model that the user configured with the key for it; no model where none was."""
-    if model == ModelSettings():
-        return ModelUse()
+    name = "/".join(part for part in (model.provider, model.name) if part) or "the model"
     try:
-        return ModelUse(endpoint=_endpoint(model, loaded, places), report=report)
+        return ModelUse(endpoint=_endpoint(model, places), report=report)
     except EndpointRefused as error:
-        return ModelUse(problem=str(error))
+        return ModelUse(problem=unused_text(name, error))
 
 
-def has_model(model: ModelSettings, loaded: Loaded, places: Places) -> bool:
+def unused_text(name: str, error: UllageError) -> str:
+    """Tell why a model that was configured has no part in what follows."""
+    return f"{name} was not used: {error}"
+
+
+def has_model(model: ModelSettings, places: Places) -> bool:
     """Tell whether a model would be asked for a summary."""
-    return model_use(model, loaded, places).endpoint is not None
+    return model_use(model, places).endpoint is not None
 
 
-def _endpoint(model: ModelSettings, loaded: Loaded, places: Places) -> Endpoint | None:
-    choice = choose_model(
-        is_asked_for=True,
-        configured=_choose_configured(model),
-        session_model=loaded.context.model,
-        session_provider=None,
-        providers_with_key=find_providers(places.env, read_system_keyring),
-    )
+def _endpoint(model: ModelSettings, places: Places) -> Endpoint | None:
+    choice = choose_model(model.provider, model.name, model.base_url)
     if choice is None:
         return None
+    choice = msgspec.structs.replace(
+        choice, temperature=model.temperature, max_tokens=model.max_tokens
+    )
     row = find_model(None, None, choice.model)
     return endpoint_for(
         choice,
         key=find_key(choice, places.env, read_system_keyring),
         window_tokens=row.window_tokens if row else UNKNOWN_WINDOW_TOKENS,
-    )
-
-
-def _choose_configured(model: ModelSettings) -> ModelChoice | None:
-    """Give the model that was named with its provider or address; None where one is missing."""
-    if model.name is None or (model.provider is None and model.base_url is None):
-        return None
-    provider: Provider = "custom"
-    for name in BASE_URLS:
-        if name == (model.provider or "").lower():
-            provider = name
-    return ModelChoice(
-        provider=provider,
-        model=model.name,
-        base_url=model.base_url,
-        temperature=model.temperature,
-        max_tokens=model.max_tokens,
     )

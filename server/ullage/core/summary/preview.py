@@ -98,15 +98,15 @@ def write_messages(items: Sequence[ContextItem], age: Age) -> str:
 
 
 def write_proposal(
-    summary: str, kept: Sequence[ContextItem], age: Age, memory: Sequence[str] = ()
+    summary: str, kept: Sequence[ContextItem], age: Age, notes: Sequence[str] = ()
 ) -> str:
     """Write the summary, the marker, and what stays, which is the same as in `write_before`.
 
-    `memory` tells what is added to the daily log before the compaction, if anything is.
+    `notes` tell why no model wrote it, and what is added to the daily log before, if anything is.
     """
-    remembered = (*(one_line(line) for line in memory), "") if memory else ()
+    noted = (*(one_line(line) for line in notes), "") if notes else ()
     above = summary.strip("\n") + "\n\n"
-    below = "\n".join(("\n", *remembered, *_list_kept(kept, age), ""))
+    below = "\n".join(("\n", *noted, *_list_kept(kept, age), ""))
     return above + _write_marker(above + below) + below
 
 

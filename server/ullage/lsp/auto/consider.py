@@ -157,7 +157,7 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
         return await _plan_due(ls, loaded, ModelUse(), is_open=is_open)
     with ExitStack() as alone:
         await asyncio.to_thread(alone.enter_context, hold_automatic_run(loaded, ls.places))
-        model = await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places)
+        model = await asyncio.to_thread(model_use, ls.config.model, ls.places)
         return await _plan_due(ls, loaded, model, is_open=is_open)
 
 

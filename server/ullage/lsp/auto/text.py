@@ -57,7 +57,7 @@ def ask_question(plan: Plan | PruningPlan, action: Ask, config: Config, places: 
             buttons=(PRUNE_NOW, NOT_NOW, SNOOZE),
         )
     model = ""
-    if has_model(config.model, plan.loaded, places):
+    if has_model(config.model, places):
         model = " The configured model would be sent what goes, to summarize it."
     memory = flush_sentence(flush_log_name(plan.loaded, config, places))
     return Question(

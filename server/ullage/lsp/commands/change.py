@@ -54,7 +54,7 @@ async def plan_with_progress(
             return plan
         return await with_flush(plan, ls.config, ls.places, model)
 
-    return await progress.with_model(ls, loaded, plan_with)
+    return await progress.with_model(ls, plan_with)
 
 
 def report_made(plan: Plan, made: ChangeResult) -> Outcome:

@@ -19,7 +19,7 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
     refuse_read_only(loaded)
 
     async def plan_with(report: progress.Report) -> FlushPlan:
-        model = await progress.model_for(ls, loaded, report)
+        model = await progress.model_for(ls, report)
         key = loaded.session.state_key
         return await plan_flush(loaded, ls.config, ls.places, model, key=key, epoch=None)
 

@@ -65,8 +65,7 @@ async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> proto
         )
 
     async def plan_with(report: progress.Report) -> Plan | NoCompaction:
-        loaded = await load_session(ls, str(preview.path))
-        model = await progress.model_for(ls, loaded, report)
+        model = await progress.model_for(ls, report)
         count = ls.worker.count_tokens
         return await plan_proposed(preview, text, ls.config, ls.places, model, count)
 
@@ -108,7 +107,7 @@ async def _make(
             loaded, layer, focus, ls.config, ls.places, model, texts, is_anew=is_anew
         )
 
-    preview = await progress.with_model(ls, loaded, make_with)
+    preview = await progress.with_model(ls, make_with)
     if preview is None:
         return protocol.PreviewResult(preview=None, message="Preview cancelled.")
     if isinstance(preview, NoCompaction):

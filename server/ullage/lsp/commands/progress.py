@@ -30,14 +30,12 @@ Report: TypeAlias = Callable[[Progress], None]
 """Tells the client how far a model is; silent if the client does not show it."""
 
 
-async def with_model(
-    ls: UllageServer, loaded: Loaded, work: Callable[[ModelUse], Awaitable[T]]
-) -> T | None:
+async def with_model(ls: UllageServer, work: Callable[[ModelUse], Awaitable[T]]) -> T | None:
     """Do what may ask the configured model for a summary; the progress names that model.
 
     None where the user cancelled it.
     """
-    model = await model_for(ls, loaded)
+    model = await model_for(ls)
     endpoint = model.endpoint
     title = (
         "Planning a compaction" if endpoint is None else f"Asking {endpoint.model} for a summary"
@@ -47,9 +45,9 @@ async def with_model(
     )
 
 
-async def model_for(ls: UllageServer, loaded: Loaded, report: Report | None = None) -> ModelUse:
+async def model_for(ls: UllageServer, report: Report | None = None) -> ModelUse:
     """Give the configured model; the keyring is asked for its key in a thread."""
-    return await asyncio.to_thread(model_use, ls.config.model, loaded, ls.places, report=report)
+    return await asyncio.to_thread(model_use, ls.config.model, ls.places, report=report)
 
 
 async def with_progress(
