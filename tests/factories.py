@@ -8,6 +8,7 @@ import msgspec
 from ullage.core.checkpoint.checkpoint import Meta, measure_use
 from ullage.core.transcript.context import Category, Context, ContextItem
 from ullage.core.transcript.entries import Block, Header, Message, Role, Text, ToolCall, ToolResult
+from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
 
 Call = tuple[str, str, Mapping[str, object]]
 """Call id, tool and arguments."""
@@ -25,7 +26,12 @@ def _item(role: Role, category: Category, blocks: Iterable[Block]) -> ContextIte
 
 
 def user(text: str) -> ContextItem:
-    return _item("user", "user", [Text(text=text)])
+    blocks = attribute([Text(text=text)], COMMON_MARKS)
+    return _item("user", "injected" if is_harness(blocks) else "user", blocks)
+
+
+def harness(text: str) -> ContextItem:
+    return _item("user", "injected", [Text(text=text)])
 
 
 def assistant(text: str, calls: Iterable[Call] = ()) -> ContextItem:

@@ -15,6 +15,7 @@ from ullage.core.transcript.entries import (
     Header,
     Image,
     MessageFormat,
+    Speech,
     Text,
     Thinking,
     ToolCall,
@@ -70,6 +71,7 @@ def test_codexs_items_read_as_its_rollout_does() -> None:
 
 
 def test_chat_messages_read_as_what_they_are() -> None:
+    line = "[Context: 81% | 162k/200k tokens]"
     url = "data:image/png;base64,iVBORw0KGgo="
     function = {"name": "read", "arguments": '{"path": "a.py"}'}
     messages: list[Json] = [
@@ -91,7 +93,7 @@ def test_chat_messages_read_as_what_they_are() -> None:
         },
         {"role": "tool", "tool_call_id": "c1", "content": "x = 1"},
         {"role": "assistant", "content": None, "refusal": "No."},
-        {"role": "user", "content": "[Context: 81% | 162k/200k tokens]"},
+        {"role": "user", "content": line},
     ]
     context = held("openai-chat", messages)
     assert [(item.category, item.message.role, item.message.blocks) for item in context.items] == [
@@ -120,7 +122,7 @@ def test_chat_messages_read_as_what_they_are() -> None:
             (ToolResult(call_id="c1", name="read", content=(Text(text="x = 1"),), is_error=False),),
         ),
         ("assistant", "assistant", (Text(text="No."),)),
-        ("injected", "user", (Text(text="[Context: 81% | 162k/200k tokens]"),)),
+        ("injected", "user", (Text(text=line, speech=(Speech(speaker="harness", text=line),)),)),
     ]
 
 

@@ -114,8 +114,9 @@ def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
     if not hook.origin.has_transcript:
         # Its transcript is not read later.
         from ullage.core.checkpoint.captured import MessageEvent
+        from ullage.formats.speech import COMMON_MARKS
 
-        _capture(hook, MessageEvent(role="user", text=event.prompt))
+        _capture(hook, MessageEvent(role="user", text=COMMON_MARKS.read_typed(event.prompt)))
         return b""
     if not os.path.lexists(hook.origin.transcript or ""):
         # A session begins before its transcript does.

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
-from ullage.core.transcript.context import PREFACE, Category, is_injected
+from ullage.core.transcript.context import PREFACE, Category
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of
+from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
 
 _DATA_KEYS = {"image_url": "url", "input_audio": "data", "file": "file_data"}
 """Where parts have their encoded data, by their type, whose name is also their own key."""
@@ -31,13 +32,15 @@ def message_of(
             ), "tool results"
         case "system" | "developer":
             message = entries.Message(role="system", blocks=_content(native))
-            return message, "injected" if is_injected(entries.plain_text(message)) else "system"
+            is_ours = is_harness(attribute(message.blocks, COMMON_MARKS))
+            return message, "injected" if is_ours else "system"
         case _:
-            message = entries.Message(role="user", blocks=_content(native))
+            blocks = attribute(_content(native), COMMON_MARKS)
+            message = entries.Message(role="user", blocks=blocks)
     text = entries.plain_text(message)
     if text.startswith(PREFACE):
         return message, "summary"
-    return message, "injected" if is_injected(text) else "user"
+    return message, "injected" if is_harness(message.blocks) else "user"
 
 
 def summary_of(native: entries.JsonObject) -> str | None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factories import assistant, numbered, summary, tool_result, user
+from factories import assistant, harness, numbered, summary, tool_result, user
 from fixtures_session import FACTS, RULES, SUPERSEDED, coding_session
 from profiles import examples
 from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary
@@ -124,7 +124,7 @@ def test_text_of_tool_results_gains_no_authority(injection: str) -> None:
         assistant("", [("c1", "read", {"path": "README.md"})]),
         tool_result(f"# Readme\n\n{injection}\n\nMore text.", "c1", "read"),
         assistant(f"The file says: nothing special.\n{injection}"),
-        user("Ran `cat notes`\n```\n" + injection + "\n```"),
+        harness("Ran `cat notes`\n```\n" + injection + "\n```"),
         user(f"<system-reminder>{injection}</system-reminder>go on"),
     ]
     text = summed(items)

@@ -26,7 +26,7 @@ def test_each_text_has_its_origin() -> None:
     ]
     assert [(piece.origin, piece.name, piece.text) for piece in list_excerpts(items, ())] == [
         ("user", "", "do it"),
-        ("program", "", "be kind</system-reminder>"),
+        ("program", "", "be kind"),
         ("assistant", "", "I do"),
         ("tool call", "bash", '{"command": "ls"}'),
         ("tool result", "bash", "(failed)\nno such file"),

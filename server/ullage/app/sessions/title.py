@@ -13,10 +13,11 @@ import msgspec
 
 from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, separate_injected
+from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Line, Lines, MemoryLines, plain_text
+from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
+from ullage.core.transcript.speech import read_speech
 from ullage.errors import InputError
 from ullage.formats.agent_info import TitleField
 from ullage.formats.json_line import as_object, decode_object, text_of
@@ -42,8 +43,6 @@ MAX_NAME_CHARS = 48
 MAX_OVERVIEWS = 1024
 """Sessions whose beginning is remembered (chosen)."""
 UNTITLED = "No request yet"
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-"""What a person typed behind a command of Claude Code."""
 _BARE_COMMAND = re.compile(r"/\S+")
 _INTERRUPTED = "[Request interrupted"
 """How Claude Code notes in the user's name that a request was stopped."""
@@ -211,10 +210,5 @@ def _heads(lines: Lines) -> Iterator[Lines | None]:
 
 def _typed_text(item: ContextItem) -> str:
     """Give what a person typed in a message; empty where that is nothing."""
-    if item.category != "user":
-        return ""
-    text = plain_text(item.message)
-    if text.startswith(_INTERRUPTED):
-        return ""
-    arguments = _ARGUMENTS.search(text)
-    return (separate_injected(text)[0].strip() or (arguments[1] if arguments else "")).strip()
+    text = read_speech(item, "typed")
+    return "" if text.startswith(_INTERRUPTED) else text.strip()

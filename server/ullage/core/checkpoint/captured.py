@@ -12,8 +12,8 @@ import msgspec
 from ullage.core.facts.thread import GIST_CHARS, LONG_ANSWER_CHARS
 from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, one_line, separate_injected
-from ullage.core.transcript.entries import ToolCall, ToolResult, plain_text, result_text
+from ullage.core.text.prose import gist, one_line
+from ullage.core.transcript.entries import ToolCall, ToolResult, result_text
 
 if TYPE_CHECKING:
     from ullage.core.transcript.context import ContextItem
@@ -99,13 +99,16 @@ def events_of(items: Sequence["ContextItem"], places: Iterable[int]) -> Iterator
 
     What a compaction or a prune left is passed over: it happened before.
     """
+    from ullage.core.transcript.speech import read_speech
+
     for place in places:
         item = items[place]
         if not item.is_after_boundary:
             continue
-        if item.category in ("user", "assistant"):
-            role = "user" if item.category == "user" else "agent"
-            yield MessageEvent(role=role, text=plain_text(item.message), at_ms=item.at_ms)
+        for speaker in ("typed", "assistant"):
+            if text := read_speech(item, speaker):
+                role = "user" if speaker == "typed" else "agent"
+                yield MessageEvent(role=role, text=text, at_ms=item.at_ms)
         for block in item.message.blocks:
             if isinstance(block, ToolResult):
                 call = _find_call(block.call_id, items, place)
@@ -189,7 +192,7 @@ def _capture_message(
     event: MessageEvent, at_ms: int, known_secrets: Sequence[str]
 ) -> CapturedMessage | None:
     is_user = event.role == "user"
-    text = (separate_injected(event.text)[0] if is_user else event.text).strip()
+    text = event.text.strip()
     if not text:
         return None
     masked = mask(text, known_secrets)

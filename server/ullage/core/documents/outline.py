@@ -7,9 +7,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.text.prose import gist, separate_injected
+from ullage.core.text.prose import gist
 from ullage.core.transcript.context import Category, ContextItem, Sketch
 from ullage.core.transcript.entries import Line, Problem, ToolCall, plain_text
+from ullage.core.transcript.speech import read_speech
 
 RowKind: TypeAlias = Category | Literal["compaction", "note", "unreadable"]
 """What a line adds to the context; a note adds nothing."""
@@ -156,8 +157,7 @@ def _read_kind(entry: Sketch) -> RowKind:
 def _read_text(item: ContextItem | None) -> str:
     if item is None:
         return ""
-    text = plain_text(item.message)[:READ_CHARS]
-    return separate_injected(text)[0] or text
+    return read_speech(item, "typed") or plain_text(item.message)
 
 
 def _shorten_clean(text: str, clean: Callable[[str], str]) -> str:

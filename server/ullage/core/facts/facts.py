@@ -16,7 +16,7 @@ from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, re
 from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.claims import SentenceClaims, read_sentence_claims
-from ullage.core.text.prose import gist, separate_injected, split_sentences
+from ullage.core.text.prose import gist, split_sentences
 from ullage.core.text.sentences import (
     Sentence,
     find_open_points,
@@ -27,6 +27,7 @@ from ullage.core.text.sentences import (
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult, plain_text
+from ullage.core.transcript.speech import read_speech
 
 _MAX_COMPARED = 1200
 """Sentences compared with one another for replaced values; the newest. Chosen."""
@@ -162,10 +163,10 @@ class FactAccumulator(msgspec.Struct):
             self.times.append(item.at_ms)
             if item.category == "summary":
                 self._read_summary(item, n_item)
-            elif item.category == "user":
-                self._read_user(item, n_item)
             elif item.message.role == "assistant":
                 self._read_agent(item, n_item)
+            else:
+                self._read_user(item, n_item)
             self._read_results(item, n_item)
         for sentence in self.sentences[max(n_before, len(self.sentences) - _MAX_COMPARED) :]:
             self.compared.append(
@@ -199,8 +200,7 @@ class FactAccumulator(msgspec.Struct):
         self.previous.append(PreviousSummary(is_ours=summary.is_ours, lines=lines))
 
     def _read_user(self, item: ContextItem, n_item: int) -> None:
-        prose, _ = separate_injected(self.clean(plain_text(item.message)))
-        prose = prose.strip()
+        prose = self.clean(read_speech(item, "typed")).strip()
         if not prose:
             return
         self.messages.append(SpokenMessage(is_user=True, text=prose))

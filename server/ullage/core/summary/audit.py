@@ -13,10 +13,11 @@ from ullage.core.facts.summary_sections import LEFT_OUT, OPEN_REQUEST, read_prev
 from ullage.core.summary.summary_lines import list_data_lines, list_data_sources
 from ullage.core.text.claims import has_digit
 from ullage.core.text.identifiers import find_identifiers
-from ullage.core.text.prose import collapse_spaces, gist, one_line, separate_injected
+from ullage.core.text.prose import collapse_spaces, gist, one_line
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.speech import read_speech
 
 FactKind: TypeAlias = Literal["pin", "constraint", "open item", "decision", "identifier", "file"]
 KINDS: tuple[FactKind, ...] = get_args(FactKind)
@@ -320,8 +321,8 @@ def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]
     if not lines:
         return
     results = collapse_spaces("\n".join(_list_result_texts(items)))
-    by_user = collapse_spaces("\n".join(_list_spoken(items, ("user", "summary"))))
-    by_agent = collapse_spaces("\n".join(_list_spoken(items, ("assistant",))))
+    by_user = collapse_spaces("\n".join(read_speech(item, "typed", "summary") for item in items))
+    by_agent = collapse_spaces("\n".join(read_speech(item, "assistant") for item in items))
     for line, text in lines:
         is_agents = text in by_agent and not is_directive(text)
         if text in results and text not in by_user and not is_agents:
@@ -333,14 +334,7 @@ def _list_result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
         for block in item.message.blocks:
             if isinstance(block, entries.ToolResult):
                 yield entries.result_text(block)
-        if item.category in ("user", "injected"):
-            yield separate_injected(entries.plain_text(item.message))[1]
-
-
-def _list_spoken(items: Sequence[ContextItem], categories: tuple[str, ...]) -> Iterator[str]:
-    for item in items:
-        if item.category in categories:
-            yield separate_injected(entries.plain_text(item.message))[0]
+        yield read_speech(item, "harness")
 
 
 def _list_stale(facts: Facts, summary: str) -> Iterator[str]:

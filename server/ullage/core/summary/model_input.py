@@ -7,9 +7,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import one_line, separate_injected
+from ullage.core.text.prose import one_line
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.speech import list_speech
 
 Origin: TypeAlias = Literal["user", "assistant", "tool call", "tool result", "program"]
 """Who wrote a text; only a user has the authority to set goals and rules."""
@@ -19,6 +20,13 @@ MAX_RESULT_CHARS = 4000
 MAX_ARGUMENT_CHARS = 1500
 """Of a call's arguments; the files that it wrote are on disk. Chosen."""
 _HEAD_SHARE = 0.65
+_ORIGINS: dict[entries.Speaker, Origin] = {
+    "typed": "user",
+    "pasted": "user",
+    "assistant": "assistant",
+    "harness": "program",
+    "summary": "program",
+}
 _MAX_NAME_CHARS = 60
 _NOT_NAMES = re.compile(r"[^\w.:/-]+")
 _UNFIT = re.compile(
@@ -69,15 +77,9 @@ def _name_origin(piece: Excerpt) -> str:
 
 
 def _read_excerpts(item: ContextItem) -> Iterator[Excerpt]:
-    text = entries.plain_text(item.message)
-    if item.category == "user":
-        own, foreign = separate_injected(text)
-        yield Excerpt(origin="user", name="", text=own)
-        yield Excerpt(origin="program", name="", text=foreign)
-    elif item.category == "assistant":
-        yield Excerpt(origin="assistant", name="", text=text)
-    else:
-        yield Excerpt(origin="program", name="", text=text)
+    for speech in list_speech(item):
+        if speech.speaker != "tool":
+            yield Excerpt(origin=_ORIGINS[speech.speaker], name="", text=speech.text)
     for block in item.message.blocks:
         yield from _read_data(block)
 

@@ -12,10 +12,11 @@ from ullage.core.facts.replaced_values import ReplacedValue, holds_old_value
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text import identifiers, wording
-from ullage.core.text.prose import gist, looks_like_data, one_line, separate_injected
+from ullage.core.text.prose import gist, looks_like_data, one_line
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Text, ToolCall, ToolResult, plain_text
+from ullage.core.transcript.entries import Text, ToolCall, ToolResult
+from ullage.core.transcript.speech import read_speech
 
 GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
     len(SECTIONS)
@@ -364,10 +365,9 @@ def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, 
                         yield part.text, n_item, 1.0
             elif isinstance(block, ToolCall):
                 yield "\n".join(list_new_texts(block)), n_item, 0.8
-        if item.category in ("user", "assistant", "injected"):
-            own, injected = separate_injected(plain_text(item.message))
-            yield injected, n_item, 1.0
-            yield "\n".join(_list_pasted(own)), n_item, 1.3
+        if item.category != "system":
+            yield read_speech(item, "harness"), n_item, 1.0
+        yield "\n".join(_list_pasted(read_speech(item, "typed", "assistant"))), n_item, 1.3
 
 
 def _list_pasted(text: str) -> Iterator[str]:

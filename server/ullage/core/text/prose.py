@@ -37,26 +37,6 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_FOREIGN_TAGS = (
-    "system-reminder",
-    "command-name",
-    "command-message",
-    "command-args",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "task-notification",
-    "environment_context",
-    "hook_context",
-    "user_instructions",
-    "INSTRUCTIONS",
-    "bash-input",
-    "bash-stdout",
-    "bash-stderr",
-)
-"""Tags in which agents put text into a user's message that is not the user's."""
-_SHELL_PREFIX = "Ran `"
-"""How pi shows a command that the user ran, with its output, as a user's message."""
 
 
 class RawSentence(msgspec.Struct, frozen=True, gc=False):
@@ -66,32 +46,6 @@ class RawSentence(msgspec.Struct, frozen=True, gc=False):
     is_pasted: bool
     is_listed: bool
     is_heading: bool
-
-
-def separate_injected(text: str) -> tuple[str, str]:
-    """Part a user's message into what the user wrote and what a program put into it."""
-    if text.startswith(_SHELL_PREFIX) and "\n```" in text:
-        return "", text
-    if "<" not in text:
-        return text, ""
-    foreign: list[str] = []
-    for tag in _FOREIGN_TAGS:
-        text = _cut_tag(text, tag, foreign)
-    return text, "\n".join(foreign)
-
-
-def _cut_tag(text: str, tag: str, foreign: list[str]) -> str:
-    opening, closing = f"<{tag}>", f"</{tag}>"
-    kept: list[str] = []
-    start = 0
-    while (begin := text.find(opening, start)) >= 0:
-        end = text.find(closing, begin)
-        end = len(text) if end < 0 else end + len(closing)
-        kept.append(text[start:begin])
-        foreign.append(text[begin + len(opening) : end])
-        start = end
-    kept.append(text[start:])
-    return "".join(kept)
 
 
 def cut_sentences(text: str) -> Iterator[RawSentence]:

@@ -30,7 +30,6 @@ _ADVICE = (
     " is decided and what is open. Old output of tools may be replaced by placeholders now, and old"
     " messages by a summary: read again what you need."
 )
-_OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING)
 
 
 class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,8 +182,3 @@ def advice_text(share: float, compacted_at: int | None = None) -> str:
     """Say what to do in a context that is so full, and compacted at a size before its end."""
     limit = "" if compacted_at is None else f" and is compacted at {compacted_at:,} tokens"
     return ADVICE_OPENING + _ADVICE.format(percent=f"{share:.0%}", limit=limit)
-
-
-def is_injected(text: str) -> bool:
-    """Whether Ullage wrote a message: it is no turn of the user and decides nothing."""
-    return text.startswith(_OPENINGS)

@@ -119,8 +119,23 @@ class MemoryLines(msgspec.Struct, frozen=True):
             end = start
 
 
+Speaker: TypeAlias = Literal["typed", "pasted", "harness", "assistant", "tool", "summary"]
+"""Whose words a text holds: what a person typed, or pasted as a whole; what the agent's program put
+into the conversation, whatever role it gave that; the model; a tool; a compaction's summary."""
+
+
+class Speech(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Words of one speaker."""
+
+    speaker: Speaker
+    text: str
+
+
 class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
     text: str
+    speech: tuple[Speech, ...] = ()
+    """Who speaks where, in order, without the marks between; empty where all of it is by whom the
+    message's category says."""
 
 
 class Thinking(msgspec.Struct, frozen=True, kw_only=True, tag="thinking"):

@@ -6,10 +6,11 @@ from typing import cast
 from ullage.core.change.edit import Replacement
 from ullage.core.gauge.window import has_large_window, is_same_model
 from ullage.core.transcript import entries
-from ullage.core.transcript.context import PREFACE, Category, is_injected
+from ullage.core.transcript.context import PREFACE, Category
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
+from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
 
 SYNTHETIC_MODEL = "<synthetic>"
 """Model of the answers that Claude Code writes itself, such as errors of the API."""
@@ -62,6 +63,7 @@ def to_message(
             answer_id=text_of(native, "id"),
         )
     else:
+        blocks = attribute(blocks, COMMON_MARKS)
         message = entries.Message(role="user", blocks=blocks, model=model_named_by(entry))
     return message, _category(entry, blocks)
 
@@ -107,10 +109,7 @@ def _category(entry: entries.Entry, blocks: tuple[entries.Block, ...]) -> Catego
         return "injected"
     if any(isinstance(block, entries.ToolResult) for block in blocks):
         return "tool results"
-    is_ours = any(
-        isinstance(block, entries.Text) and is_injected(block.text) for block in blocks[:1]
-    )
-    return "injected" if is_ours else "user"
+    return "injected" if is_harness(blocks) else "user"
 
 
 def _rendered(native: entries.JsonObject) -> entries.JsonObject | None:
@@ -224,13 +223,13 @@ def _message_of(
         return message, "assistant"
     if native.get("role") == "system":
         return entries.Message(role="system", blocks=blocks), "system"
-    message = entries.Message(role="user", blocks=blocks)
+    message = entries.Message(role="user", blocks=attribute(blocks, COMMON_MARKS))
     text = entries.plain_text(message)
     if any(isinstance(block, entries.ToolResult) for block in blocks):
         return message, "tool results"
     if text.startswith(PREFACE):
         return message, "summary"
-    return message, "injected" if is_injected(text) else "user"
+    return message, "injected" if is_harness(message.blocks) else "user"
 
 
 def _summary_of(native: entries.JsonObject) -> str | None:

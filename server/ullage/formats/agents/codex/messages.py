@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
-from ullage.core.transcript.context import PREFACE, Category, is_injected
+from ullage.core.transcript.context import PREFACE, Category
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
+from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
 
 _CATEGORY_OF_KIND: dict[str, Category] = {
     "host_skills": "skills",
@@ -87,6 +88,8 @@ def _conversation_message(native: entries.JsonObject) -> tuple[entries.Message, 
     if native.get("role") == "assistant":
         return entries.Message(role="assistant", blocks=blocks), "assistant"
     role = "system" if native.get("role") in ("developer", "system") else "user"
+    if role == "user":
+        blocks = attribute(blocks, COMMON_MARKS)
     categories = _list_categories(native, blocks, role)
     longest = max(range(len(blocks)), key=lambda at: _n_chars(blocks[at]), default=None)
     category = role if longest is None else categories[longest]
@@ -118,7 +121,7 @@ def _list_categories(
     passthrough = object_of(native, "internal_chat_message_metadata_passthrough") or {}
     kinds = texts_of(passthrough, "content_item_kinds")
     named = kinds if len(kinds) == len(texts) else ("",) * len(texts)
-    if texts and is_injected(texts[0]):
+    if is_harness(blocks):
         default = "injected"
     return tuple(
         _CATEGORY_OF_KIND.get(kind.partition(".")[0]) or _category_of_opening(text, default)
@@ -206,7 +209,7 @@ def _message_of(
     text = entries.plain_text(message) if category == "user" else ""
     if text.startswith(PREFACE):
         return message, "summary"
-    return message, "injected" if is_injected(text) else category
+    return message, category
 
 
 def _summary_of(native: entries.JsonObject) -> str | None:

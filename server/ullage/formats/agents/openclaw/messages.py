@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
-from ullage.core.transcript.context import Category, is_injected
+from ullage.core.transcript.context import Category
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
+from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
 
 _SUMMARY_HEAD = (
     "The conversation history before this point was compacted into the following summary:"
@@ -34,6 +35,9 @@ def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
     name = text_of(native, "role") or ""
     role, category = _ROLES.get(name, ("user", "injected"))
     message = entries.Message(role=role, blocks=_blocks(name, native))
+    if category == "user":
+        message = entries.Message(role=role, blocks=attribute(message.blocks, COMMON_MARKS))
+        category = "injected" if is_harness(message.blocks) else category
     if name == "assistant":
         message = entries.Message(
             role=role,
@@ -150,10 +154,7 @@ def _message_of(
     native: entries.JsonObject, tool_names: Mapping[str, str]
 ) -> tuple[entries.Message, Category]:
     del tool_names  # a result of pi names its tool
-    message, category = to_message(native)
-    if category == "user" and is_injected(entries.plain_text(message)):
-        category = "injected"
-    return message, category
+    return to_message(native)
 
 
 def _summary_of(native: entries.JsonObject) -> str | None:

@@ -15,6 +15,7 @@ from ullage.formats import json_line
 from ullage.formats.in_memory import prune_parts
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_entry, make_usage
+from ullage.formats.speech import is_harness
 
 CLEARED = "[Old tool result content cleared]"
 """What opencode sends for output that it pruned."""
@@ -90,8 +91,8 @@ def _user_item(entry: entries.Entry) -> Iterator[tuple[str, entries.Message, Cat
     category: Category = "user"
     if compaction_part(entry) is not None:
         category = "summary"
-    elif all(part.get("synthetic") is True for part in parts if part.get("type") == "text"):
-        category = "injected" if any(part.get("type") == "text" for part in parts) else "user"
+    elif is_harness(blocks):
+        category = "injected"
     yield entry.entry_id, entries.Message(role="user", blocks=blocks), category
 
 
@@ -99,7 +100,11 @@ def _user_block(part: entries.JsonObject) -> entries.Block | None:
     match part.get("type"):
         case "text" if not part.get("ignored"):
             text = text_of(part, "text")
-            return entries.Text(text=text) if text else None
+            if not text:
+                return None
+            is_synthetic = part.get("synthetic") is True
+            speech = (entries.Speech(speaker="harness", text=text),) if is_synthetic else ()
+            return entries.Text(text=text, speech=speech)
         case "file" if text_of(part, "mime") not in UNSENT_FILES:
             return _file(part)
         case "compaction":

@@ -1,0 +1,37 @@
+"""Who speaks in a user's message."""
+
+import pytest
+
+from ullage.core.transcript.entries import Speaker, Text
+from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Fix the page.", []),
+        ("a < b and <b>bold</b>", []),
+        (
+            "<system-reminder>Be kind.</system-reminder>\nFix it.",
+            [("harness", "Be kind."), ("typed", "Fix it.")],
+        ),
+        (
+            '<command-name>/do</command-name>\n<command-args note="1">the page</command-args>',
+            [("harness", "/do"), ("typed", "the page")],
+        ),
+        (
+            "Look: <system-reminder>never ends",
+            [("typed", "Look:"), ("harness", "never ends")],
+        ),
+        ("[Context: 81% | 162k/200k tokens]", [("harness", "[Context: 81% | 162k/200k tokens]")]),
+    ],
+)
+def test_a_text_is_parted_by_who_speaks(text: str, parts: list[tuple[Speaker, str]]) -> None:
+    assert [(part.speaker, part.text) for part in COMMON_MARKS.split(text)] == parts
+
+
+def test_a_message_is_the_programs_where_nobody_typed() -> None:
+    reminder = Text(text="<system-reminder>Be kind.</system-reminder>")
+    assert is_harness(attribute([reminder], COMMON_MARKS))
+    assert not is_harness(attribute([reminder, Text(text="Fix it.")], COMMON_MARKS))
+    assert not is_harness(())
