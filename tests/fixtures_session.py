@@ -32,7 +32,6 @@ FACTS = (
     "AssertionError: assert 1999 == 2000",
     "reconcile_payouts",
 )
-SUPERSEDED = "8443"
 RULES = FACTS[:5]
 
 

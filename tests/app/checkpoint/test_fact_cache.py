@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.app.checkpoint.write import KeptFacts, facts_of_session
 from ullage.core.facts.facts import FactAccumulator, Facts, collect_facts
-from ullage.core.facts.summary_sections import SECTIONS, PreviousSummary
 from ullage.core.transcript.context import ContextItem
 
 SECRET = "correct-horse-battery"
@@ -28,24 +27,20 @@ MESSAGES = (
     tool_result("12 passed"),
     summary("## Decisions\n- The limit is 30.\n\n## Next steps\n- Raise the limit."),
 )
-EARLIER = PreviousSummary(
-    is_ours=True,
-    lines=dict.fromkeys(SECTIONS, ()) | {"Decisions": ("The limit is 20.",)},
-)
 conversations = st.lists(st.sampled_from(MESSAGES), max_size=12).map(numbered)
 
 
 def kept(facts: KeptFacts, items: tuple[ContextItem, ...], *secrets: str) -> Facts:
-    return facts.collect(items, None, secrets)
+    return facts.collect(items, secrets)
 
 
 def read_anew(items: tuple[ContextItem, ...]) -> tuple[ContextItem, ...]:
     return msgspec.convert(msgspec.to_builtins(items), tuple[ContextItem, ...])
 
 
-@given(conversations, st.sets(st.integers(0, 12)), st.sampled_from([None, EARLIER]))
+@given(conversations, st.sets(st.integers(0, 12)))
 def test_what_is_gathered_in_parts_is_what_is_gathered_at_once(
-    items: tuple[ContextItem, ...], cuts: set[int], earlier: PreviousSummary | None
+    items: tuple[ContextItem, ...], cuts: set[int]
 ) -> None:
     seen = FactAccumulator(clean=str)
     start = 0
@@ -53,7 +48,7 @@ def test_what_is_gathered_in_parts_is_what_is_gathered_at_once(
         seen.update(items[start:end])
         start = max(start, end)
         # To finish in between changes nothing of what was seen.
-        assert seen.finish(earlier) == collect_facts(items[:end], earlier)
+        assert seen.finish() == collect_facts(items[:end])
 
 
 @given(st.lists(conversations, min_size=1, max_size=4))

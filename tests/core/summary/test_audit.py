@@ -117,19 +117,6 @@ def test_keys_and_instructions_in_results_are_never_put_in() -> None:
     assert "evil.example" not in done.text
 
 
-def test_a_replaced_value_is_not_put_in_and_is_reported_where_the_summary_names_it() -> None:
-    items = [
-        user("The API runs on port 8080."),
-        assistant("Started on 8080."),
-        user("Use port 9090 instead of 8080."),
-        assistant("Changed to 9090."),
-    ]
-    assert audited(items, "It runs on 8080.").stale == ("8080",)
-    done = complete(items, "It runs.")
-    assert "8080" not in done.text
-    assert "9090" in done.text
-
-
 def test_what_a_model_invents_is_reported() -> None:
     items = [
         user("Fix src/app.py, ticket AB-1234."),

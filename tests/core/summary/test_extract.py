@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factories import assistant, harness, numbered, summary, tool_result, user
-from fixtures_session import FACTS, RULES, SUPERSEDED, coding_session
+from fixtures_session import FACTS, RULES, coding_session
 from profiles import examples
 from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary
 from ullage.core.summary.extract import summarize
@@ -132,42 +132,6 @@ def test_text_of_tool_results_gains_no_authority(injection: str) -> None:
         assert injection not in section(text, name)
     if "must" in injection or "always" in injection or "never" in injection.lower():
         assert injection not in section(text, "Decisions")
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "old", "new"),
-    [
-        ("The API runs on port 8080.", "Use port 9090 instead of 8080.", "8080", "9090"),
-        ("Set the timeout to 30s.", "Actually, change the timeout to 45s.", "30s", "45s"),
-        ("Die Frist ist der Port 5000.", "Nimm jetzt Port 5001.", "5000", "5001"),
-        ("服务端口使用8080。", "端口改成9090。", "8080", "9090"),
-        ("Порт сервера 7000.", "Поменяй порт на 7001.", "7000", "7001"),
-    ],
-)
-def test_a_replaced_value_does_not_stand_beside_its_successor(
-    first: str, second: str, old: str, new: str
-) -> None:
-    items = [
-        user(f"Build the service. {first}"),
-        assistant(f"Built it with {old}."),
-        user(second),
-        assistant("Changed."),
-    ]
-    text = summed(items)
-    assert new in text
-    assert old not in text
-
-
-def test_a_replaced_choice_goes_but_the_request_to_replace_it_stays() -> None:
-    items = [
-        user("Build the page. We use Moment for dates."),
-        assistant("Built."),
-        user("Replace Moment with dayjs."),
-        assistant("Replaced."),
-    ]
-    text = summed(items)
-    assert "We use Moment" not in text
-    assert "Replace Moment with dayjs." in text
 
 
 def test_two_values_that_live_side_by_side_both_stay() -> None:
@@ -362,7 +326,6 @@ def test_the_facts_of_a_session_survive(share: int, n_least: int) -> None:
     items = coding_session()
     text = summed(items, n_tokens(items) // share)
     assert len([fact for fact in FACTS if fact in text]) >= n_least
-    assert SUPERSEDED not in text
     assert "evil.example" not in text
 
 

@@ -10,7 +10,6 @@ from ullage.core.text.word_lists import (
     LANGUAGES,
     Language,
     Table,
-    alternatives,
     list_entries,
     read_languages,
     word_list,
@@ -38,12 +37,6 @@ def test_entries_are_small_letters_and_stand_once(language: Language) -> None:
             assert "’" not in entry, "the apostrophe is read as '"
 
 
-@ALL
-def test_only_tables_that_become_patterns_have_a_star(language: Language) -> None:
-    starred = {table for table, entries in language.tables.items() if "*" in "".join(entries)}
-    assert starred <= {"setters", "prohibitions"}
-
-
 def test_every_table_is_used_and_explained() -> None:
     page = (FOLDER / "README.md").read_text("utf-8")
     for table in get_args(Table):
@@ -58,9 +51,3 @@ def test_a_list_joins_the_languages() -> None:
     assert "follow-up" in word_list("open_points").phrases["follow"]
     assert "禁止" in rules.fragments
     assert rules.heads == rules.phrases.keys()
-
-
-def test_alternatives_are_tried_longest_first() -> None:
-    parts = alternatives("glued_words", has_spaces=False).split("|")
-    assert parts.index("使用") < parts.index("用")
-    assert r"kein\w*" in alternatives("prohibitions").split("|")

@@ -18,7 +18,6 @@ from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_nea
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.facts.facts import FactAccumulator, Facts
-from ullage.core.facts.summary_sections import PreviousSummary
 from ullage.core.gauge.gauge import ratio_at
 from ullage.core.secrets.scan import mask_cached
 from ullage.core.transcript.context import ContextItem
@@ -59,12 +58,7 @@ class KeptFacts:
         self._seen: FactAccumulator | None = None
         self._lock = Lock()
 
-    def collect(
-        self,
-        items: Sequence[ContextItem],
-        previous: PreviousSummary | None,
-        known_secrets: tuple[str, ...],
-    ) -> Facts:
+    def collect(self, items: Sequence[ContextItem], known_secrets: tuple[str, ...]) -> Facts:
         """Collect the facts of messages, as `collect_facts` does, with their secrets masked.
 
         Where they begin with the messages of the last call, it goes on from there.
@@ -75,7 +69,7 @@ class KeptFacts:
             if seen is None or self._secrets != known_secrets or not self._are_followed(items):
                 seen = FactAccumulator(clean=partial(mask_cached, known_values=known_secrets))
             seen.update(items[len(seen.times) :])
-            facts = seen.finish(previous)
+            facts = seen.finish()
             self._items, self._secrets, self._seen = tuple(items), known_secrets, seen
             return facts
 

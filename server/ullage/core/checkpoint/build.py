@@ -9,15 +9,10 @@ from itertools import dropwhile, groupby
 import msgspec
 
 from ullage.core.checkpoint import checkpoint
-from ullage.core.checkpoint.decisions import (
-    as_previous_summary,
-    find_hidden_decisions,
-    list_decisions,
-)
+from ullage.core.checkpoint.decisions import find_hidden_decisions, list_decisions
 from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingState
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts, collect_facts
-from ullage.core.facts.summary_sections import PreviousSummary
 from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, cut_text, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
@@ -50,7 +45,7 @@ def build(
     past: PriorState = NO_PAST,
     pins: tuple[str, ...] = (),
     is_split_turn: bool = False,
-    collect_facts: Callable[[Sequence[ContextItem], PreviousSummary | None], Facts] = collect_facts,
+    collect_facts: Callable[[Sequence[ContextItem]], Facts] = collect_facts,
 ) -> checkpoint.Checkpoint:
     """Build a checkpoint without a model.
 
@@ -60,7 +55,7 @@ def build(
     items, previous = context.items, past.previous
     first_ms = _first_shown_ms(items)
     hidden = find_hidden_decisions(previous, past.state, first_ms)
-    facts = collect_facts(items, as_previous_summary(hidden))
+    facts = collect_facts(items)
     messages = facts.messages
     if _begins_in_summary(items):
         messages = (*_find_hidden_messages(past, facts, first_ms), *messages)

@@ -1,8 +1,8 @@
 """The decisions of a checkpoint: those that the context shows, and those from before it begins.
 
 A context shows what was said after a moment, and a summary of the rest. Decisions from before
-that moment are carried, and go where something said since replaces them. Later ones are found
-again where they still hold: what is not found was replaced, or belongs to a branch that was left.
+that moment are carried. Later ones are found again: what is not found belongs to a branch that was
+left.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,6 @@ import msgspec
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.checkpoint.working_state import MAX_DECISIONS, WorkingState
 from ullage.core.facts.facts import Facts
-from ullage.core.facts.replaced_values import OLD_VALUE
-from ullage.core.facts.summary_sections import SECTIONS, PreviousSummary
 from ullage.core.text.wording import reads_as_rule
 
 _MIN_SAME_CHARS = 24
@@ -58,16 +56,6 @@ def find_hidden_decisions(
     return hidden
 
 
-def as_previous_summary(hidden: Sequence[DraftDecision]) -> PreviousSummary | None:
-    """Give decisions the form of an earlier summary, which later values replace."""
-    if not hidden:
-        return None
-    lines: dict[str, tuple[str, ...]] = dict.fromkeys(SECTIONS, ())
-    lines["Constraints"] = tuple(decision.what for decision in hidden if decision.is_rule)
-    lines["Decisions"] = tuple(decision.what for decision in hidden if not decision.is_rule)
-    return PreviousSummary(is_ours=True, lines=lines)
-
-
 def list_decisions(
     facts: Facts,
     hidden: Sequence[DraftDecision],
@@ -78,15 +66,15 @@ def list_decisions(
 ) -> tuple[Decision, ...]:
     """Give rules and choices together: the schema has one list for what was settled.
 
-    `hidden` went into the facts as their first summary; `summarized_ms` is the latest time of what
-    the others tell.
+    `hidden` are from before the messages of the facts; `summarized_ms` is the latest time of what
+    the summaries among these tell.
     """
 
     def written(at_ms: int | None) -> str:
         return created_at if at_ms is None else _write_time(at_ms)
 
-    decisions = _find_valid(hidden, facts.previous[0]) if hidden else []
-    for summary in facts.previous[1:] if hidden else facts.previous:
+    decisions = list(hidden)
+    for summary in facts.previous:
         decisions += [
             DraftDecision(what=line, when=written(summarized_ms), is_rule=name == "Constraints")
             for name in ("Constraints", "Decisions")
@@ -107,21 +95,6 @@ def list_decisions(
         if what not in texts
     ]
     return _number(_newest(decisions), previous.decisions if previous else ())
-
-
-def _find_valid(hidden: Sequence[DraftDecision], resolved: PreviousSummary) -> list[DraftDecision]:
-    """Give the hidden decisions that hold, with their words as they are by now."""
-    valid: dict[int, DraftDecision] = {}
-    for section, is_rule in (("Constraints", True), ("Decisions", False)):
-        left = [(at, decision) for at, decision in enumerate(hidden) if decision.is_rule is is_rule]
-        for text in resolved.lines[section]:
-            # Lines keep their order; those that were replaced as a whole are gone.
-            while left and not left[0][1].what.startswith(text.split(OLD_VALUE, 1)[0]):
-                left.pop(0)
-            if left:
-                at, draft = left.pop(0)
-                valid[at] = msgspec.structs.replace(draft, what=text)
-    return [valid[at] for at in sorted(valid)]
 
 
 def _newest(decisions: Sequence[DraftDecision]) -> list[DraftDecision]:

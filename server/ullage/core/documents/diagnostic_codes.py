@@ -155,10 +155,6 @@ _OWN: tuple[DiagnosticCode, ...] = (
         "Correct it, or keep it where you know better",
     ),
     _code(
-        "preview-stale-value", "previews", "warning",
-        "The proposed summary still names a value that was replaced", "Name the one that holds",
-    ),
-    _code(
         "preview-marker-missing", "previews", "error",
         "The line that ends the summary is missing: without it nothing is applied",
         "Put it back; the quick fix does",

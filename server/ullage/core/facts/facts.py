@@ -3,34 +3,27 @@
 They are accumulated one message after the other, in a pass that can resume where it stopped.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
 from typing import TypeAlias
 
 import msgspec
 
 from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
-from ullage.core.facts.replaced_values import ReplacedValue, mask_old_values, resolve_replaced
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.text.claims import SentenceClaims, read_sentence_claims
 from ullage.core.text.prose import gist, split_sentences
 from ullage.core.text.sentences import (
     Sentence,
     find_open_points,
     read_agent_sentences,
     read_user_sentences,
-    replace_text,
 )
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult, plain_text
 from ullage.core.transcript.speech import read_speech
 
-_MAX_COMPARED = 1200
-"""Sentences compared with one another for replaced values; the newest. Chosen."""
 _MAX_PENDING = 5
 _SETTLING_KINDS = ("rule", "choice")
 _REPLY_KINDS = ("statement", *_SETTLING_KINDS)
@@ -72,7 +65,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Sentence, ...]
     choices: tuple[Choice, ...]
     sentences: tuple[Sentence, ...]
-    """Everything said, replaced values resolved, in order."""
+    """Everything said, in order."""
     turns: tuple[Turn, ...]
     open_points: tuple[str, ...]
     findings: tuple[str, ...]
@@ -80,7 +73,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[CommandRun, ...]
     tools: tuple[str, ...]
     plan: tuple[tuple[str, bool], ...]
-    replaced: tuple[ReplacedValue, ...]
     pending_calls: tuple[tuple[str, str], ...]
     """Calls without a result: tool and arguments in short."""
     last_call: tuple[str, str] | None
@@ -112,11 +104,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return [line for summary in self.previous for line in summary.lines.get(section, ())]
 
 
-def collect_facts(items: Iterable[ContextItem], earlier: PreviousSummary | None = None) -> Facts:
+def collect_facts(items: Iterable[ContextItem]) -> Facts:
     """Collect the facts of the messages in one pass, oldest first."""
     accumulator = FactAccumulator(clean=str)
     accumulator.update(items)
-    return accumulator.finish(earlier)
+    return accumulator.finish()
 
 
 class _OpenTurn(msgspec.Struct):
@@ -151,14 +143,9 @@ class FactAccumulator(msgspec.Struct):
     last_answer: str = ""
     results: list[str] = []
     messages: list[SpokenMessage] = []
-    compared: deque[SentenceClaims] = msgspec.field(
-        default_factory=lambda: deque(maxlen=_MAX_COMPARED)
-    )
-    """The newest sentences, made ready to be compared for replaced values."""
 
     def update(self, items: Iterable[ContextItem]) -> None:
         """Go on with the messages that follow those seen so far."""
-        n_before = len(self.sentences)
         for n_item, item in enumerate(items, len(self.times)):
             self.times.append(item.at_ms)
             if item.category == "summary":
@@ -168,16 +155,6 @@ class FactAccumulator(msgspec.Struct):
             else:
                 self._read_user(item, n_item)
             self._read_results(item, n_item)
-        for sentence in self.sentences[max(n_before, len(self.sentences) - _MAX_COMPARED) :]:
-            self.compared.append(
-                read_sentence_claims(
-                    sentence.text,
-                    sentence.wording,
-                    is_user=sentence.is_user,
-                    is_rule=sentence.kind == "rule",
-                    is_choice=sentence.kind in _SETTLING_KINDS,
-                )
-            )
 
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
@@ -279,13 +256,9 @@ class FactAccumulator(msgspec.Struct):
                 self.runs.append(run)
             self.results += [part.text for part in block.content if isinstance(part, Text)]
 
-    def finish(self, earlier: PreviousSummary | None = None) -> Facts:
-        """Give the facts of everything seen so far; changes nothing, and more messages may follow.
-
-        What was settled `earlier`, out of sight by now, comes first of the previous summaries.
-        """
-        previous, spoken, replaced, successors = self._resolve([earlier] if earlier else [])
-        rules = {s.text: s for s in spoken if s.is_user and s.kind == "rule"}
+    def finish(self) -> Facts:
+        """Give the facts of everything seen so far; more messages may follow."""
+        rules = {s.text: s for s in self.sentences if s.is_user and s.kind == "rule"}
         choices = [
             Choice(
                 text=s.text,
@@ -294,39 +267,39 @@ class FactAccumulator(msgspec.Struct):
                 n_item=s.n_item,
                 at_ms=self.times[s.n_item],
             )
-            for at, s in enumerate(spoken)
-            if s.kind == "choice" or at in successors
+            for s in self.sentences
+            if s.kind == "choice"
         ]
         choices = sorted(choices + self.replies, key=lambda choice: choice.n_item)
         by_user: dict[int, list[Sentence]] = {}
-        for sentence in spoken:
+        for sentence in self.sentences:
             if sentence.is_user:
                 by_user.setdefault(sentence.n_item, []).append(sentence)
         edited = {touch.path: touch.n_item for touch in self.touches.values() if touch.is_modified}
         return Facts(
-            previous=tuple(previous),
+            previous=tuple(self.previous),
             rules=tuple(rules.values()),
             choices=tuple({choice.text: choice for choice in choices}.values()),
-            sentences=tuple(spoken),
+            sentences=tuple(self.sentences),
             turns=tuple(
                 _close_turn(
                     turn,
                     by_user.get(turn.n_item, []),
-                    replaced,
                     is_last=turn is self.turns[-1],
                 )
                 for turn in self.turns
             ),
-            open_points=tuple(dict.fromkeys(s.text for s in find_open_points(spoken, edited))),
-            findings=tuple(dict.fromkeys(s.text for s in spoken if s.kind == "finding")),
+            open_points=tuple(
+                dict.fromkeys(s.text for s in find_open_points(self.sentences, edited))
+            ),
+            findings=tuple(dict.fromkeys(s.text for s in self.sentences if s.kind == "finding")),
             files=tuple(self.touches.values()),
             runs=summarize_runs(self.runs, self.clean),
             tools=tuple(self.tools),
             plan=self.plan,
-            replaced=tuple(replaced),
             pending_calls=tuple(map(self._shorten_call, list(self.calls.values())[-_MAX_PENDING:])),
             last_call=self._shorten_call(self.last_call) if self.last_call else None,
-            last_answer=mask_old_values(self.last_answer, replaced),
+            last_answer=self.last_answer,
             n_items=len(self.times),
             times=tuple(self.times),
             messages=tuple(self.messages),
@@ -336,54 +309,6 @@ class FactAccumulator(msgspec.Struct):
         call, command, paths = held
         about = command or ", ".join(paths) or self.clean(call.arguments)
         return self.clean(call.name), gist(about, 120)
-
-    def _resolve(
-        self, earlier: Sequence[PreviousSummary]
-    ) -> tuple[list[PreviousSummary], list[Sentence], list[ReplacedValue], set[int]]:
-        """Drop or mask the values that were replaced since, in all that was said or carried over.
-
-        The last are the places of the user's sentences that replaced one, rules aside: what holds
-        instead is settled by them, though they read as a request.
-        """
-        summaries = [*earlier, *self.previous]
-        compared = [
-            read_sentence_claims(
-                line,
-                read_wording(line),
-                is_user=section == "Constraints",
-                is_rule=section == "Constraints",
-                is_choice=section == "Decisions",
-            )
-            for summary in summaries
-            for section, lines in summary.lines.items()
-            for line in lines
-        ]
-        changed, replaced = resolve_replaced([*compared, *self.compared])
-        places = count()
-        resolved = [
-            PreviousSummary(
-                is_ours=summary.is_ours,
-                lines={
-                    section: tuple(
-                        text for line in lines if (text := changed.get(next(places), line))
-                    )
-                    for section, lines in summary.lines.items()
-                },
-            )
-            for summary in summaries
-        ]
-        n_old = len(self.sentences) - len(self.compared)
-        spoken = self.sentences[:n_old]
-        successors: set[int] = set()
-        replacing = {item.n_sentence for item in replaced if item.is_by_user}
-        for sentence, at in zip(self.sentences[n_old:], places, strict=False):
-            text = changed.get(at, sentence.text)
-            if not text:
-                continue
-            if at in replacing and sentence.kind not in _SETTLING_KINDS:
-                successors.add(len(spoken))
-            spoken.append(sentence if text == sentence.text else replace_text(sentence, text))
-        return resolved, spoken, replaced, successors
 
 
 def _find_last_question(answer: str) -> str:
@@ -397,7 +322,6 @@ def _find_last_question(answer: str) -> str:
 def _close_turn(
     turn: _OpenTurn,
     sentences: Sequence[Sentence],
-    replaced: Sequence[ReplacedValue],
     *,
     is_last: bool,
 ) -> Turn:
@@ -407,8 +331,8 @@ def _close_turn(
     has_request = any(s.kind not in _SETTLING_KINDS for s in turn.sentences)
     return Turn(
         ask=" ".join(asked) if has_request else "",
-        prose=mask_old_values(turn.prose, replaced),
-        answer=mask_old_values(turn.answer, replaced),
+        prose=turn.prose,
+        answer=turn.answer,
         # A turn that the user followed up on after some answer does not stay open.
         is_answered=turn.is_answered or (bool(turn.answer) and not is_last),
         n_item=turn.n_item,

@@ -11,7 +11,6 @@ from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.pins import clean_pin
 from ullage.core.facts.summary_sections import LEFT_OUT, OPEN_REQUEST, read_previous_summary
 from ullage.core.summary.summary_lines import list_data_lines, list_data_sources
-from ullage.core.text.claims import has_digit
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line
 from ullage.core.text.wording import is_directive, read_wording
@@ -61,8 +60,6 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     """Identifiers, paths and numbers of the summary that stand nowhere in the messages."""
     misplaced: tuple[str, ...]
     """Lines among constraints, decisions or open items that only a tool's result speaks for."""
-    stale: tuple[str, ...]
-    """Values that the summary still names although they were replaced."""
 
     @property
     def n_found(self) -> int:
@@ -102,7 +99,6 @@ def audit(
         missing=tuple(fact for fact in expected if not index.holds(fact)),
         invented=tuple(_list_invented(items, summary)),
         misplaced=tuple(_list_misplaced(items, summary)),
-        stale=tuple(_list_stale(facts, index.text)),
     )
 
 
@@ -167,7 +163,7 @@ def _list_identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) ->
     ]
     sources = [*spoken, *list_data_sources(items)]
     seen: set[str] = set()
-    for line in list_data_lines(sources, "\n".join(text for text, _, _ in spoken), facts.replaced):
+    for line in list_data_lines(sources, "\n".join(text for text, _, _ in spoken)):
         text = one_line(collapse_spaces(line.text))
         for kind, name in find_identifiers(text):
             if name in seen or not _is_exact(kind, name):
@@ -221,16 +217,20 @@ class _SummaryIndex:
 
     def _restates(self, text: str) -> bool:
         """Tell whether one line has most of the words of a point, and all of its figures."""
-        words = {word for word in read_wording(text).words if len(word) > 3 or has_digit(word)}
+        words = {word for word in read_wording(text).words if len(word) > 3 or _has_digit(word)}
         if len(words) < _MIN_WORDS:
             return False
-        figures = set(filter(has_digit, words))
+        figures = set(filter(_has_digit, words))
         n_shared = Counter(n_line for word in words for n_line in self._lines_of.get(word, ()))
         n_figures = Counter(n_line for word in figures for n_line in self._lines_of.get(word, ()))
         return any(
             n_words >= _RESTATED_SHARE * len(words) and n_figures[n_line] == len(figures)
             for n_line, n_words in n_shared.items()
         )
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def contains_whole(text: str, value: str) -> bool:
@@ -335,8 +335,3 @@ def _list_result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
             if isinstance(block, entries.ToolResult):
                 yield entries.result_text(block)
         yield read_speech(item, "harness")
-
-
-def _list_stale(facts: Facts, summary: str) -> Iterator[str]:
-    matches = (item.pattern and item.pattern.search(summary) for item in facts.replaced)
-    yield from list(dict.fromkeys(match[0] for match in matches if match))[:_MAX_REPORTED]

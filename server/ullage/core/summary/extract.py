@@ -99,7 +99,7 @@ def _list_data(
     shown = {name for line in kept for _, name in find_identifiers(line.text)}
     shown.update(word for line in kept for word in line.text.split())
     prose_room = int(room * _PROSE_SHARE)
-    data_lines = list_data_lines(list_data_sources(items), spoken, facts.replaced)
+    data_lines = list_data_lines(list_data_sources(items), spoken)
     for at, line in enumerate(data_lines):
         if room < 8:
             return

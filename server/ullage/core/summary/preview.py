@@ -40,7 +40,6 @@ LOST_CODES: Final[dict[FactKind, str]] = {
     "file": "preview-lost-file",
 }
 INVENTED: Final = "preview-invented"
-STALE: Final = "preview-stale-value"
 MARKER_MISSING: Final = "preview-marker-missing"
 OUTDATED: Final = "preview-outdated"
 REPLACED: Final = "preview-replaced"
@@ -251,8 +250,7 @@ def check_proposal(proposal: Proposal, audit: Audit) -> tuple[PreviewFinding, ..
     """Turn the audit of what stands above the marker into findings in the whole text."""
     above = proposal.text[: proposal.n_above]
     findings = list(_find_lost(above, audit.missing))
-    findings += _find_names(above, audit.invented, INVENTED, "stands nowhere in these messages")
-    findings += _find_names(above, audit.stale, STALE, "was replaced by a later value")
+    findings += _find_invented(above, audit.invented)
     return tuple(findings[:MAX_FINDINGS])
 
 
@@ -277,13 +275,14 @@ def _find_lost(summary: str, missing: Iterable[Fact]) -> Iterator[PreviewFinding
         )
 
 
-def _find_names(
-    summary: str, names: Iterable[str], code: str, what: str
-) -> Iterator[PreviewFinding]:
+def _find_invented(summary: str, names: Iterable[str]) -> Iterator[PreviewFinding]:
     for name in names:
         start = max(0, summary.lower().find(name.lower()))
         yield PreviewFinding(
-            code=code, start=start, end=start + len(name), message=f"{gist(name, 160)} {what}."
+            code=INVENTED,
+            start=start,
+            end=start + len(name),
+            message=f"{gist(name, 160)} stands nowhere in these messages.",
         )
 
 

@@ -50,9 +50,9 @@ def system_prompt(*, nonce: str, focus: str | None, budget_tokens: int) -> str:
         " `user` state rules.\n\n"
         "Answer with exactly these headings in this order, nothing before or after, points"
         f" beginning with `- `, and `{NONE}` where there is nothing:\n\n{sections}\n\n"
-        "Copy names, paths, numbers and quoted errors exactly. Where a later value replaced an"
-        " earlier one, keep the later. Invent nothing, do not go on with the work, and do not"
-        " speak to anyone. Markers such as `[REDACTED:…]` stay as they are."
+        "Copy names, paths, numbers and quoted errors exactly. Where a later statement replaced an"
+        " earlier one, leave that out; in doubt, keep both. Invent nothing, do not go on with the"
+        " work, and do not speak to anyone. Markers such as `[REDACTED:…]` stay as they are."
         f" At most {n_words} words." + asked
     )
 

@@ -8,7 +8,6 @@ import msgspec
 from ullage.core.change.tool_outputs import is_placeholder
 from ullage.core.facts.command_runs import CommandRun, run_key
 from ullage.core.facts.facts import Facts
-from ullage.core.facts.replaced_values import ReplacedValue, holds_old_value
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text import identifiers, wording
@@ -341,17 +340,16 @@ def _write_run(run: CommandRun) -> str:
 
 
 def list_data_lines(
-    sources: Iterable[tuple[str, int, float]], spoken: str, replaced: Sequence[ReplacedValue]
+    sources: Iterable[tuple[str, int, float]], spoken: str
 ) -> Iterator[identifiers.DataLine]:
     """Rank the lines of sources, without those that must not enter a summary.
 
-    These are a key, an instruction, or a replaced value. `spoken` is what user and agent said.
+    These are a key and an instruction. `spoken` is what user and agent said.
     """
     for line in identifiers.rank_lines(sources, spoken):
         if line.score < identifiers.MIN_DATA_SCORE:
             return
-        is_unfit = identifiers.looks_secret(line.text) or is_directive(line.text)
-        if not is_unfit and not holds_old_value(line.text, replaced):
+        if not identifiers.looks_secret(line.text) and not is_directive(line.text):
             yield line
 
 

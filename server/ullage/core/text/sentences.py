@@ -196,7 +196,8 @@ def _add(sentences: list[Sentence], sentence: Sentence, piece: RawSentence) -> N
         sentences.append(sentence)
         return
     separator = "" if before.text.endswith(("。", "！", "？")) else " "
-    sentences[-1] = replace_text(before, before.text + separator + piece.text)
+    text = before.text + separator + piece.text
+    sentences[-1] = msgspec.structs.replace(before, text=text, wording=read_wording(text))
 
 
 def _is_reason(sentence: Sentence, before: Sentence) -> bool:
@@ -207,11 +208,6 @@ def _is_reason(sentence: Sentence, before: Sentence) -> bool:
         not lower.isascii() and lower.startswith(REASONS.fragments)
     )
     return is_reason and len(before.text) + len(sentence.text) < 500
-
-
-def replace_text(sentence: Sentence, text: str) -> Sentence:
-    """Give a sentence another text."""
-    return msgspec.structs.replace(sentence, text=text, wording=read_wording(text))
 
 
 def find_open_points(

@@ -5,7 +5,6 @@ count at once, as sessions mix them. The lists only sort sentences into sections
 no list has a word of is still kept as something that the user said.
 """
 
-import re
 from functools import cache
 from typing import Literal, TypeAlias
 
@@ -19,11 +18,8 @@ LANGUAGES = tuple(
 )
 Table: TypeAlias = Literal[
     "strong_rules", "weak_rules", "absolutes", "rule_headings", "complaints", "negations",
-    "exclusions", "prohibitions", "reversals", "choices", "pick_verbs", "reasons", "open_points",
-    "deferrals", "done", "findings", "dead_ends", "intentions", "changes", "change_stems",
-    "exchanges", "from", "to", "replace", "by", "old_value_hints", "old_value_follows",
-    "old_value_follows_comma", "equals", "setters", "articles", "fillers", "glued_words",
-    "not_subjects", "units", "empty_stems", "doing_stems", "abbreviations",
+    "exclusions", "reversals", "choices", "pick_verbs", "reasons", "open_points", "deferrals",
+    "done", "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
 ]  # fmt: skip
 
 
@@ -86,10 +82,3 @@ def list_entries(table: Table, *, has_spaces: bool = True) -> tuple[str, ...]:
         if language.has_spaces == has_spaces
         for entry in language.tables.get(table, ())
     )
-
-
-def alternatives(table: Table, *, has_spaces: bool = True) -> str:
-    """Write a table as alternatives of a regular expression, where `*` is any further letters."""
-    entries = dict.fromkeys(list_entries(table, has_spaces=has_spaces))
-    longest_first = sorted(entries, key=len, reverse=True)
-    return "|".join(re.escape(entry).replace(r"\*", r"\w*") for entry in longest_first)

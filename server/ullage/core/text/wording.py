@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ullage.core.text.word_lists import WordList, alternatives, list_entries, word_list
+from ullage.core.text.word_lists import WordList, list_entries, word_list
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in range(128)).ljust(256)
@@ -108,12 +108,11 @@ DEFERRALS = word_list("deferrals")
 DONE = word_list("done")
 FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
-CHANGES = word_list("changes")
 AGENT_MARKERS = join_lists(CHOICES, OPEN_POINTS, DONE, FINDINGS)
 """What an agent's sentence must have to be anything but a remark."""
 _MARKED = join_lists(
     STRONG_RULES, WEAK_RULES, COMPLAINTS, CHOICES, REASONS, OPEN_POINTS, DEFERRALS, DONE, FINDINGS,
-    DEAD_ENDS, CHANGES,
+    DEAD_ENDS,
 ).words  # fmt: skip
 """The words of all tables, and those that their phrases begin with."""
 _INTENTIONS = (
@@ -129,7 +128,7 @@ _TO_AGENT = re.compile(
 )
 
 
-_EXCLUDED = re.compile(rf"[,;] ?(?:{alternatives('exclusions')}) \w")
+_EXCLUDED = re.compile(rf"[,;] ?(?:{'|'.join(map(re.escape, list_entries('exclusions')))}) \w")
 """How a sentence ends that says what is not wanted."""
 
 

@@ -1,0 +1,49 @@
+"""No word of a statement is changed: one that a later one may replace stands beside it."""
+
+import pytest
+
+from factories import assistant, numbered, summary, user
+from ullage.core.summary.audit import audit
+from ullage.core.summary.extract import summarize
+
+PAIRS = [
+    ("Do not go above 400 MB.", "Change that: do not go above 600 MB."),
+    ("Keep logs for 30 days.", "Bump the retention from 30 days to 75 days."),
+    ("The batch size is 250.", "The batch size is 400."),
+    ("Bind it to port 7780.", "Change of mind, port 7791 please."),
+    ("Порт сервера 7000.", "Поменяй порт на 7001."),
+    ("超时时间设为20秒。", "超时改成35秒。"),
+    ("Stell die Wartezeit auf 12 Sekunden.", "Doch lieber 18 Sekunden statt 12 Sekunden."),
+    ("We use redis.", "Replace redis with valkey."),
+    ("CIDR 10.61.0.0/16.", "10.61.0.0/16 collides with Oslo, take 10.77.0.0/16 instead of it."),
+    ("The epic has 3 tasks: db-1, db-2 and db-3.", "The epic has 4 tasks now."),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_what_a_user_changes_stands_beside_the_change(first: str, second: str) -> None:
+    items = numbered([user(first), assistant("Ok."), user(second), assistant("Done.")])
+    text = summarize(items, focus=None, budget_tokens=2000, count=len)
+    assert first in text
+    assert second in text
+
+
+def test_what_an_earlier_summary_tells_is_carried_as_it_stands() -> None:
+    lines = (
+        "Claimed `db-7.1` with `issue update db-7.1 --status in_progress`.",
+        "Undefined function `row_classes/3`: added it to `view.ex`.",
+        "Complexity (10 > max 9) in `row_classes/3`: extracted `cell_classes/2` from it.",
+        "Claimed `db-7.2` with `issue update db-7.2 --status in_progress`.",
+    )
+    told = "## Work completed\n" + "\n".join(f"- {line}" for line in lines)
+    items = numbered([summary(told), user("Go on."), assistant("I will.")])
+    text = summarize(items, focus=None, budget_tokens=2000, count=len)
+    assert [line for line in lines if f"- {line}\n" not in text] == []
+
+
+def test_a_summary_that_was_written_with_masks_is_read_as_it_stands() -> None:
+    line = "The port is [old value]."
+    items = numbered([summary(f"## Constraints\n- {line}"), user("Go on."), assistant("I will.")])
+    text = summarize(items, focus=None, budget_tokens=2000, count=len)
+    assert line in text
+    assert audit(items, text, budget_tokens=2000).missing == ()
