@@ -178,7 +178,7 @@ def test_a_question_stands_before_a_change(ullage: Ullage, session: Path) -> Non
 @pytest.mark.parametrize(
     ("args", "exit_code", "message"),
     [
-        (("show",), 3, "`ullage checkpoint write` makes one"),
+        (("show",), 3, "`ullage checkpoint write --session "),
         (("restore",), 3, "has no checkpoint that can be read"),
         (("diff",), 3, "has no checkpoint that can be read"),
         (("restore", "--into", "session", "--json"), 2, "--yes or --dry-run"),
@@ -212,7 +212,7 @@ def test_an_agent_whose_sessions_are_only_read_gets_the_text(
     for into in ("session", "new"):
         done = ullage("checkpoint", "restore", "--into", into, "--yes", "--session", path)
         assert (done.returncode, done.stderr.count("\n")) == (4, 1)
-        assert "`ullage checkpoint restore --into text`" in done.stderr
+        assert f"`ullage checkpoint restore --into text --session {path}`" in done.stderr
     assert run(ullage, path, "restore").startswith("[Post-compaction checkpoint restore]")
 
 

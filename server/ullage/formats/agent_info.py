@@ -215,8 +215,13 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
         """Give the folders that may hold the transcripts of a workspace."""
         return () if self.session_folders is None else self.session_folders(cwd, env, home)
 
-    def resume_command(self, header: Header, path: Path) -> str:
-        """Give the command that continues a session."""
+    def resume_command(self, header: Header, path: Path) -> str | None:
+        """Give the command that continues a session; None where the agent would not read its form.
+
+        pi would take such a file for damaged, and begin it anew (0.73.1, run).
+        """
+        if header.dialect:
+            return None
         return self.resume.format(session_id=header.session_id, path=shlex.quote(str(path)))
 
     def parse(self, data: bytes) -> Transcript:

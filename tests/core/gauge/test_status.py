@@ -2,7 +2,13 @@
 
 import pytest
 
-from ullage.core.gauge.status import evaluate, is_death_spiral
+from ullage.core.gauge.status import FreshStart, evaluate, is_death_spiral
+
+FRESH = FreshStart(
+    save="ullage context export backup.json",
+    give="ullage context import backup.json",
+    short="ullage context export → fresh session → import",
+)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +29,7 @@ from ullage.core.gauge.status import evaluate, is_death_spiral
 def test_risk_and_loss_grow_with_the_compactions(
     n_compactions: int, risk: str, loss_percent: int
 ) -> None:
-    found = evaluate(n_compactions)
+    found = evaluate(n_compactions, FRESH)
     assert (found.n_compactions, found.risk, found.loss_percent) == (
         n_compactions,
         risk,
@@ -33,12 +39,12 @@ def test_risk_and_loss_grow_with_the_compactions(
 
 @pytest.mark.parametrize("n_compactions", [0, 1, 2])
 def test_below_three_compactions_all_is_well(n_compactions: int) -> None:
-    assert evaluate(n_compactions).recommendation == "Context quality is healthy."
+    assert evaluate(n_compactions, FRESH).recommendation == "Context quality is healthy."
 
 
 @pytest.mark.parametrize("n_compactions", [3, 4])
 def test_from_three_on_a_fresh_session_is_considered(n_compactions: int) -> None:
-    lines = evaluate(n_compactions).recommendation.split("\n")
+    lines = evaluate(n_compactions, FRESH).recommendation.split("\n")
     assert lines[0] == f"Session compacted {n_compactions} times. Quality may be degrading."
     assert lines[1].startswith("Consider: ")
     assert len(lines) == 2
@@ -46,7 +52,7 @@ def test_from_three_on_a_fresh_session_is_considered(n_compactions: int) -> None
 
 @pytest.mark.parametrize("n_compactions", [5, 12])
 def test_from_five_on_a_fresh_session_is_strongly_recommended(n_compactions: int) -> None:
-    lines = evaluate(n_compactions).recommendation.split("\n")
+    lines = evaluate(n_compactions, FRESH).recommendation.split("\n")
     assert lines[0] == (
         f"CRITICAL: {n_compactions} compactions. Context quality significantly degraded."
     )

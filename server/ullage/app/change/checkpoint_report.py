@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change.make import new_file_lines
+from ullage.app.change.make import new_file_lines, way_on_lines
 from ullage.app.change.restore import NewPlan, RestorePlan, RestoreResult
 from ullage.app.checkpoint.find import Difference, Listing, SavedCheckpoint
 from ullage.app.checkpoint.write import WrittenCheckpoint
@@ -94,7 +94,7 @@ class RestoreReport(msgspec.Struct, frozen=True, kw_only=True):
     tokens_before: int | None = None
     tokens_after: int | None = None
     resume: str | None = None
-    """The command that goes on with the session."""
+    """The command that goes on with the session; null where none does."""
 
 
 def report_written(written: WrittenCheckpoint) -> WriteReport:
@@ -218,8 +218,9 @@ def restored_text(plan: RestorePlan, restored: RestoreResult) -> str:
     if isinstance(plan.change, NewPlan):
         lines = [f"✓ Restored {checkpoint_id} into a new session: {plan.path_after}"]
     else:
-        lines = [f"✓ Restored {checkpoint_id}; `ullage undo` takes it back."]
-    return "\n".join((*lines, f"  Go on with: {restored.resume_command}"))
+        undo = plan.loaded.session.command("undo")
+        lines = [f"✓ Restored {checkpoint_id}; `{undo}` takes it back."]
+    return "\n".join((*lines, *way_on_lines(restored.resume_command)))
 
 
 def _row(saved: SavedCheckpoint) -> CheckpointRow:

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change.compact import Plan
-from ullage.app.change.make import ChangeResult, new_file_lines
+from ullage.app.change.make import ChangeResult, new_file_lines, way_on_lines, written_before_line
 from ullage.app.change.prune import PruningPlan
 from ullage.app.memory import report as memory_report
 from ullage.app.summary.write import WrittenSummary
@@ -62,7 +62,7 @@ class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
     path_after: str | None = None
     """Where the session goes on: a new file for agents whose files are never changed."""
     resume: str | None = None
-    """The command that goes on with the session."""
+    """The command that goes on with the session; null where none does."""
     advice: str | None = None
     """What to do about a session that is compacted over and over."""
     checkpoint_id: str | None = None
@@ -144,8 +144,8 @@ def done_text(plan: Plan, made: ChangeResult) -> str:
         (
             f"✓ Compacted {len(plan.selection.replaced):,} messages",
             f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
-            f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
-            f"  Go on with: {made.resume_command}",
+            written_before_line(made),
+            *way_on_lines(made.resume_command),
             *_memory_lines(plan, made),
             *_too_large_lines(plan),
         )
@@ -200,7 +200,8 @@ def _too_large_lines(plan: Plan) -> list[str]:
     n_window = plan.loaded.status.gauge.window.n_tokens
     if plan.n_tokens_after <= n_window - plan.loaded.policy.reserve_tokens:
         return []
-    return ["  The last messages alone fill the window: `ullage prune --rescue` makes room."]
+    rescue = plan.loaded.session.command("prune --rescue")
+    return [f"  The last messages alone fill the window: `{rescue}` makes room."]
 
 
 def _audit_lines(summary: WrittenSummary) -> list[str]:
@@ -223,7 +224,8 @@ def _unread_lines(plan: Plan) -> list[str]:
         if n_unread == 1
         else f"{n_unread} lines cannot be read and are"
     )
-    return [f"Note: {what} not in the summary: `ullage doctor` shows more"]
+    doctor = plan.loaded.session.command("doctor")
+    return [f"Note: {what} not in the summary: `{doctor}` shows more"]
 
 
 def _author_text(summary: WrittenSummary) -> str:

@@ -74,7 +74,8 @@ class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
     """Of the session as it goes on."""
     receipt_id: str
     checkpoint_id: str | None
-    resume_command: str
+    resume_command: str | None
+    """None where no command goes on with such a session."""
     notes: tuple[str, ...]
     """What the user should know besides."""
     flushed: FlushResult | None = None
@@ -147,6 +148,17 @@ def plan_change(
         n_tokens_after=n_after,
         context_after=context_after(loaded, file_change),
     )
+
+
+def written_before_line(made: ChangeResult) -> str:
+    """Name the checkpoint of a change, and the command that takes the change back."""
+    undo = made.plan.loaded.session.command("undo")
+    return f"  Checkpoint {made.checkpoint_id} written before; `{undo}` takes it back."
+
+
+def way_on_lines(resume_command: str | None) -> tuple[str, ...]:
+    """Tell how the session goes on, where a command does that."""
+    return () if resume_command is None else (f"  Go on with: {resume_command}",)
 
 
 def new_file_lines(change: ChangePlan) -> list[str]:
@@ -234,7 +246,8 @@ def make_change(
     if reading.context.items != plan.context_after.items:
         raise NotAsPlanned(
             f"{done.path.name} was written, but its context is not the one that was previewed:"
-            " look at it with `ullage context show`, or take it back with `ullage undo`"
+            f" look at it with `{session.command('context show')}`, or take it back with"
+            f" `{session.command('undo')}`"
         )
     return ChangeResult(
         plan=plan,

@@ -313,8 +313,8 @@ def pruned_text(pruning: PruningPlan, made: make.ChangeResult) -> str:
         (
             f"✓ Pruned {plural(len(pruning.plan.replacements), 'output')}",
             f"  {pruning.n_tokens_before:,} → {pruning.n_tokens_after:,} tokens",
-            f"  Checkpoint {made.checkpoint_id} written before; `ullage undo` takes it back.",
-            f"  Go on with: {made.resume_command}",
+            make.written_before_line(made),
+            *make.way_on_lines(made.resume_command),
         )
     )
 

@@ -30,7 +30,6 @@ from ullage.store.files.places import Places, session_folder
 from ullage.store.state.runtime_state import carry_state
 
 Target: TypeAlias = Literal["session", "new"]
-AS_TEXT = "`ullage checkpoint restore --into text` prints it for you to give to the agent"
 
 
 class NewPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +57,7 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
 class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
     session: Session
     """The one that has the text now."""
-    resume_command: str
+    resume_command: str | None
     notes: tuple[str, ...]
     """What the user should know besides."""
 
@@ -87,12 +86,18 @@ def plan_restore(
         target = make.change_target(loaded.session)
         planned = _planned(loaded, target, edit, into)
     except WriteNotSupported as error:
-        raise WriteNotSupported(f"{error}; {AS_TEXT}") from None
+        raise WriteNotSupported(f"{error}; {as_text(loaded.session)}") from None
     n_text = loaded.count(text)
     loaded.count.save()
     return RestorePlan(
         loaded=loaded, checkpoint=checkpoint, text=text, n_text_tokens=n_text, change=planned
     )
+
+
+def as_text(session: Session) -> str:
+    """Name the way that every session has."""
+    command = session.command("checkpoint restore --into text")
+    return f"`{command}` prints it for you to give to the agent"
 
 
 def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
@@ -139,7 +144,8 @@ def _planned(
 def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> RestoreResult:
     if plan.loaded.policy.is_read_only:
         raise WriteNotSupported(
-            f"the workspace is read-only (`sandbox.readOnly`), nothing is written; {AS_TEXT}"
+            f"the workspace is read-only (`sandbox.readOnly`), nothing is written;"
+            f" {as_text(plan.loaded.session)}"
         )
     write_session(new.path, new.session.data)
     session = open_session(new.path)

@@ -52,7 +52,7 @@ class Reversal(msgspec.Struct, frozen=True, kw_only=True):
 class UndoResult(msgspec.Struct, frozen=True, kw_only=True):
     before: Loaded
     after: Loaded
-    resume_command: str
+    resume_command: str | None
     log_name: str | None = None
     """The daily log that keeps what the compaction wrote down."""
 
@@ -74,7 +74,7 @@ class UndoReport(msgspec.Struct, frozen=True, kw_only=True):
     messages_left_behind: int = 0
     """Messages since the change that are not in the session that goes on."""
     resume: str | None = None
-    """The command that goes on with the session."""
+    """The command that goes on with the session; null where none does."""
 
 
 def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | Reversal:
@@ -333,7 +333,7 @@ def undone_text(undone: UndoResult) -> str:
             f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window",
             f"  Session: {undone.after.session.header.session_id}",
             *(() if undone.log_name is None else (f"  {_stays(undone.log_name)}",)),
-            f"  Go on with: {undone.resume_command}",
+            *make.way_on_lines(undone.resume_command),
         )
     )
 

@@ -157,7 +157,7 @@ def _unknown(session: Session, checkpoint_id: str, ids: Sequence[str]) -> Checkp
 
 def _none(session: Session, problem: str | None) -> CheckpointNotFound:
     reason = "" if problem is None else f" ({problem})"
+    write = session.command("checkpoint write")
     return CheckpointNotFound(
-        f"{session.path.name} has no checkpoint that can be read{reason}: `ullage checkpoint write`"
-        " makes one"
+        f"{session.path.name} has no checkpoint that can be read{reason}: `{write}` makes one"
     )

@@ -87,7 +87,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
         session_id=session.header.session_id,
         path=str(session.path),
         compactions=[reports[at] for at in sorted(reports)],
-        degradation=evaluate(n_compactions),
+        degradation=evaluate(n_compactions, session.fresh_start()),
         measured=report_loss(add_up_losses(losses)),
         n_measured=sum(loss is not None for loss in losses),
         is_death_spiral=is_death_spiral(n_compactions),

@@ -119,8 +119,10 @@ def find_session(text: str | None, places: Places) -> Session:
         return seen[0].session
     path = _as_path(text)
     if path.suffix or len(path.parts) != 1 or _exists(places.cwd / path):
-        return open_session(places.cwd / path)
-    return _session_by_id(text, places)
+        session = open_session(places.cwd / path)
+    else:
+        session = _session_by_id(text, places)
+    return msgspec.structs.replace(session, named=text)
 
 
 def no_session_text(cwd: Path, places: Places) -> str:

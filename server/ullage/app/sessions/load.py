@@ -104,7 +104,7 @@ def measure_reading(
     return Loaded(
         session=session,
         policy=policy,
-        status=assess(context, gauge, policy),
+        status=assess(context, gauge, policy, session.fresh_start()),
         reading=reading,
         count=count,
         secrets=secrets,

@@ -60,6 +60,6 @@ def refuse_running(session: Session, places: Places) -> None:
     """
     if is_running(session, places):
         raise SessionLive(
-            f"the agent has {session.path.name} open: end its session first, or compact there"
-            " with /compact"
+            f"the agent has {session.path.name} open: end its session first, or"
+            f" {session.agent.way_out}"
         )

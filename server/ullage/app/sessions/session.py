@@ -1,9 +1,11 @@
 """A session whose agent is known; apart from `open`, which knows all agents."""
 
+import shlex
 from pathlib import Path
 
 import msgspec
 
+from ullage.core.gauge.status import FreshStart
 from ullage.core.transcript.entries import Header
 from ullage.formats.agent_info import AgentInfo, Editor
 from ullage.store.transcript.reader import FileLines, Source
@@ -25,6 +27,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """What its runtime calls it, if that says so."""
     runtime: str = ""
     """Name of the runtime that holds the messages."""
+    named: str | None = None
+    """What the user called it on the command line."""
 
     @property
     def agent(self) -> AgentInfo:
@@ -46,6 +50,27 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
             return f"Ullage only reads sessions of {agent.name}: {agent.way_out}"
         refusal = agent.editor.refuse(self.header)
         return refusal or ChangeTarget(editor=agent.editor, lines=self.lines)
+
+    def command(self, words: str) -> str:
+        """Write a command of ours that means this session, as the user named it."""
+        option = "" if self.named is None else f" --session {shlex.quote(self.named)}"
+        return f"ullage {words}{option}"
+
+    def fresh_start(self) -> FreshStart:
+        """Name the commands that take it over into a fresh session."""
+        if self.agent_info is not None and isinstance(self.find_change_target(), ChangeTarget):
+            return FreshStart(
+                save=self.command("context export backup.json"),
+                give="ullage context import backup.json",
+                short=f"{self.command('context export')} → fresh session → import",
+            )
+        write = self.command("checkpoint write")
+        read = self.command("checkpoint restore --into text")
+        return FreshStart(
+            save=write,
+            give=f"Give it what `{read}` prints",
+            short=f"{write} → fresh session → give it what `{read}` prints",
+        )
 
     @property
     def state_key(self) -> str:

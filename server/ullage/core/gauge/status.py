@@ -20,6 +20,15 @@ LOSS_PERCENT = 10
 MAX_LOSS_PERCENT = 90
 
 
+class FreshStart(msgspec.Struct, frozen=True, kw_only=True):
+    """The commands that take a session over into a fresh one; not each agent's can be imported."""
+
+    save: str
+    give: str
+    short: str
+    """Both on one line."""
+
+
 class Degradation(msgspec.Struct, frozen=True, kw_only=True):
     n_compactions: int
     risk: Risk
@@ -40,11 +49,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """None above the last trigger, or where the gauge is unknown."""
 
 
-def assess(context: Context, gauge: Gauge, policy: Policy) -> Status:
+def assess(context: Context, gauge: Gauge, policy: Policy, fresh_start: FreshStart) -> Status:
     return Status(
         context=context,
         gauge=gauge,
-        degradation=evaluate(len(context.compactions)),
+        degradation=evaluate(len(context.compactions), fresh_start),
         last_loss=None if context.boundary is None else read_noted_loss(context.boundary.details),
         band=band_of(gauge.utilization, policy),
         reserve_tokens=policy.reserve_tokens,
@@ -73,13 +82,13 @@ def rfc3339(at_ms: int | None) -> str | None:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def evaluate(n_compactions: int) -> Degradation:
+def evaluate(n_compactions: int, fresh_start: FreshStart) -> Degradation:
     """Judge a session by how often it was compacted."""
     return Degradation(
         n_compactions=n_compactions,
         risk=_risk(n_compactions),
         loss_percent=min(MAX_LOSS_PERCENT, n_compactions * LOSS_PERCENT),
-        recommendation=_recommendation(n_compactions),
+        recommendation=_recommendation(n_compactions, fresh_start),
     )
 
 
@@ -91,19 +100,19 @@ def _risk(n_compactions: int) -> Risk:
     return "medium" if n_compactions >= MEDIUM_COMPACTIONS else "low"
 
 
-def _recommendation(n_compactions: int) -> str:
+def _recommendation(n_compactions: int, fresh_start: FreshStart) -> str:
     if n_compactions >= CRITICAL_COMPACTIONS:
         return (
             f"CRITICAL: {n_compactions} compactions. Context quality significantly degraded.\n"
             "Strongly recommend:\n"
-            "  1. ullage context export backup.json\n"
+            f"  1. {fresh_start.save}\n"
             "  2. Start fresh session\n"
-            "  3. ullage context import backup.json"
+            f"  3. {fresh_start.give}"
         )
     if n_compactions >= HIGH_COMPACTIONS:
         return (
             f"Session compacted {n_compactions} times. Quality may be degrading.\n"
-            "Consider: ullage context export → fresh session → import"
+            f"Consider: {fresh_start.short}"
         )
     return "Context quality is healthy."
 

@@ -288,7 +288,7 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
     refresh_lists(ls, "sessions", "checkpoints", "memory")
     message = text.done_text(plan, made)
     buttons = (text.UNDO, *((text.VIEW,) if ls.shows_documents else ()))
-    if made.is_elsewhere and ls.editor.shows_outcomes:
+    if made.is_elsewhere and made.resume_command and ls.editor.shows_outcomes:
         buttons += (text.COPY_COMMAND,)
     try:
         answer = await choose(ls, message, *buttons)
@@ -297,7 +297,7 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
         return
     if answer == text.UNDO:
         await _take_back(ls, made)
-    elif answer == text.COPY_COMMAND:
+    elif answer == text.COPY_COMMAND and made.resume_command:
         ls.protocol.notify(COPY_NOTIFICATION, CopyParams(text=made.resume_command))
     elif answer == text.VIEW:
         has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents

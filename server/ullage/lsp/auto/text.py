@@ -75,9 +75,9 @@ def done_text(plan: Plan | PruningPlan, made: ChangeResult) -> str:
     return f"{verb} {name_text(plan.loaded)}: {gain}.{checkpoint}{way_on}"
 
 
-def tell_way_on(resume_command: str, *, is_elsewhere: bool) -> str:
+def tell_way_on(resume_command: str | None, *, is_elsewhere: bool) -> str:
     """Give the command that continues a session in its new file."""
-    return f" Go on with: {resume_command}" if is_elsewhere else ""
+    return f" Go on with: {resume_command}" if resume_command and is_elsewhere else ""
 
 
 def compacted_text(loaded: Loaded) -> str:

@@ -156,7 +156,7 @@ def _undo_compaction(
             raise Refused(
                 "the session went on after its last compaction, and undoing it would hide what"
                 " followed: go back in the agent itself (pi: /tree), or branch off from before it"
-                " (ullage context branch)"
+                f" (ullage context branch --at {compaction.parent_id})"
             )
         note = new_note(context, UNDO_NOTE, data, edit)
         return _append(lines, note | {"parentId": compaction.parent_id})
