@@ -331,11 +331,32 @@ async def test_read_only_prunes_and_warns_once_and_writes_nothing(
     # Results older than three rounds go, whatever they weigh together.
     assert kinds(first) == ["pruned", "warn"]
     assert told(first) == ["warning"]
+    pressure = (
+        "Context Window pressure high in read-only sandbox; consider increasing contextWindow"
+    )
+    assert first.system_events[0].text == f"[Context warning] {pressure}"
+    assert first.notes == [
+        "Sandbox read-only mode: skipping memory flush",
+        "Sandbox read-only mode: skipping compaction",
+    ]
     assert first.gauge_line is not None
     assert "Checkpoint" not in first.gauge_line
     assert len(first.replacements) == 7
     second = await session.prepare(used=251_000)
-    assert (kinds(second), told(second)) == (["pruned"], [])
+    assert (kinds(second), told(second), second.notes) == (["pruned"], [], [])
+    await session.event({"type": "toolResult", "callId": "toolu_9", "name": "read"})
+    await session.close()
+    assert texts_below(tmp_path) == before
+
+
+async def test_the_configuration_makes_a_session_read_only_as_well(
+    service: Service, places: Places, tmp_path: Path
+) -> None:
+    (places.cwd / "memory").mkdir()
+    places.env["ULLAGE_SANDBOX_READ_ONLY"] = "true"
+    before = texts_below(tmp_path)
+    session = await filled(await service.open())
+    assert kinds(await session.prepare(used=250_000)) == ["pruned", "warn"]
     await session.event({"type": "toolResult", "callId": "toolu_9", "name": "read"})
     await session.close()
     assert texts_below(tmp_path) == before

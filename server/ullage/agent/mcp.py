@@ -14,12 +14,12 @@ from mcp_types import ToolAnnotations
 
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import write_checkpoint
-from ullage.app.config.load import load_config
+from ullage.app.config.load import load_config, refuse_read_only
 from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config
-from ullage.errors import UllageError, WriteNotSupported
+from ullage.errors import UllageError
 from ullage.store.files.places import Places
 
 SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
@@ -76,8 +76,7 @@ def _load(session: str | None, places: Places) -> tuple[Loaded, Config]:
 
 def _write(session: str | None, places: Places) -> str:
     loaded, config = _load(session, places)
-    if loaded.policy.is_read_only:
-        raise WriteNotSupported("the workspace is read-only (`sandbox.readOnly`)")
+    refuse_read_only(loaded.policy)
     written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual", channel="mcp")
     checkpoint_id = written.checkpoint.meta.checkpoint_id
     if not written.is_new:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from ullage.app.config.load import refuse_read_only
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load
 from ullage.cli import options
@@ -36,6 +37,7 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
     from ullage.app.checkpoint.write import write_checkpoint
 
     loaded, config, places = options.load_session(session, window)
+    refuse_read_only(loaded.policy)
     written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     tell_problem(written.problem)
     answer(written_text(written), report_written(written), as_json)
@@ -135,6 +137,8 @@ def restore(
         _answer_text(entry, opened, config, places, as_json=as_json)
         return
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
+    if not dry_run:
+        refuse_read_only(config.policy)
 
     def run() -> None:
         from ullage.app.change.checkpoint_report import report_restore_plan, restore_plan_text

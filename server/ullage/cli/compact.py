@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from ullage.app.config.load import refuse_read_only
 from ullage.app.sessions.load import Loaded
 from ullage.cli import options
 from ullage.cli.output import answer
@@ -82,6 +83,8 @@ def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: 
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
 
+    if not choices.dry_run:
+        refuse_read_only(loaded.policy)
     model = options.configured_model(config, places)
     request = Request(layer=choices.layer, focus=choices.focus)
     plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
@@ -159,7 +162,9 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
     from ullage.app.change.auto import auto_text, report_auto, switch
 
     opened, places = options.open_session(session)
+    config = options.current_config(window, places)
     if choice != "status":
+        refuse_read_only(config.policy)
         switch(opened, is_on=choice == "on", places=places)
-    report = report_auto(opened, options.current_config(window, places), places)
+    report = report_auto(opened, config, places)
     answer(auto_text(report), report, as_json)

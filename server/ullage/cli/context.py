@@ -111,6 +111,7 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
     opened, places = options.open_session(session)
     planned = use_case.plan_branch(opened, at, places)
     if not dry_run:
+        options.refuse_writing(places)
         use_case.write_branch(planned)
     report = use_case.report_branch(planned, is_written=not dry_run)
     answer(use_case.branch_text(report), report, as_json)
@@ -154,6 +155,8 @@ def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
 
     places = current_places()
     planned = bundle.plan_import(file, places)
+    if not dry_run:
+        options.refuse_writing(places)
     checkpoint_id = None if dry_run else bundle.write_import(planned, places)
     report = bundle.report_import(planned, checkpoint_id, is_written=not dry_run)
     answer(bundle.import_text(report), report, as_json)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
 from ullage.cli.output import answer, safe
 
@@ -30,12 +31,12 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     """
     import asyncio
 
-    from ullage.app.memory.flush import make_flush, plan_flush, refuse_read_only
+    from ullage.app.memory.flush import make_flush, plan_flush
     from ullage.app.memory.report import done_text, flush_text, report_flush, report_flushed
 
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     loaded, config, places = options.load_session(session, window)
-    refuse_read_only(loaded)
+    refuse_read_only(loaded.policy)
     model = options.configured_model(config, places)
     key = loaded.session.state_key
     plan = asyncio.run(plan_flush(loaded, config, places, model, key=key, epoch=None))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from ullage.app.config.load import load_config
+from ullage.app.config.load import load_config, refuse_read_only
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.session import Session
@@ -106,6 +106,15 @@ def configured_model(config: Config, places: Places) -> "ModelUse":
 
 def _show(progress: "Progress") -> None:
     click.echo(progress.text, err=True)
+
+
+def refuse_writing(places: Places) -> None:
+    """Refuse to write where the configuration of the working folder says so.
+
+    Raises:
+        WriteNotSupported: nothing may be written there.
+    """
+    refuse_read_only(current_config(None, places).policy)
 
 
 def current_config(window: int | None, places: Places) -> Config:

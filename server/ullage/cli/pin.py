@@ -2,7 +2,7 @@
 
 import click
 
-from ullage.cli.options import json_option, open_session, session_option
+from ullage.cli.options import json_option, open_session, refuse_writing, session_option
 from ullage.cli.output import answer, safe
 
 _PINNED = "✓ Pinned: every summary of this session will hold it.\n"
@@ -40,6 +40,8 @@ def pin(
     if label is not None and (is_list or remove is not None):
         raise click.UsageError("--label names a pin that is added")
     opened, places = open_session(session)
+    if not is_list:
+        refuse_writing(places)
     changed, done = None, ""
     if text is not None:
         changed, done = pin_text(opened, text, places, label=label), _PINNED

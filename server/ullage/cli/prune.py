@@ -2,6 +2,7 @@
 
 import click
 
+from ullage.app.config.load import refuse_read_only
 from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import load
 from ullage.cli import options
@@ -55,6 +56,8 @@ def prune(
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()
     config = options.current_config(window, places)
+    if not dry_run:
+        refuse_read_only(config.policy)
     request = use_case.PruneRequest(
         chosen=items or None, is_everything=is_everything, is_rescue=is_rescue
     )

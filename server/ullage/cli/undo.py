@@ -2,6 +2,7 @@
 
 import click
 
+from ullage.app.config.load import refuse_read_only
 from ullage.app.sessions.find import find_session
 from ullage.cli.options import change_options, current_config, session_option
 from ullage.cli.output import answer, safe
@@ -36,6 +37,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
         if not click.confirm(question, err=True):
             click.echo("Nothing was undone.", err=True)
             return
+    refuse_read_only(config.policy)
     tell_of_wait(opened.path)
     undone = use_case.undo(plan, config, places)
     answer(use_case.undone_text(undone), use_case.report_undone(undone), as_json)

@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.core.transcript.context import (
     ADVICE_OPENING,
+    FLUSH_OPENING,
     GAUGE_OPENING,
     RESTORE_OPENING,
     WARNING_OPENING,
@@ -75,7 +76,7 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 COMMON_MARKS = SpeechMarks(
-    openings=(GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING),
+    openings=(GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING, FLUSH_OPENING),
     tags={**dict.fromkeys(_HARNESS_TAGS, "harness"), "command-args": "typed"},
 )
 

@@ -1,6 +1,7 @@
 """When memory is flushed, what the agent is asked, and answers that say nothing."""
 
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -29,6 +30,7 @@ from ullage.core.memory.log_text import (
     read_points,
     write_flush_marker,
 )
+from ullage.formats.speech import COMMON_MARKS
 
 
 def test_no_window_lets_the_compaction_win() -> None:
@@ -116,12 +118,18 @@ def test_blanks_around_a_token_say_nothing(token: str, blanks: str) -> None:
     assert strip_silent_words(blanks + token + blanks) == ""
 
 
-def test_the_prompt_holds_the_users_words_the_log_and_the_ways_to_answer() -> None:
-    settings = FlushSettings(prompt="Merke dir, was zählt.")
-    prompt = write_flush_prompt(settings, "memory/2026-11-21.md")
-    assert prompt.startswith("Merke dir, was zählt.\n")
-    for part in ("memory/2026-11-21.md", "NOTHING_TO_FLUSH", "NO_REPLY", "Compaction Pre-flush"):
-        assert part in prompt
+def test_the_prompt_is_the_documented_one_then_the_users_words_then_the_log() -> None:
+    page = (Path(__file__).parents[3] / "docs/design/memory.md").read_text("utf-8")
+    (documented,) = re.findall(r"```\n(\[SYSTEM .*?)\n```", page, re.DOTALL)
+    prompt = write_flush_prompt(FlushSettings(prompt="Merke dir, was zählt."), "memory/x.md")
+    head, words, rest = prompt.split("\n\n")
+    assert head == documented
+    assert head.startswith("[SYSTEM - INTERNAL FLUSH PROMPT]\nThe Context Window is about to ")
+    assert words == "Merke dir, was zählt."
+    for part in ("memory/x.md", "NO_REPLY", "Compaction Pre-flush"):
+        assert part in rest
+    (speech,) = COMMON_MARKS.split(prompt)
+    assert speech.speaker == "harness"
 
 
 def test_a_block_has_the_sections_that_say_something_and_ends_with_its_marker() -> None:

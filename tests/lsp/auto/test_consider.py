@@ -15,6 +15,7 @@ from running import Place
 
 QUIET_AGE_S = 6
 KEPT_IN = r" Before that, what is worth keeping goes to \S*memory/[\d-]+\.md\."
+PRESSURE = "Context Window pressure high in read-only sandbox; consider increasing contextWindow"
 READ_ONLY = b"sandbox:\n  readOnly: true\n"
 AUTO_OFF = b"compaction:\n  autoEnabled: false\n"
 UNFLUSHED = b"compaction:\n  memoryFlush:\n    enabled: false\n"
@@ -177,7 +178,7 @@ async def test_read_only_is_warned_of_once_and_nothing_is_kept(
     for usage in growth:
         await grown(editor, pi, path, usage)
         if usage == percent * 2000:
-            await editor.said(lambda text: f"{used(percent)}: by `sandbox.readOnly`" in text)
+            await editor.said(lambda text: f"{used(percent)}: {PRESSURE}" in text)
     await editor.request("ullage/status")
     assert editor.questions == []
     assert len([text for text in editor.told if "readOnly" in text]) == 1

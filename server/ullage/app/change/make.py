@@ -16,6 +16,7 @@ import msgspec
 
 from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.config.load import refuse_read_only
 from ullage.app.memory.flush import FlushPlan, FlushResult, try_flush
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import refuse_running
@@ -107,19 +108,6 @@ def can_change(loaded: Loaded) -> bool:
     """Tell whether anything may be written to a session."""
     is_ours = isinstance(loaded.session.find_change_target(), ChangeTarget)
     return is_ours and not loaded.policy.is_read_only
-
-
-def refuse_read_only(loaded: Loaded, config: Config) -> None:
-    """Refuse to change a session, which may have been read by an earlier configuration.
-
-    Raises:
-        WriteNotSupported: with the setting that says so.
-    """
-    if loaded.policy.is_read_only or config.policy.is_read_only:
-        raise WriteNotSupported(
-            "the workspace is read-only (`sandbox.readOnly`): only what is sent can be pruned,"
-            " nothing is written"
-        )
 
 
 def plan_change(
@@ -218,7 +206,7 @@ def make_change(
         NotAsPlanned: it was made, and leads to another context than planned.
     """
     session = plan.loaded.session
-    refuse_read_only(plan.loaded, config)
+    refuse_read_only(plan.loaded.policy, config.policy)
     occasion = _describe_occasion(plan, kind, layer, replaced, undoes)
     target = change_target(session)
     refuse_running(session, places)

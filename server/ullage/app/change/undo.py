@@ -8,6 +8,7 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.change.auto import decline
 from ullage.app.change.nudge import remember_return, strongest_layer
+from ullage.app.config.load import refuse_read_only
 from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.report import find_flushed_log
 from ullage.app.sessions.load import Loaded, load, measure_reading
@@ -235,7 +236,7 @@ def _messages_since(loaded: Loaded) -> int:
 def _withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
     session, receipt = plan.loaded.session, plan.receipt
     refuse_running(session, places)
-    make.refuse_read_only(plan.loaded, config)
+    refuse_read_only(plan.loaded.policy, config.policy)
     key = receipt.occasion.session_key
     if not plan.n_left_behind:
         remove_new_session(

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ullage.core.config.key import PREFIX, Finding, Setting, Source
-from ullage.core.config.settings import Config, config_of, merge_settings, strictest
-from ullage.errors import Unreadable
+from ullage.core.config.settings import Config, Policy, config_of, merge_settings, strictest
+from ullage.errors import Unreadable, WriteNotSupported
 from ullage.store.config.files import config_paths, guess_place, read_config_file
 from ullage.store.files.places import Places
 
@@ -106,6 +106,19 @@ def is_trusted_folder(workspace: Path, places: Places) -> bool:
     except (OSError, RuntimeError, ValueError):  # a loop of links, for example
         return False
     return any(folder.is_relative_to(path) for path in trusted)
+
+
+def refuse_read_only(*policies: Policy) -> None:
+    """Refuse to write where nothing may be written but a file that the user names.
+
+    Raises:
+        WriteNotSupported: with the setting that says so.
+    """
+    if any(policy.is_read_only for policy in policies):
+        raise WriteNotSupported(
+            "the workspace is read-only (`sandbox.readOnly`): only what is sent can be pruned,"
+            " nothing is written"
+        )
 
 
 def _merge(*layers: tuple[list[Setting], list[Finding]]) -> Config:

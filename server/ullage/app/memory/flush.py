@@ -18,7 +18,7 @@ from ullage.core.memory.log_text import pick_memory_points
 from ullage.core.secrets.redaction import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem
-from ullage.errors import EndpointRefused, ModelError, Refused, StorageError, WriteNotSupported
+from ullage.errors import EndpointRefused, ModelError, Refused, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
 from ullage.store.state.flush_state import read_flush_state, record_flush
@@ -221,18 +221,6 @@ def try_flush(plan: FlushPlan, places: Places) -> FlushResult:
     except (Refused, StorageError) as error:
         notes = (f"memory was not written down: {error}",)
         return FlushResult(log_path=None, text="", by="nothing", notes=notes)
-
-
-def refuse_read_only(loaded: Loaded) -> None:
-    """Refuse to write into a workspace that is not to be written to.
-
-    Raises:
-        WriteNotSupported: with the setting that says so.
-    """
-    if loaded.policy.is_read_only:
-        raise WriteNotSupported(
-            "the workspace is read-only (`sandbox.readOnly`): no memory is written there"
-        )
 
 
 def is_flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:

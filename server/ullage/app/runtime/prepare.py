@@ -35,7 +35,7 @@ from ullage.app.runtime.request import (
 from ullage.app.runtime.session import RuntimeSession, notes_of, remember_run, save_progress
 from ullage.app.summary.write import model_use
 from ullage.core.change.breaker import record_warning
-from ullage.core.change.decision import Ask, Compact, Warn
+from ullage.core.change.decision import READ_ONLY_SKIPS, Ask, Compact, Warn
 from ullage.core.change.request_plan import RequestPlan, plan_request
 from ullage.core.checkpoint.captured import events_of
 from ullage.core.gauge.gauge import Gauge, gauge_line, ratio_at
@@ -202,6 +202,7 @@ class _Request:
                 lambda breaker: record_warning(breaker, n_compactions=n_compactions),
             )
             if self._loaded.policy.is_read_only:
+                self._notes += READ_ONLY_SKIPS
                 text = WARNING_OPENING + action.reason
                 self._texts.append(AgentText(kind="warning", text=text))
 

@@ -41,6 +41,7 @@ class RuntimeInfo(msgspec.Struct, frozen=True, kw_only=True):
     window_tokens: int | None = None
     n_compactions: int | None = None
     is_read_only: bool = False
+    """By the runtime's word, or once it is opened by the configuration."""
     can_take_turn: bool = False
 
 
@@ -62,8 +63,10 @@ def open_runtime_session(
     info: RuntimeInfo, places: Places, count_text: CountText = count_tokens
 ) -> tuple[RuntimeSession, SessionProgress]:
     """Open a session of a runtime, and go on from the state that it has on disk."""
-    keeps_caches = places.keeps_caches and not info.is_read_only
-    places = msgspec.structs.replace(places, cwd=info.cwd, keeps_caches=keeps_caches)
+    config = load_config(places, workspace=info.cwd)
+    is_read_only = info.is_read_only or config.policy.is_read_only
+    info = msgspec.structs.replace(info, is_read_only=is_read_only)
+    places = msgspec.structs.replace(places, cwd=info.cwd).for_reading(is_read_only=is_read_only)
     session = RuntimeSession(
         info=info,
         session=Session(
@@ -76,7 +79,7 @@ def open_runtime_session(
             key=info.session_key or f"{info.agent or info.name}:{info.session_id}",
             runtime=info.name,
         ),
-        config=load_config(places, workspace=info.cwd),
+        config=config,
         places=places,
         count=counts_for(info.model, places, count_text),
     )

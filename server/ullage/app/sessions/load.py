@@ -77,6 +77,7 @@ def load(
     count_text: CountText = count_tokens,
 ) -> Loaded:
     """Read a session's context and measure it; texts without a kept count are counted again."""
+    places = places.for_reading(is_read_only=config.policy.is_read_only)
     reading = read(session, places)
     count = counts_for(reading.context.model, places, count_text)
     return measure_reading(session, reading, config, count, SessionSecrets(session.header, places))

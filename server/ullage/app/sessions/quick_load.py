@@ -50,8 +50,7 @@ def read_live_session(
     session = Session(agent_info=agent, header=header.named(path.stem), lines=lines)
     if session.header.session_id != session_id:
         raise NotATranscript(f"{path.name} is of another session than {agent.name} says")
-    keeps_caches = places.keeps_caches and not config.policy.is_read_only
-    reading = read(session, msgspec.structs.replace(places, keeps_caches=keeps_caches))
+    reading = read(session, places.for_reading(is_read_only=config.policy.is_read_only))
     count = TokenCounts(
         DEFAULT_ENCODING, places.state_folder, lambda text, _: estimate_tokens(text), is_kept=False
     )

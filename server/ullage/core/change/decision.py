@@ -19,6 +19,14 @@ Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]
 
 CONTEXT_OVERFLOW = "context_overflow"
 """Kind of the error after a retry that did not help."""
+READ_ONLY_SKIPS = (
+    "Sandbox read-only mode: skipping memory flush",
+    "Sandbox read-only mode: skipping compaction",
+)
+READ_ONLY_PRESSURE = (
+    "Context Window pressure high in read-only sandbox; consider increasing contextWindow"
+)
+"""Word for word those of docs/design/layers.md, "Read-only mode"."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,14 +257,10 @@ def _is_memory_prune_due(cascade: Cascade, policy: Policy) -> bool:
 
 def _decide_read_only(cascade: Cascade, used: int, policy: Policy) -> Action:
     """Warn once where pruning in memory was not enough."""
-    usage = describe_usage(cascade)
     is_full = used >= read_only_warning_at(cascade.window_tokens, policy)
     if is_full and not cascade.window_doubt and not cascade.breaker.is_warned:
-        return Warn(
-            reason=f"{usage}, and a read-only workspace cannot be compacted: split the task, or"
-            " raise the context window if the model supports it"
-        )
-    return Idle(reason=f"{usage}; the workspace is read-only")
+        return Warn(reason=READ_ONLY_PRESSURE)
+    return Idle(reason=f"{describe_usage(cascade)}; the workspace is read-only")
 
 
 def _decide_overflow(cascade: Cascade, policy: Policy, now_ms: int) -> Action:

@@ -23,6 +23,7 @@ GAUGE_OPENING = "[Context: "
 RESTORE_OPENING = "[Post-compaction checkpoint restore]"
 ADVICE_OPENING = "[Context advice] "
 WARNING_OPENING = "[Context warning] "
+FLUSH_OPENING = "[SYSTEM - INTERNAL FLUSH PROMPT]"
 PREFACE = "The conversation before this point was compacted. This summary stands for it:\n\n"
 """Tells the model what our summaries are; no part of the summary itself."""
 _ADVICE = (

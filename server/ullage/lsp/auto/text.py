@@ -11,7 +11,7 @@ from ullage.app.memory.flush import flush_log_name
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import has_model
-from ullage.core.change.decision import Ask
+from ullage.core.change.decision import READ_ONLY_PRESSURE, Ask
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import short_tokens
 from ullage.store.files.places import Places
@@ -94,7 +94,8 @@ def warning_text(loaded: Loaded, reason: str) -> str:
 
 def read_only(loaded: Loaded) -> str:
     return (
-        f"{_used(loaded)}: by `sandbox.readOnly` Ullage changes nothing; compact it in the agent."
+        f"{_used(loaded)}: {READ_ONLY_PRESSURE}. By `sandbox.readOnly` Ullage changes nothing;"
+        " compact it in the agent."
     )
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush, refuse_read_only
+from ullage.app.config.load import refuse_read_only
+from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush
 from ullage.app.memory.report import done_text, lines_text
 from ullage.lsp.commands import progress
 from ullage.lsp.convert import session_ref, uri_of
@@ -16,7 +17,7 @@ CANCELLED = "Memory flush cancelled."
 
 async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
-    refuse_read_only(loaded)
+    refuse_read_only(loaded.policy)
 
     async def plan_with(report: progress.Report) -> FlushPlan:
         model = await progress.model_for(ls, report)

@@ -23,6 +23,11 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     keeps_caches: bool = True
     """Whether what was worked out is kept in the state folder; not where nothing is written."""
 
+    def for_reading(self, *, is_read_only: bool) -> "Places":
+        """Give the same places, where no cache is kept if nothing may be written."""
+        keeps_caches = self.keeps_caches and not is_read_only
+        return msgspec.structs.replace(self, keeps_caches=keeps_caches)
+
 
 def current_places() -> Places:
     env = dict(os.environ)
