@@ -60,7 +60,9 @@ def test_the_status_follows_from_the_last_messages(
 
 
 def test_the_topic_is_the_beginning_of_the_last_message_of_the_user() -> None:
-    assert built(user("first"), assistant("ok"), user("y" * 200)).working.topic == "y" * 100
+    last = "Now the other exporter. " * 8
+    topic = built(user("first"), assistant("ok"), user(last)).working.topic
+    assert topic == ("Now the other exporter. " * 4).strip() + "…"
 
 
 def test_the_figures_of_the_window_are_recorded() -> None:

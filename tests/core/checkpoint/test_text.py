@@ -14,7 +14,7 @@ from ullage.core.checkpoint.checkpoint import (
     TokenUsage,
     Working,
 )
-from ullage.core.checkpoint.text import render_for_agent
+from ullage.core.checkpoint.text import render_for_agent, write_steering
 from ullage.core.facts.thread import Exchange, Thread
 from ullage.core.transcript.tokens import estimate_tokens
 
@@ -236,6 +236,18 @@ def test_a_long_decision_is_shown_at_length_where_there_is_room() -> None:
     )
     assert long.strip() in rendered(checkpoint, 800)
     assert "…" in rendered(checkpoint, 150)
+
+
+def test_a_rule_is_shown_whole_or_not_at_all() -> None:
+    rule = "Never drop a table " + "of the ledger or of the archive " * 15 + "unless I say so."
+    checkpoint = msgspec.structs.replace(
+        EXAMPLE, decisions=(Decision(id="d1", what=rule, when=""),)
+    )
+    for budget_tokens in range(20, 800, 40):
+        text = rendered(checkpoint, budget_tokens)
+        assert rule in text or "Never drop" not in text
+    assert rule in rendered(checkpoint, 800)
+    assert rule in write_steering(checkpoint, max_chars=3_000)
 
 
 def test_tokens_that_do_not_add_up_are_counted_in_the_end() -> None:

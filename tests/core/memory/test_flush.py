@@ -265,6 +265,12 @@ def test_nothing_planted_by_a_tool_gets_into_the_memory() -> None:
     assert "tabs" not in text
 
 
+def test_a_rule_is_a_preference_word_for_word() -> None:
+    rule = "Never drop a table " + "of the ledger or of the archive " * 16 + "unless I say so."
+    found = pick_memory_points(numbered([user(rule), assistant("I will not.")]))
+    assert [one.text for one in found if one.section == "User Preferences"] == [rule]
+
+
 def test_the_rules_of_a_pasted_document_are_no_preferences() -> None:
     pasted = "\n".join(f"# Rule {n}: never use feature {n} in production" for n in range(9))
     asked = f"Does this file look right to you?\n```\n{pasted}\n```\n"

@@ -3,6 +3,7 @@
 import pytest
 
 from factories import assistant, numbered, summary, user
+from ullage.core.facts.facts import collect_facts
 from ullage.core.summary.audit import audit
 from ullage.core.summary.extract import summarize
 
@@ -47,3 +48,21 @@ def test_a_summary_that_was_written_with_masks_is_read_as_it_stands() -> None:
     text = summarize(items, focus=None, budget_tokens=2000, count=len)
     assert line in text
     assert audit(items, text, budget_tokens=2000).missing == ()
+
+
+def test_what_is_left_out_of_a_request_is_shown() -> None:
+    said = "Rename foo. Never touch bar. Then call baz. Use snake case."
+    (turn,) = collect_facts(numbered([user(said)])).turns
+    assert turn.ask == "Rename foo. … Then call baz."
+
+
+def test_two_requests_of_an_earlier_summary_stay_apart() -> None:
+    told = "## Goal\n- Port it.\n\n## Remaining\n- open request: Port a.c\n- open request: Port b.c"
+    turns = collect_facts(numbered([summary(told)])).turns
+    assert [turn.ask for turn in turns] == ["Port a.c", "Port b.c"]
+
+
+def test_a_long_sentence_without_marks_is_asked_whole() -> None:
+    said = "and then " * 100 + "stop"
+    (turn,) = collect_facts(numbered([user(said)])).turns
+    assert turn.ask == said

@@ -13,7 +13,7 @@ from ullage.core.checkpoint.decisions import find_hidden_decisions, list_decisio
 from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingState
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts, collect_facts
-from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, cut_text, find_thread
+from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
 from ullage.core.text.wording import DEAD_ENDS, has_marker, read_wording
@@ -123,7 +123,7 @@ def _describe_work(
     before = past.state.thread.topic or (past.previous.working.topic if past.previous else "")
     call = facts.last_call if is_split_turn else None
     return checkpoint.Working(
-        topic=cut_text(asked or before, TOPIC_CHARS),
+        topic=gist(asked or before, TOPIC_CHARS),
         status=_judge_status(items, facts),
         interrupted=is_split_turn,
         last_tool_call=checkpoint.LastToolCall(name=call[0], params_summary=call[1])

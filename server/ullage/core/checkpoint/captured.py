@@ -12,7 +12,7 @@ import msgspec
 from ullage.core.facts.thread import GIST_CHARS, LONG_ANSWER_CHARS
 from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, one_line
+from ullage.core.text.prose import gist, one_line, remove_bold
 from ullage.core.transcript.entries import ToolCall, ToolResult, result_text
 
 if TYPE_CHECKING:
@@ -215,6 +215,6 @@ def _content_id(text: str) -> str:
 
 def _last_question(answer: str) -> str:
     """Give the question that an answer ends with; empty where it ends otherwise."""
-    end = answer[-_MAX_READ_CHARS:].replace("**", "").rstrip(" \n\"'”)")
+    end = remove_bold(answer[-_MAX_READ_CHARS:]).rstrip(" \n\"'”)")
     last = one_line(end.rsplit("\n", 1)[-1])
     return gist(last[-_PROPOSAL_CHARS:], _PROPOSAL_CHARS) if last.endswith(QUESTION_MARKS) else ""

@@ -11,6 +11,7 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision, LastToolCall
 from ullage.core.facts.thread import Exchange
+from ullage.core.text.prose import MAX_SENTENCE_CHARS
 
 Comparison: TypeAlias = Literal["text", "items", "names"]
 """As one text; as a list whose items may change; as a list where another name is another item."""
@@ -93,7 +94,7 @@ FIELDS = (
     Field("thread.summary", "Thread", "text", InText(4, "Thread: ", 75), _SEEN),
     Field("decisions", "Decisions", "items",
           InText(3, "Decisions made:", 110),
-          InSteering(2, "Rules and decisions:", "strongest first")),
+          InSteering(2, "Rules and decisions:", "strongest first", MAX_SENTENCE_CHARS)),
     Field("open_items", "Open items", "items",
           InText(6, "Open items:", 95), InSteering(3, "Open items:")),
     Field("pins", "Pins", "names",

@@ -13,7 +13,7 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.checkpoint.fields import FIELDS, Field, InSteering, InText, read_field
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import MAX_SENTENCE_CHARS, gist
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.text.wording import read_wording, reads_as_rule, rule_strength
 from ullage.core.transcript.context import RESTORE_OPENING
@@ -22,8 +22,7 @@ _STATE_SECTION = 1
 _DEATH_SPIRAL = 3
 """More compactions than these call for a warning (docs/design/gauge.md, "Degradation")."""
 _SHORT_CHARS = 160
-_LONG_CHARS = 600
-"""A point is shown in short, and at length where room is left; chosen."""
+"""A point is shown in short, and at length where room is left; chosen. A rule is never cut."""
 _MIN_EXCHANGES = 5
 """Fewer add little to the line of the thread, which has the first and the last words; chosen."""
 _SHARE = 0.88
@@ -183,7 +182,7 @@ def _points_of_decisions(decisions: Sequence[Decision], place: InText) -> list[_
         point = _point(
             place.section, "- ", decision.what, end, heading=place.heading, worth=worths[is_rule]
         )
-        points.append(point)
+        points.append(msgspec.structs.replace(point, short=point.full) if is_rule else point)
         worths[is_rule] *= _SHARE_OF_DECISIONS
     return points[::-1]
 
@@ -196,6 +195,6 @@ def _point(
         section=section,
         heading=heading,
         short=f"{label}{gist(flat, _SHORT_CHARS)}{end}",
-        full=f"{label}{gist(flat, _LONG_CHARS)}{end}",
+        full=f"{label}{gist(flat, MAX_SENTENCE_CHARS)}{end}",
         worth=worth,
     )

@@ -17,6 +17,7 @@ import msgspec
 
 from ullage.core.checkpoint.captured import QUESTION_MARKS, Captured, CapturedCall, CapturedMessage
 from ullage.core.facts.thread import SHORT_REPLY_CHARS, TOPIC_CHARS
+from ullage.core.text.prose import gist
 
 MAX_DECISIONS = 50
 MAX_EXCHANGES = 8
@@ -231,7 +232,7 @@ def _with_messages(thread: CapturedThread, groups: _Groups) -> CapturedThread:
     messages, floor_ms = _forget([m for group in groups for m in group], thread.floor_ms)
     return msgspec.structs.replace(
         thread,
-        topic=asked[-1].gist[:TOPIC_CHARS] if asked and not asked[-1].is_held else "",
+        topic=gist(asked[-1].gist, TOPIC_CHARS) if asked and not asked[-1].is_held else "",
         exchanges=tuple(
             CapturedExchange(
                 role="user" if spoken.is_user else "agent", gist=spoken.gist, at_ms=spoken.at_ms

@@ -4,6 +4,7 @@ They are accumulated one message after the other, in a pass that can resume wher
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import TypeAlias
 
 import msgspec
@@ -12,7 +13,7 @@ from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summ
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
 from ullage.core.facts.tool_calls import read_call
-from ullage.core.text.prose import gist, split_sentences
+from ullage.core.text.prose import gist, remove_bold, split_sentences
 from ullage.core.text.sentences import (
     Sentence,
     find_open_points,
@@ -271,24 +272,13 @@ class FactAccumulator(msgspec.Struct):
             if s.kind == "choice"
         ]
         choices = sorted(choices + self.replies, key=lambda choice: choice.n_item)
-        by_user: dict[int, list[Sentence]] = {}
-        for sentence in self.sentences:
-            if sentence.is_user:
-                by_user.setdefault(sentence.n_item, []).append(sentence)
         edited = {touch.path: touch.n_item for touch in self.touches.values() if touch.is_modified}
         return Facts(
             previous=tuple(self.previous),
             rules=tuple(rules.values()),
             choices=tuple({choice.text: choice for choice in choices}.values()),
             sentences=tuple(self.sentences),
-            turns=tuple(
-                _close_turn(
-                    turn,
-                    by_user.get(turn.n_item, []),
-                    is_last=turn is self.turns[-1],
-                )
-                for turn in self.turns
-            ),
+            turns=tuple(_close_turn(turn, is_last=turn is self.turns[-1]) for turn in self.turns),
             open_points=tuple(
                 dict.fromkeys(s.text for s in find_open_points(self.sentences, edited))
             ),
@@ -316,21 +306,12 @@ def _find_last_question(answer: str) -> str:
     last = answer[-1500:].rstrip().rsplit("\n", 1)[-1]
     if not last.endswith(("?", "？", "?**", "؟")):
         return ""
-    return gist(list(split_sentences(last.replace("**", "")))[-1], 200)
+    return gist(list(split_sentences(remove_bold(last)))[-1], 200)
 
 
-def _close_turn(
-    turn: _OpenTurn,
-    sentences: Sequence[Sentence],
-    *,
-    is_last: bool,
-) -> Turn:
-    unsettled = [s for s in sentences if s.kind not in _SETTLING_KINDS]
-    # What is asked stands before or after a pasted document, not within it.
-    asked = [s.text for s in unsettled if not s.is_bulk] or [s.text for s in unsettled]
-    has_request = any(s.kind not in _SETTLING_KINDS for s in turn.sentences)
+def _close_turn(turn: _OpenTurn, *, is_last: bool) -> Turn:
     return Turn(
-        ask=" ".join(asked) if has_request else "",
+        ask=_join_requests(turn.sentences),
         prose=turn.prose,
         answer=turn.answer,
         # A turn that the user followed up on after some answer does not stay open.
@@ -338,3 +319,18 @@ def _close_turn(
         n_item=turn.n_item,
         at_ms=turn.at_ms,
     )
+
+
+def _join_requests(sentences: Sequence[Sentence]) -> str:
+    """Join what a message asks, with "…" for what stands between and is told elsewhere."""
+    unsettled = [s for s in sentences if s.kind not in _SETTLING_KINDS]
+    if not unsettled:
+        return ""
+    # What is asked stands before or after a pasted document, not within it.
+    has_typed = not all(s.is_bulk for s in unsettled)
+    runs = groupby(
+        sentences, lambda s: s.kind not in _SETTLING_KINDS and not (has_typed and s.is_bulk)
+    )
+    parts = (" ".join(s.text for s in run) if is_asked else "…" for is_asked, run in runs)
+    # The parts of a sentence that was too long for one come together again.
+    return " ".join(parts).replace("… …", " ").removeprefix("… ").removesuffix(" …")

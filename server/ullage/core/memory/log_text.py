@@ -10,7 +10,7 @@ import msgspec
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.memory.flush import Epoch
 from ullage.core.summary.summary_lines import DECISIONS, REMAINING, Line, list_lines
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import MAX_SENTENCE_CHARS, gist
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import ContextItem
 
@@ -19,9 +19,10 @@ Section: TypeAlias = Literal[
 ]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 """Those of docs/design/memory.md, "The daily log"."""
-MAX_POINT_CHARS = 400
+MAX_POINT_CHARS = MAX_SENTENCE_CHARS
 MAX_POINTS = 40
-"""Chosen: a log is read by the agent at every start, and an epoch has few things that last."""
+"""Chosen: a log is read by the agent at every start, and an epoch has few things that last. No rule
+of the user is longer than a sentence, and none is cut."""
 _NOT_NAMES = re.compile(r"[^A-Za-z0-9._:@+/-]|-(?=-)|-\Z")
 _HEADING_WORDS: tuple[tuple[Section, tuple[str, ...]], ...] = (
     ("User Preferences", ("preference", "constraint", "rule", "user")),

@@ -11,7 +11,13 @@ from ullage.core.facts.facts import Facts
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text import identifiers, wording
-from ullage.core.text.prose import gist, looks_like_data, one_line
+from ullage.core.text.prose import (
+    gist,
+    looks_like_data,
+    one_line,
+    remove_bold,
+    remove_list_mark,
+)
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult
@@ -230,7 +236,7 @@ def _rate_told(text: str, counts: Counter[str]) -> float:
 
 def _find_first_telling(answer: str) -> str:
     """Give the first words of an answer that say more than that it begins."""
-    lines = [raw.strip().lstrip("#*->• ").replace("**", "") for raw in answer[:3000].split("\n")]
+    lines = [remove_list_mark(raw.strip()) for raw in remove_bold(answer[:3000]).split("\n")]
     for at, line in enumerate(lines):
         if len(line) > 15 and not wording.is_intention(line.lower()):
             return gist(" ".join(lines[at:]), _MAX_ANSWER_CHARS)

@@ -252,10 +252,15 @@ def _score_candidate(
 
 
 def _excerpt(text: str, named: list[tuple[str, str, float]]) -> str:
+    """Cut a line around its best name, at words where there are any."""
     if len(text) <= MAX_EXCERPT_CHARS:
         return text
     best = max(named, key=lambda item: item[2])[1]
     middle = text.find(best)
     start = max(0, middle - MAX_EXCERPT_CHARS // 2)
-    cut = text[start : start + max(MAX_EXCERPT_CHARS, len(best))].strip()
-    return ("…" if start else "") + cut + ("…" if start + MAX_EXCERPT_CHARS < len(text) else "")
+    end = max(start + MAX_EXCERPT_CHARS, middle + len(best))
+    if start:
+        start = text.find(" ", start, middle) + 1 or start
+    if end < len(text):
+        end = max(text.rfind(" ", middle + len(best), end), 0) or end
+    return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else "")

@@ -17,6 +17,8 @@ _SENTENCE_END = re.compile(
     r"[.!?。！？؟](?:(?<=[.!?])[\"'”’)\]*`]{0,3}\s|(?<=[。！？؟])[”」』）]?)"
 )
 _LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|>\s{0,3}|#{1,6}\s{1,4}){1,3}")
+_BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/])")
+"""Emphasis around words; two stars are a power, a glob or an argument elsewhere."""
 _COMMENT_MARK = re.compile(r"(?:#|//|--|/\*|\*|;|<!--)\s?")
 _LOG_LINE = re.compile(
     r"\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:|"
@@ -91,7 +93,7 @@ def _abbreviations() -> tuple[str, ...]:
 
 
 def split_sentences(line: str) -> Iterator[str]:
-    """Cut one line into sentences of bounded length, each verbatim."""
+    """Cut one line into sentences of bounded length, each verbatim; "…" is where one was parted."""
     start = 0
     for end in _SENTENCE_END.finditer(line):
         sentence = line[start : end.end()].strip()
@@ -104,15 +106,14 @@ def split_sentences(line: str) -> Iterator[str]:
 
 
 def _cut_long(sentence: str) -> Iterator[str]:
-    start = 0
-    while len(sentence) - start > MAX_SENTENCE_CHARS:
-        limit = start + MAX_SENTENCE_CHARS
+    start, before = 0, ""
+    while len(sentence) - start >= MAX_SENTENCE_CHARS:
+        limit = start + MAX_SENTENCE_CHARS - 2
         cut = max(sentence.rfind(mark, start + 200, limit) for mark in (", ", "; ", ",", " "))
         cut = limit if cut < 0 else cut + 1
-        yield sentence[start:cut].strip()
-        start = cut
-    if start < len(sentence):
-        yield sentence[start:].strip()
+        yield f"{before}{sentence[start:cut].strip()}…"
+        start, before = cut, "…"
+    yield before + sentence[start:].strip()
 
 
 def is_sentence(text: str) -> bool:
@@ -126,6 +127,16 @@ def _count_letters(text: str) -> int:
     if text.isascii():
         return len(text.encode("ascii").translate(None, _NO_LETTERS))
     return len("".join(_LETTERS.findall(text)))
+
+
+def remove_list_mark(line: str) -> str:
+    """Give a line without the marks of a list or a heading that it begins with."""
+    return line[mark.end() :] if (mark := _LIST_MARK.match(line)) else line
+
+
+def remove_bold(text: str) -> str:
+    """Give a text without the marks of emphasis around its words."""
+    return _BOLD.sub(r"\1", text) if "**" in text else text
 
 
 def collapse_spaces(text: str) -> str:
@@ -144,9 +155,10 @@ def plural(n: int, noun: str) -> str:
 
 
 def gist(text: str, n_chars: int) -> str:
-    """Bring text onto one line of at most `n_chars` characters."""
-    flat = collapse_spaces(text[: 4 * n_chars])
-    if len(flat) <= n_chars:
+    """Bring text onto one line of at most `n_chars` characters; what is cut ends in "…"."""
+    head = text[: 4 * n_chars]
+    flat = collapse_spaces(head)
+    if len(flat) <= n_chars and (head == text or not text[len(head) :].strip()):
         return flat
     cut = flat.rfind(" ", n_chars // 2, n_chars - 1)
     return flat[: cut if cut > 0 else n_chars - 1] + "…"

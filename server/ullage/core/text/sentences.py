@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.text.prose import RawSentence, cut_sentences, is_sentence
+from ullage.core.text.prose import RawSentence, cut_sentences, is_sentence, remove_bold
 from ullage.core.text.word_lists import WordList, word_list
 from ullage.core.text.wording import (
     AGENT_MARKERS,
@@ -98,7 +98,7 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what the agent wrote, without its code."""
     sentences: list[Sentence] = []
     under: Kind | None = None
-    for piece in cut_sentences(text.replace("**", "")):
+    for piece in cut_sentences(remove_bold(text)):
         if piece.is_pasted:
             continue
         # A word in code says nothing of the sentence: a status called `pending` is not open.

@@ -16,6 +16,7 @@ from ullage.core.documents.outline import find_row_at_line
 from ullage.core.gauge.loss import measured_text, read_noted_loss
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Extent, Position, Positions
+from ullage.core.text.prose import gist
 from ullage.core.transcript.context import Compaction
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import escape_markdown, range_of
@@ -127,7 +128,7 @@ def _checkpoint_parts(file: SmallFile, checkpoint_id: str) -> list[str]:
     head = (meta.checkpoint_id, meta.created_at, meta.trigger)
     name, written, trigger = (escape_markdown(text) for text in head)
     secrets = list_known_secrets(file.around.places.env)
-    topic = mask(checkpoint.working.topic, secrets)[:MAX_TOPIC_CHARS]
+    topic = gist(mask(checkpoint.working.topic, secrets), MAX_TOPIC_CHARS)
     parts = [
         f"**{name}** · {written} · {trigger}",
         f"{use.input_tokens:,} of {use.context_window:,} tokens ·"

@@ -1,0 +1,70 @@
+"""Text is cut at words and shows it, and loses nothing but marks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.core.text.prose import (
+    MAX_SENTENCE_CHARS,
+    collapse_spaces,
+    gist,
+    remove_bold,
+    remove_list_mark,
+    split_sentences,
+)
+
+words = st.lists(st.text("ab,;é用", min_size=1, max_size=12), max_size=400).map(" ".join)
+
+
+@given(words, st.integers(2, 300))
+def test_a_gist_ends_with_a_word_or_shows_that_it_was_cut(text: str, n_chars: int) -> None:
+    short = gist(text, n_chars)
+    assert len(short) <= n_chars
+    if short != collapse_spaces(text):
+        assert short.endswith("…")
+        assert collapse_spaces(text).startswith(short[:-1])
+
+
+def test_a_gist_shows_what_blanks_pushed_out_of_sight() -> None:
+    assert gist("Never drop it" + " " * 500 + "by hand.", 100) == "Never drop it…"
+
+
+@given(words)
+def test_the_parts_of_a_long_sentence_show_where_it_was_parted(text: str) -> None:
+    parts = list(split_sentences(text))
+    assert all(len(part) <= MAX_SENTENCE_CHARS for part in parts)
+    assert all(part.endswith("…") for part in parts[:-1])
+    assert all(part.startswith("…") for part in parts[1:])
+    whole = " ".join(parts).replace("… …", " ")
+    assert "".join(whole.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("**Decision:** use `x`.", "Decision: use `x`."),
+        ("It is (**done**), **all** of it", "It is (done), all of it"),
+        ("Match src/**/*.py and lib/**/*.ts", None),
+        ("`**kwargs` and `**options`", None),
+        ("2**10 is not 3**2", None),
+        ("**/*.py, **/*.ts", None),
+        ("a ** b ** c", None),
+    ],
+)
+def test_only_emphasis_is_removed(text: str, plain: str | None) -> None:
+    assert remove_bold(text) == (text if plain is None else plain)
+
+
+@pytest.mark.parametrize(
+    ("line", "bare"),
+    [
+        ("- done", "done"),
+        ("## 2. Result", "Result"),
+        ("--no-verify is gone", "--no-verify is gone"),
+        ("-1 is returned", "-1 is returned"),
+        ("*args are gone", "*args are gone"),
+        ("#123 is fixed", "#123 is fixed"),
+    ],
+)
+def test_only_marks_of_lists_and_headings_are_removed(line: str, bare: str) -> None:
+    assert remove_list_mark(line) == bare
