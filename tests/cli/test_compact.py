@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_files import ClaudeFile
 from pi_files import conversation
 
 WINDOW = ("--window", "8000")
@@ -25,6 +26,20 @@ def compact(place, session: Path, *args: str, window: tuple[str, ...] = WINDOW) 
 
 def timeless(messages: list[dict]) -> list[dict]:
     return [{key: m[key] for key in m if key != "timestamp"} for m in messages]
+
+
+def test_what_is_not_compacted_has_failed_with_its_reason(place) -> None:
+    place.write("s.jsonl", conversation(2).data)
+    done = place.run("compact", "--yes", "--session", "s.jsonl")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("Compaction failed: ")
+    assert done.stderr.count("\n") == 1
+    claude = ClaudeFile(cwd=str(place.cwd), agent_id="a1")
+    claude.user("hello")
+    place.write("side.jsonl", claude.data)
+    refused = place.run("compact", "--yes", "--session", "side.jsonl")
+    assert refused.returncode == 4
+    assert refused.stderr.startswith("ullage: Compaction failed: side.jsonl: ")
 
 
 @pytest.mark.parametrize("args", [(), ("--json",)], ids=["text", "json"])

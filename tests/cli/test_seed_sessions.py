@@ -59,6 +59,17 @@ def test_a_session_that_can_be_imported_is_told_to_be(
     assert all(mark in status for mark in marks)
     assert "ullage context export" in status
     assert "--session s.jsonl" in status
+    advice = "⚠️  Recommendation: Consider exporting and starting fresh session"
+    run = "   Run: ullage context export backup.json --session s.jsonl"
+    assert f"\n\n{advice}\n{run}\n" in status
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_session_that_was_compacted_twice_is_not_told_to_begin_anew(
+    place: Place, name: str
+) -> None:
+    place.write("s.jsonl", FILES[name](2))
+    assert "Recommendation" not in place.run("context", "status", "--session", "s.jsonl").stdout
 
 
 def test_a_session_that_cannot_be_imported_is_not_told_to_be(place: Place) -> None:

@@ -1,21 +1,19 @@
 """`ullage compact` and `ullage autocompact`: compact a session, now or by itself."""
 
-from typing import TYPE_CHECKING
-
 import click
 import msgspec
 
 from ullage.app.config.load import refuse_read_only
 from ullage.app.sessions.load import Loaded
 from ullage.cli import options
-from ullage.cli.output import answer
+from ullage.cli.output import answer, print_json, safe
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
+from ullage.errors import UllageError
 from ullage.store.files.places import Places
 
-if TYPE_CHECKING:
-    from ullage.core.change.compaction import NoCompaction
+_FAILED = "Compaction failed"
 
 
 class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,14 +70,24 @@ def compact(context: click.Context, **_: object) -> None:
         return
     from ullage.cli.previews import run_with_replans
 
-    run = _run_due if choices.is_auto else _run_asked
-    run_with_replans(lambda: run(choices, *options.load_session(choices.session, choices.window)))
+    run_one = _run_due if choices.is_auto else _run_asked
+
+    def run() -> None:
+        loaded, config, places = options.load_session(choices.session, choices.window)
+        try:
+            run_one(choices, loaded, config, places)
+        except UllageError as error:
+            error.args = (f"{_FAILED}: {error}",)
+            raise
+
+    run_with_replans(run)
 
 
 def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: Places) -> None:
     import asyncio
 
     from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
+    from ullage.app.change.compact_report import report_unneeded
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
 
@@ -96,7 +104,10 @@ def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: 
         request = msgspec.structs.replace(request, summary=text)
         plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if isinstance(plan, NoCompaction):
-        _answer_nothing(plan, choices)
+        if choices.as_json:
+            print_json(report_unneeded(plan))
+        else:
+            click.echo(safe(f"{_FAILED}: {plan.reason}"), err=True)
         return
     plan = asyncio.run(with_flush(plan, config, places, model))
     carry_out(
@@ -120,6 +131,7 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
     import asyncio
 
     from ullage.app.change.auto import decline, make_auto, plan_auto, remember_idle
+    from ullage.app.change.compact_report import report_unneeded
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
     from ullage.core.change.decision import Ask
@@ -130,7 +142,8 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
     if plan is None:
         if not choices.dry_run:
             remember_idle(due, loaded, places)
-        _answer_nothing(NoCompaction(reason=due.reason), choices)
+        report = report_unneeded(NoCompaction(reason=due.reason))
+        answer(f"Nothing to do: {due.reason}", report, choices.as_json)
         return
     outcome = carry_out(
         preview_of(plan),
@@ -141,12 +154,6 @@ def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Pl
     )
     if outcome == "declined":
         decline(loaded, due.layer or "full", places)
-
-
-def _answer_nothing(unneeded: "NoCompaction", choices: CompactOptions) -> None:
-    from ullage.app.change.compact_report import report_unneeded
-
-    answer(f"Nothing to do: {unneeded.reason}", report_unneeded(unneeded), choices.as_json)
 
 
 @click.command()

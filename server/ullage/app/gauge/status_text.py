@@ -20,6 +20,8 @@ from ullage.core.transcript.entries import Agent, JsonObject
 
 RULE = "━" * 50
 """The line below a heading."""
+_EXPORT_ADVICE = "⚠️  Recommendation: Consider exporting and starting fresh session"
+"""docs/design/gauge.md, "Degradation"."""
 LABEL_CHARS = 21
 ROW_CHARS = 80
 DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing is compacted by itself"
@@ -173,7 +175,8 @@ def status_text(loaded: Loaded) -> str:
             row("Unreadable Lines", f"{n}, the first at byte {first.offset:,}: {first.message}")
         )
     if status.degradation.n_compactions >= HIGH_COMPACTIONS:
-        lines += ["", status.degradation.recommendation]
+        save = loaded.session.fresh_start().save
+        lines += ["", _EXPORT_ADVICE, f"   Run: {save}", "", status.degradation.recommendation]
     return "\n".join(lines)
 
 
