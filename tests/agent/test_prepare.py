@@ -199,6 +199,24 @@ async def test_the_checkpoint_is_not_written_again_for_little(service: Service) 
     assert "checkpointWritten" in kinds(await session.prepare(used=174_000))
 
 
+@pytest.mark.parametrize(("used", "is_written"), [(167_999, False), (168_000, True)])
+async def test_a_checkpoint_follows_5_percent_of_the_one_before(
+    service: Service, used: int, is_written: bool
+) -> None:
+    first = await service.open()
+    first.turn("Please rename the parser.")
+    assert "checkpointWritten" in kinds(await first.prepare(used=160_000))
+    first.turn("Thanks.")
+    assert ("checkpointWritten" in kinds(await first.prepare(used=used))) == is_written
+    # Another process has the same one before it, however often it looked meanwhile.
+    second = await service.open()
+    second.messages = first.messages
+    assert kinds(await second.prepare(used=166_000)) == []
+    second.turn("Now write the tests for it.")
+    used = 176_400 if is_written else 168_000
+    assert "checkpointWritten" in kinds(await second.prepare(used=used))
+
+
 async def test_advice_is_given_once_while_it_is_full(service: Service) -> None:
     session = await service.open()
     session.turn("Please rename the parser.")

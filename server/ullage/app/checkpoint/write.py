@@ -14,7 +14,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import list_open_calls
 from ullage.core.checkpoint.build import PriorState, build
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean, measure_use
-from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_near
+from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_as_full, is_near
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.facts.facts import FactAccumulator, Facts
@@ -134,15 +134,16 @@ def write_checkpoint(
 def is_due(loaded: Loaded, last_tokens: int | None, settings: CheckpointSettings) -> bool:
     """Tell whether a checkpoint is to be written by itself: the context is full, and has changed.
 
-    `last_tokens` is its size when this was done last. Whether the new one would say the same is
-    judged by what is written; this saves building it at all.
+    `last_tokens` is the size that the latest one tells. By the same rule `write_checkpoint` leaves
+    out what says the same; this saves building it at all.
     """
     gauge = loaded.status.gauge
     used, window = gauge.used_tokens, gauge.window.n_tokens
     if used is None or used < ratio_at(window, loaded.policy.checkpoint_ratio):
         return False
-    growth = settings.minimum_change_percent / 100 * window
-    return last_tokens is None or abs(used - last_tokens) >= growth
+    return last_tokens is None or not is_as_full(
+        last_tokens, used, settings.minimum_change_percent
+    )
 
 
 def _write_next(

@@ -151,7 +151,7 @@ class _Request:
         if used_before is None or used_before < at_tokens:
             self._notices = replace(self._notices, checkpoint_tokens=None, is_advised=False)
             return
-        self._save_checkpoint(used_before)
+        self._save_checkpoint()
         is_saved = self._notices.checkpoint_tokens is not None
         is_due = used >= at_tokens and self._gauge.window.is_certain
         if is_due and is_saved and not self._notices.is_advised:
@@ -237,7 +237,7 @@ class _Request:
             restore=Restore(),
         )
 
-    def _save_checkpoint(self, used: int) -> None:
+    def _save_checkpoint(self) -> None:
         """Write a checkpoint unless the context is still much like that of the last one."""
         settings = self._session.config.checkpoint
         if not is_due(self._loaded, self._notices.checkpoint_tokens, settings):
@@ -249,7 +249,8 @@ class _Request:
         except UllageError as error:
             self._notes.append(str(error))
             return
-        self._notices = replace(self._notices, checkpoint_tokens=used)
+        used = written.checkpoint.meta.token_usage
+        self._notices = replace(self._notices, checkpoint_tokens=used.input_tokens)
         self._notes += [written.problem] if written.problem else []
         if written.is_new:
             self._steps.append(written)

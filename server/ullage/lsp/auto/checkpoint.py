@@ -56,6 +56,6 @@ async def write_when_due(ls: UllageServer, change: SessionChange) -> None:
     except UllageError as error:
         log.info("%s: a checkpoint cannot be written now", type(error).__name__)
         return
-    written[loaded.path] = loaded.status.gauge.used_tokens or 0
+    written[loaded.path] = checkpoint.checkpoint.meta.token_usage.input_tokens
     if checkpoint.is_new:
         refresh_lists(ls, "checkpoints")
