@@ -13,10 +13,19 @@ import pytest
 from pi_files import Json
 from service import RuntimeSession, Service, kinds, told
 from ullage.agent.json_rpc import RpcError
-from ullage.agent.protocol import AskUser, CompactNow, FlushTurn, MemoryFlushed, Prepared, Pruned
+from ullage.agent.protocol import (
+    AskUser,
+    CheckpointWritten,
+    CompactNow,
+    FlushTurn,
+    MemoryFlushed,
+    Prepared,
+    Pruned,
+)
 from ullage.app.memory import flush
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.errors import StorageError
+from ullage.store.checkpoint.yaml_file import load
 from ullage.store.files.places import Places
 
 BIG = "a" * 40_000
@@ -197,6 +206,36 @@ async def test_the_checkpoint_is_not_written_again_for_little(service: Service) 
     assert second.gauge_line == "[Context: 82% | 163k/200k tokens | Checkpoint saved]"
     session.turn("Now write the tests for it.")
     assert "checkpointWritten" in kinds(await session.prepare(used=174_000))
+
+
+@pytest.mark.parametrize(
+    ("params", "channel", "agent_id", "file"),
+    [
+        ({}, "agent", "openclaw", ""),
+        ({"sessionKey": "telegram:user123"}, "telegram", "openclaw", ""),
+        ({"sessionKey": "agent:work:slack:channel:c1"}, "slack", "work", ""),
+        ({"sessionKey": "agent:main:main"}, "agent", "main", ""),
+        ({"sessionKey": "openclaw:0199"}, "agent", "openclaw", ""),
+        (
+            {"sessionKey": "agent:a:b:c", "channel": "telegram", "agentId": "default"},
+            "telegram",
+            "default",
+            "",
+        ),
+        ({"sessionFile": "/sessions/a.jsonl"}, "agent", "openclaw", "/sessions/a.jsonl"),
+    ],
+)
+async def test_a_checkpoint_names_what_the_runtime_or_its_key_says(
+    service: Service, params: dict[str, str], channel: str, agent_id: str, file: str
+) -> None:
+    session = await service.open(**params)
+    session.turn("Please rename the parser.")
+    written = (await session.prepare(used=162_000)).actions[0]
+    assert isinstance(written, CheckpointWritten)
+    meta = load(Path(written.path).read_bytes()).meta
+    named = (meta.channel, meta.agent_id, Path(meta.session_file).as_posix())
+    assert named == (channel, agent_id, Path(file).as_posix())
+    assert (meta.session_file == "") == (file == "")
 
 
 @pytest.mark.parametrize(("used", "is_written"), [(167_999, False), (168_000, True)])

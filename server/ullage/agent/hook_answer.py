@@ -191,17 +191,17 @@ def _save_checkpoint(hook: _Hook, live: "LiveSession") -> bool:
     settings, places = hook.config.checkpoint, hook.places
     with suppress(StorageError):
         if not has_checkpoint(hook.key, live, settings, places):
-            from ullage.app.checkpoint.write import write_checkpoint
+            from ullage.app.checkpoint.write import HOOK, write_checkpoint
 
             loaded = load_fully(live, hook.config, places)
-            write_checkpoint(loaded, settings, places, trigger="auto-80pct", channel="hook")
+            write_checkpoint(loaded, settings, places, trigger="auto-80pct", origin=HOOK)
         return True
     return False
 
 
 def _make_checkpoint(hook: _Hook, live: "LiveSession") -> "Checkpoint":
     """Give what is known before a compaction, saved where that is allowed and possible."""
-    from ullage.app.checkpoint.write import build_checkpoint, write_checkpoint
+    from ullage.app.checkpoint.write import HOOK, build_checkpoint, write_checkpoint
     from ullage.app.sessions.quick_load import load_fully
 
     settings, places = hook.config.checkpoint, hook.places
@@ -209,7 +209,7 @@ def _make_checkpoint(hook: _Hook, live: "LiveSession") -> "Checkpoint":
     if not loaded.policy.is_read_only:
         with suppress(StorageError):
             return write_checkpoint(
-                loaded, settings, places, trigger="compaction", channel="hook"
+                loaded, settings, places, trigger="compaction", origin=HOOK
             ).checkpoint
     return build_checkpoint(loaded, places, trigger="compaction")
 

@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from ullage.app.checkpoint.resume import resume
-from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.checkpoint.write import MCP, write_checkpoint
 from ullage.app.config.load import load_config, refuse_read_only
 from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.find import find_session
@@ -77,7 +77,7 @@ def _load(session: str | None, places: Places) -> tuple[Loaded, Config]:
 def _write(session: str | None, places: Places) -> str:
     loaded, config = _load(session, places)
     refuse_read_only(loaded.policy)
-    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual", channel="mcp")
+    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual", origin=MCP)
     checkpoint_id = written.checkpoint.meta.checkpoint_id
     if not written.is_new:
         return f"Nothing changed since checkpoint {checkpoint_id}."

@@ -41,6 +41,7 @@ MAX_MESSAGES = 100_000
 
 Tokens: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 NCompactions: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_COMPACTIONS)]
+Name: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
 Messages: TypeAlias = Annotated[list[JsonObject], msgspec.Meta(max_length=MAX_MESSAGES)]
 
 
@@ -61,6 +62,11 @@ class Open(Wire, frozen=True, kw_only=True):
     """Either this or `sessionKey` is needed."""
     session_file: str | None = None
     """The agent's own transcript, noted in checkpoints; it is never written to."""
+    channel: Name | None = None
+    """Where the user talks to the agent, such as `telegram`, noted in checkpoints; else it is read
+    from a session key such as `telegram:user123` or `agent:main:telegram:direct:user123`."""
+    agent_id: Name | None = None
+    """Which of the runtime's agents it is, as `channel`; else it is read from such a key."""
     message_format: MessageFormat | None = None
     """Needed for agents that Ullage does not know."""
     model: str | None = None

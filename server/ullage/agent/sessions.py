@@ -152,6 +152,8 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
         session_id=session_id,
         session_key=params.session_key,
         session_file=Path(params.session_file) if params.session_file else None,
+        channel=params.channel,
+        agent_id=params.agent_id,
         model=params.model,
         window_tokens=params.window_tokens,
         n_compactions=params.compaction_count,

@@ -20,6 +20,7 @@ from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.find import compare, find_checkpoint, list_checkpoints
 from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import (
+    MCP,
     Trigger,
     WrittenCheckpoint,
     build_checkpoint,
@@ -504,7 +505,5 @@ def test_what_no_checkpoint_took_stays_captured(path: Path, places: Places) -> N
 
 
 def test_a_checkpoint_says_by_which_edge_it_was_asked_for(path: Path, places: Places) -> None:
-    written = write_checkpoint(
-        loaded(path, places), SETTINGS, places, trigger="manual", channel="mcp"
-    )
+    written = write_checkpoint(loaded(path, places), SETTINGS, places, trigger="manual", origin=MCP)
     assert written.checkpoint.meta.channel == "mcp"

@@ -30,10 +30,19 @@ from ullage.store.state.pins import pins_path, read_pins
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""
 Trigger: TypeAlias = Literal["auto-80pct", "compaction", "session-end", "manual"]
-Channel: TypeAlias = Literal["cli", "hook", "lsp", "agent", "mcp"]
-"""By which edge a checkpoint was asked for."""
 MAX_KEPT = 4
 """Sessions that one process follows at a time (chosen); each keeps its messages in memory."""
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """By which edge a checkpoint was asked for, or where its user talks to the agent."""
+
+    channel: str = "cli"
+    agent_id: str | None = None
+    """None where it is the only one of its program."""
+
+
+CLI, HOOK, EDITOR, MCP = (Origin(channel=each) for each in ("cli", "hook", "lsp", "mcp"))
 
 
 class WrittenCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +101,7 @@ def write_checkpoint(
     places: Places,
     *,
     trigger: Trigger,
-    channel: Channel = "cli",
+    origin: Origin = CLI,
     is_split_turn: bool = False,
 ) -> WrittenCheckpoint:
     """Build a checkpoint without a model and write it, unless the latest one says the same.
@@ -108,7 +117,7 @@ def write_checkpoint(
         StateUnwritable: the state folder does not take it.
     """
     build_next = partial(
-        _build, loaded, places, trigger=trigger, channel=channel, is_split_turn=is_split_turn
+        _build, loaded, places, trigger=trigger, origin=origin, is_split_turn=is_split_turn
     )
     key = loaded.session.state_key
     written: WrittenCheckpoint | None = None
@@ -141,9 +150,7 @@ def is_due(loaded: Loaded, last_tokens: int | None, settings: CheckpointSettings
     used, window = gauge.used_tokens, gauge.window.n_tokens
     if used is None or used < ratio_at(window, loaded.policy.checkpoint_ratio):
         return False
-    return last_tokens is None or not is_as_full(
-        last_tokens, used, settings.minimum_change_percent
-    )
+    return last_tokens is None or not is_as_full(last_tokens, used, settings.minimum_change_percent)
 
 
 def _write_next(
@@ -215,7 +222,7 @@ def _build(
     state: WorkingState,
     *,
     trigger: str,
-    channel: Channel = "cli",
+    origin: Origin = CLI,
     is_split_turn: bool = False,
 ) -> Checkpoint:
     key, context, gauge = loaded.session.state_key, loaded.context, loaded.status.gauge
@@ -223,14 +230,15 @@ def _build(
     meta = Meta(
         checkpoint_id=checkpoint_id,
         session_key=key,
-        session_file=str(loaded.path),
+        # A runtime may keep no file.
+        session_file="" if loaded.path == Path() else str(loaded.path),
         created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         trigger=trigger,
         compaction_count=len(context.compactions),
         token_usage=measure_use(gauge.used_tokens or 0, gauge.window.n_tokens),
         previous_checkpoint=previous.meta.checkpoint_id if previous else None,
-        channel=channel,
-        agent_id=loaded.session.header.agent or loaded.session.runtime,
+        channel=origin.channel,
+        agent_id=origin.agent_id or loaded.session.header.agent or loaded.session.runtime,
     )
     checkpoint = build(
         context,

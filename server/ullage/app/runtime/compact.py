@@ -170,7 +170,7 @@ def _save_checkpoint(
             session.places,
             trigger="compaction",
             is_split_turn=request.is_split_turn,
-            channel="agent",
+            origin=session.origin,
         )
     except UllageError as error:
         return None, (f"{error}; compacted without a checkpoint",)

@@ -244,7 +244,11 @@ class _Request:
             return
         try:
             written = write_checkpoint(
-                self._loaded, settings, self._session.places, trigger="auto-80pct", channel="agent"
+                self._loaded,
+                settings,
+                self._session.places,
+                trigger="auto-80pct",
+                origin=self._session.origin,
             )
         except UllageError as error:
             self._notes.append(str(error))

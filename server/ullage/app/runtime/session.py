@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.change.auto import change_breaker
+from ullage.app.checkpoint.write import Origin
 from ullage.app.config.load import load_config
 from ullage.app.runtime.progress import SessionProgress, progress_of, state_of
 from ullage.app.sessions.load import counts_for, read
@@ -37,6 +38,8 @@ class RuntimeInfo(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     session_key: str | None = None
     session_file: Path | None = None
+    channel: str | None = None
+    agent_id: str | None = None
     model: str | None = None
     window_tokens: int | None = None
     n_compactions: int | None = None
@@ -58,6 +61,22 @@ class RuntimeSession(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> str:
         return self.session.state_key
 
+    @property
+    def origin(self) -> Origin:
+        """Tell where its user talks to which agent, by the runtime's word or by the key.
+
+        Keys are `channel:…`, and in OpenClaw `agent:agentId:channel:…`.
+        """
+        info, channel, agent_id = self.info, None, None
+        head, *parts = (info.session_key or "").split(":")
+        if head == "agent" and len(parts) > 1:
+            agent_id, channel = parts[0], parts[1] if len(parts) > 2 else None
+        elif parts and head not in (info.name, info.agent):
+            channel = head
+        return Origin(
+            channel=info.channel or channel or "agent", agent_id=info.agent_id or agent_id
+        )
+
 
 def open_runtime_session(
     info: RuntimeInfo, places: Places, count_text: CountText = count_tokens
@@ -74,7 +93,7 @@ def open_runtime_session(
                 agent=info.agent, session_id=info.session_id, version=0, cwd=str(info.cwd)
             ),
             agent_info=None,
-            lines=NoLines(info.session_file or Path(info.session_id)),
+            lines=NoLines(info.session_file or Path()),
             # The same key as of its transcript: the command line finds what the runtime saved.
             key=info.session_key or f"{info.agent or info.name}:{info.session_id}",
             runtime=info.name,

@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.write import is_due, write_checkpoint
+from ullage.app.checkpoint.write import EDITOR, is_due, write_checkpoint
 from ullage.app.sessions.follow import new_events
 from ullage.errors import UllageError
 from ullage.lsp.client_refresh import refresh_lists
@@ -51,7 +51,7 @@ async def write_when_due(ls: UllageServer, change: SessionChange) -> None:
         return
     try:
         checkpoint = await asyncio.to_thread(
-            write_checkpoint, loaded, settings, ls.places, trigger="auto-80pct", channel="lsp"
+            write_checkpoint, loaded, settings, ls.places, trigger="auto-80pct", origin=EDITOR
         )
     except UllageError as error:
         log.info("%s: a checkpoint cannot be written now", type(error).__name__)

@@ -6,7 +6,7 @@ from ullage.app.change.make import copy_sentence
 from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
 from ullage.app.checkpoint.find import SavedCheckpoint, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
-from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.checkpoint.write import EDITOR, write_checkpoint
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
@@ -24,7 +24,7 @@ RESTORE_BUTTON = "Restore"
 async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
     written = await asyncio.to_thread(
-        write_checkpoint, loaded, ls.config.checkpoint, ls.places, trigger="manual", channel="lsp"
+        write_checkpoint, loaded, ls.config.checkpoint, ls.places, trigger="manual", origin=EDITOR
     )
     await show_changed(ls, loaded.path)
     checkpoint_id = written.checkpoint.meta.checkpoint_id

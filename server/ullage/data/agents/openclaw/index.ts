@@ -29,6 +29,8 @@ interface SessionContext {
   sessionId?: string;
   sessionKey?: string;
   workspaceDir?: string;
+  agentId?: string;
+  messageProvider?: string;
 }
 
 interface CompactionProvider {
@@ -115,12 +117,14 @@ function onlyOne(running: Map<string, Running>): SessionContext | undefined {
   return second === undefined ? first?.session : undefined;
 }
 
-function opening({ sessionKey, sessionId, workspaceDir }: SessionContext): Open {
+function opening({ sessionKey, sessionId, workspaceDir, agentId, messageProvider }: SessionContext): Open {
   return {
     agent: "openclaw",
     cwd: workspaceDir ?? homedir(),
     sessionKey: sessionKey ?? null,
     sessionId: sessionId ?? null,
+    channel: messageProvider ?? null,
+    agentId: agentId ?? null,
   };
 }
 

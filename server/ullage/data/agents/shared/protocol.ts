@@ -13,6 +13,8 @@ export interface Open {
   sessionKey?: string | null;
   sessionId?: string | null;
   sessionFile?: string | null;
+  channel?: string | null;
+  agentId?: string | null;
   messageFormat?: "openclaw" | "claude-code" | "codex" | "openai-chat" | null;
   model?: string | null;
   windowTokens?: number | null;
