@@ -1,7 +1,7 @@
 """Text is cut at words and shows it, and loses nothing but marks."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ullage.core.text.prose import (
@@ -25,11 +25,16 @@ def test_a_gist_ends_with_a_word_or_shows_that_it_was_cut(text: str, n_chars: in
         assert collapse_spaces(text).startswith(short[:-1])
 
 
+def test_a_gist_that_ends_where_something_is_left_out_shows_it_once() -> None:
+    assert gist("Rename foo. … Then call baz.", 16) == "Rename foo.…"
+
+
 def test_a_gist_shows_what_blanks_pushed_out_of_sight() -> None:
     assert gist("Never drop it" + " " * 500 + "by hand.", 100) == "Never drop it…"
 
 
 @given(words)
+@example("and then " * 200 + "stop")
 def test_the_parts_of_a_long_sentence_show_where_it_was_parted(text: str) -> None:
     parts = list(split_sentences(text))
     assert all(len(part) <= MAX_SENTENCE_CHARS for part in parts)
@@ -68,3 +73,21 @@ def test_only_emphasis_is_removed(text: str, plain: str | None) -> None:
 )
 def test_only_marks_of_lists_and_headings_are_removed(line: str, bare: str) -> None:
     assert remove_list_mark(line) == bare
+
+
+@pytest.mark.parametrize(
+    ("line", "n_sentences"),
+    [
+        ("It covers `install(true, ...)` in the agent.", 1),
+        ("Log each step (load, check, etc.) so that it is seen.", 1),
+        ("Well... never mind.", 1),
+        ("build it. never touch main.", 2),
+        ("never touch `a.py`. then build it.", 2),
+        ("It was said (by Ilse.) Then it was done.", 2),
+        ("Is it done? it is.", 2),
+    ],
+)
+def test_a_sentence_goes_on_behind_dots_and_brackets(line: str, n_sentences: int) -> None:
+    sentences = list(split_sentences(line))
+    assert len(sentences) == n_sentences
+    assert " ".join(sentences) == line

@@ -99,6 +99,10 @@ def split_sentences(line: str) -> Iterator[str]:
         sentence = line[start : end.end()].strip()
         if sentence[-10:].lower().endswith(_abbreviations()) or sentence[:-1].isdecimal():
             continue
+        is_closed = sentence[-1] not in ".!?。！？؟" or sentence.endswith("..")
+        if is_closed and line[end.end() : end.end() + 1].islower():
+            # It goes on behind dots, code or a bracket: "takes (a, ...) and gives b".
+            continue
         yield from (sentence,) if len(sentence) <= MAX_SENTENCE_CHARS else _cut_long(sentence)
         start = end.end()
     if rest := line[start:].strip():
@@ -161,4 +165,4 @@ def gist(text: str, n_chars: int) -> str:
     if len(flat) <= n_chars and (head == text or not text[len(head) :].strip()):
         return flat
     cut = flat.rfind(" ", n_chars // 2, n_chars - 1)
-    return flat[: cut if cut > 0 else n_chars - 1] + "…"
+    return flat[: cut if cut > 0 else n_chars - 1].rstrip(" …") + "…"
