@@ -5,7 +5,6 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.text.prose import looks_like_data
 from ullage.core.text.wording import read_wording
 
 _TEXTS = st.text(alphabet=st.sampled_from("aB9_'’-.` \n\t\x1c(é用й")) | st.text()
@@ -15,10 +14,3 @@ _TEXTS = st.text(alphabet=st.sampled_from("aB9_'’-.` \n\t\x1c(é用й")) | st.
 def test_words_are_runs_of_letters_and_digits_with_one_apostrophe_within(text: str) -> None:
     found = re.findall(r"[^\W_]+(?:'[^\W_]+)?", text.lower().replace("’", "'"))
     assert read_wording(text).words == frozenset(found)
-
-
-def test_letters_of_every_script_make_a_line_prose() -> None:
-    assert not looks_like_data("the queue keeps two old jobs")
-    assert not looks_like_data("очередь держит два старых задания")
-    assert looks_like_data("|12|34|56|78| a")
-    assert looks_like_data("|12|34|56|78| й")

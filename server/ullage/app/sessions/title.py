@@ -14,6 +14,7 @@ import msgspec
 from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
+from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
@@ -38,6 +39,8 @@ TAIL_BYTES = 64 * 1024
 SEARCHED_BYTES = 16 * 1024 * 1024
 """How far back a title is looked for that may stand anywhere (chosen)."""
 MAX_TITLE_CHARS = 80
+MAX_REQUEST_CHARS = 16_000
+"""Of a request, to find the person's own words in it (chosen)."""
 MAX_NAME_CHARS = 48
 """In a sentence, where the agent and the id stand beside it (chosen)."""
 MAX_OVERVIEWS = 1024
@@ -74,7 +77,11 @@ _remembered: dict[Path, _Remembered] = {}
 def title_of(session: Session, known_secrets: tuple[str, ...] = ()) -> str:
     """Give a session's title on one line, without secrets."""
     overview = overview_of(session)
-    title = overview.own_title or overview.request
+    if overview.own_title or not overview.request:
+        title = overview.own_title
+    else:
+        request = mask(overview.request[:MAX_REQUEST_CHARS], known_secrets)
+        title = read_own_words(request) or mark_pasted(request, MAX_TITLE_CHARS)
     return mask(gist(title, MAX_TITLE_CHARS), known_secrets) if title else UNTITLED
 
 

@@ -205,9 +205,7 @@ def _list_open_items(
 ) -> tuple[str, ...]:
     asked = [gist(turn.ask, 300) for turn in facts.open_requests]
     steps = [gist(step, 200) for step in facts.planned_steps]
-    failing = [
-        gist(f"{_FAILING}{run.command} → {run.outcome}", 300) for run in facts.failing_checks
-    ]
+    failing = [gist(f"{_FAILING}{run.failure}", 300) for run in facts.failing_checks]
     points = [gist(point, 300) for point in facts.open_points]
     before = _find_still_open(previous, facts, status) if previous else ()
     # The newest points are the likeliest to be open still.

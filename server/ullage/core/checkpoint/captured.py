@@ -195,11 +195,17 @@ def _capture_message(
     text = event.text.strip()
     if not text:
         return None
+    # A tool call's hook pays for no patterns that it does not need.
+    from ullage.core.text.quotations import mark_pasted, read_own_words
+
     masked = mask(text, known_secrets)
-    beginning = one_line(masked[:_MAX_READ_CHARS])
+    own = read_own_words(masked, is_agents=not is_user)
+    if not own and not is_user:
+        return None
+    beginning = one_line((own or mark_pasted(masked, GIST_CHARS))[:_MAX_READ_CHARS])
     proposal = ""
-    if not is_user and len(text) > LONG_ANSWER_CHARS:
-        proposal = _last_question(masked) or gist(beginning, _PROPOSAL_CHARS)
+    if not is_user and len(own) > LONG_ANSWER_CHARS:
+        proposal = _last_question(own) or gist(beginning, _PROPOSAL_CHARS)
     return CapturedMessage(
         message_id=_content_id(f"{event.role}\0{' '.join(text.split())}"),
         at_ms=at_ms,

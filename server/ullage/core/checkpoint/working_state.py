@@ -17,7 +17,7 @@ import msgspec
 
 from ullage.core.checkpoint.captured import QUESTION_MARKS, Captured, CapturedCall, CapturedMessage
 from ullage.core.facts.thread import SHORT_REPLY_CHARS, TOPIC_CHARS
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import PASTED, gist
 
 MAX_DECISIONS = 50
 MAX_EXCHANGES = 8
@@ -295,5 +295,5 @@ def _with_replies(decisions: Decisions, groups: _Groups) -> Decisions:
 
 
 def _settles(reply: CapturedMessage) -> bool:
-    is_question = reply.gist.endswith(QUESTION_MARKS)
-    return reply.is_user and len(reply.gist) < SHORT_REPLY_CHARS and not is_question
+    is_said = not reply.gist.endswith(QUESTION_MARKS) and not reply.gist.startswith(PASTED)
+    return reply.is_user and len(reply.gist) < SHORT_REPLY_CHARS and is_said

@@ -64,6 +64,12 @@ class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
     is_passed_later: bool
     n_item: int
 
+    @property
+    def failure(self) -> str:
+        """What failed and how often, without the words of its output, which decide nothing."""
+        counted = _COUNT_FAILED.search(self.outcome)
+        return f"{self.command} → {counted[0]}" if counted else self.command
+
 
 class JudgedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A judged result whose outcome is not looked for yet."""

@@ -14,6 +14,7 @@ from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, re
 from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist, remove_bold, split_sentences
+from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.text.sentences import (
     Sentence,
     find_open_points,
@@ -26,6 +27,8 @@ from ullage.core.transcript.entries import Text, ToolCall, ToolResult, plain_tex
 from ullage.core.transcript.speech import read_speech
 
 _MAX_PENDING = 5
+_MAX_PASTED_CHARS = 200
+"""Of a message that only quotes, to name it; chosen."""
 _SETTLING_KINDS = ("rule", "choice")
 _REPLY_KINDS = ("statement", *_SETTLING_KINDS)
 Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
@@ -54,7 +57,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     ask: str
     """The user's sentences that are not rules, bounded; empty where there are none."""
     prose: str
-    """All that the user wrote."""
+    """The user's own words; where they only quoted, the beginning of that, marked as such."""
     answer: str
     is_answered: bool
     n_item: int
@@ -121,6 +124,8 @@ class _OpenTurn(msgspec.Struct):
     at_ms: int | None
     answer: str = ""
     is_answered: bool = False
+    paste: str = ""
+    """What is asked where the message only quotes."""
 
 
 class FactAccumulator(msgspec.Struct):
@@ -178,8 +183,9 @@ class FactAccumulator(msgspec.Struct):
         self.previous.append(PreviousSummary(is_ours=summary.is_ours, lines=lines))
 
     def _read_user(self, item: ContextItem, n_item: int) -> None:
-        prose = self.clean(read_speech(item, "typed")).strip()
+        prose = read_own_words(self.clean(read_speech(item, "typed")))
         if not prose:
+            self._read_paste(item, n_item)
             return
         self.messages.append(SpokenMessage(is_user=True, text=prose))
         sentences = read_user_sentences(prose, n_item)
@@ -205,20 +211,28 @@ class FactAccumulator(msgspec.Struct):
         self.sentences += sentences
         self.turns.append(_OpenTurn(sentences, prose, n_item, item.at_ms))
 
+    def _read_paste(self, item: ContextItem, n_item: int) -> None:
+        """Read a message of a person that says nothing itself: what it shows is the request."""
+        shown = self.clean(read_speech(item, "typed", "pasted"))
+        if text := mark_pasted(shown, _MAX_PASTED_CHARS):
+            self.messages.append(SpokenMessage(is_user=True, text=text))
+            self.turns.append(_OpenTurn((), text, n_item, item.at_ms, paste=text))
+
     def _read_agent(self, item: ContextItem, n_item: int) -> None:
-        text = self.clean(plain_text(item.message)).strip()
+        said = self.clean(plain_text(item.message)).strip()
         calls = [block for block in item.message.blocks if isinstance(block, ToolCall)]
         for call in calls:
             self._read_call(call, n_item)
-        if not text:
+        if not said:
             return
-        if item.category == "assistant":
+        text = read_own_words(said, is_agents=True)
+        if item.category == "assistant" and text:
             self.messages.append(SpokenMessage(is_user=False, text=text))
         sentences = read_agent_sentences(text, n_item)
         self.sentences += [s for s in sentences if not self._is_copied(s)]
         self.last_answer = text
         if self.turns:
-            self.turns[-1].answer = text
+            self.turns[-1].answer = text or said
             self.turns[-1].is_answered = not calls
 
     def _is_copied(self, sentence: Sentence) -> bool:
@@ -311,7 +325,7 @@ def _find_last_question(answer: str) -> str:
 
 def _close_turn(turn: _OpenTurn, *, is_last: bool) -> Turn:
     return Turn(
-        ask=_join_requests(turn.sentences),
+        ask=turn.paste or _join_requests(turn.sentences),
         prose=turn.prose,
         answer=turn.answer,
         # A turn that the user followed up on after some answer does not stay open.

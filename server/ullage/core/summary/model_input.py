@@ -8,12 +8,14 @@ import msgspec
 
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import one_line
+from ullage.core.text.quotations import split_quotations
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.speech import list_speech
 
-Origin: TypeAlias = Literal["user", "assistant", "tool call", "tool result", "program"]
-"""Who wrote a text; only a user has the authority to set goals and rules."""
+Origin: TypeAlias = Literal["user", "assistant", "quotation", "tool call", "tool result", "program"]
+"""Who wrote a text; only a user has the authority to set goals and rules. A quotation is what
+user or assistant showed."""
 
 MAX_RESULT_CHARS = 4000
 """Of a tool's output the model sees its head and its tail; chosen, twice what pi 0.87 shows."""
@@ -22,7 +24,7 @@ MAX_ARGUMENT_CHARS = 1500
 _HEAD_SHARE = 0.65
 _ORIGINS: dict[entries.Speaker, Origin] = {
     "typed": "user",
-    "pasted": "user",
+    "pasted": "quotation",
     "assistant": "assistant",
     "harness": "program",
     "summary": "program",
@@ -54,10 +56,11 @@ def list_excerpts(
 ) -> tuple[Excerpt, ...]:
     """List the texts of messages, secrets masked before anything is cut away."""
     return tuple(
-        msgspec.structs.replace(piece, text=text)
+        msgspec.structs.replace(part, text=text)
         for item in items
         for piece in _read_excerpts(item)
-        if (text := _shorten(piece, fit_text(mask(piece.text, known_secrets))))
+        for part in _split_excerpt(piece, fit_text(mask(piece.text, known_secrets)))
+        if (text := _shorten(part))
     )
 
 
@@ -84,6 +87,16 @@ def _read_excerpts(item: ContextItem) -> Iterator[Excerpt]:
         yield from _read_data(block)
 
 
+def _split_excerpt(piece: Excerpt, text: str) -> Iterator[Excerpt]:
+    """Tell what is quoted from what is said in a text, now that its secrets are masked."""
+    if piece.origin not in ("user", "assistant"):
+        yield msgspec.structs.replace(piece, text=text)
+        return
+    for passage in split_quotations(text, is_agents=piece.origin == "assistant"):
+        origin = "quotation" if passage.is_quoted else piece.origin
+        yield Excerpt(origin=origin, name="", text=passage.text)
+
+
 def _read_data(block: entries.Block) -> Iterator[Excerpt]:
     match block:
         case entries.ToolCall():
@@ -105,14 +118,14 @@ def _clean_name(name: str) -> str:
     return _NOT_NAMES.sub("_", one_line(name))[:_MAX_NAME_CHARS]
 
 
-def _shorten(piece: Excerpt, text: str) -> str:
-    text = text.strip()
+def _shorten(piece: Excerpt) -> str:
+    text = piece.text.strip()
     match piece.origin:
         case "tool result" | "program":
             return keep_ends(text, MAX_RESULT_CHARS)
         case "tool call":
             return keep_ends(text, MAX_ARGUMENT_CHARS)
-        case "user" | "assistant":
+        case "user" | "assistant" | "quotation":
             return text
 
 

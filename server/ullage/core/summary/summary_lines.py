@@ -11,13 +11,8 @@ from ullage.core.facts.facts import Facts
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
 from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text import identifiers, wording
-from ullage.core.text.prose import (
-    gist,
-    looks_like_data,
-    one_line,
-    remove_bold,
-    remove_list_mark,
-)
+from ullage.core.text.prose import gist, one_line, remove_bold, remove_list_mark
+from ullage.core.text.quotations import read_quoted
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult
@@ -348,15 +343,24 @@ def _write_run(run: CommandRun) -> str:
 def list_data_lines(
     sources: Iterable[tuple[str, int, float]], spoken: str
 ) -> Iterator[identifiers.DataLine]:
-    """Rank the lines of sources, without those that must not enter a summary.
+    """Rank the lines of sources, without keys; `spoken` is what user and agent said.
 
-    These are a key and an instruction. `spoken` is what user and agent said.
+    Of a line that instructs, only the values in it are data; an address that it names is a part of
+    the instruction.
     """
+    shown: set[str] = set()
     for line in identifiers.rank_lines(sources, spoken):
         if line.score < identifiers.MIN_DATA_SCORE:
             return
-        if not identifiers.looks_secret(line.text) and not is_directive(line.text):
+        if identifiers.looks_secret(line.text):
+            continue
+        if is_directive(line.text):
+            names = tuple(name for name in line.names if name not in shown and "://" not in name)
+            if names:
+                yield msgspec.structs.replace(line, text=", ".join(names), names=names)
+        else:
             yield line
+        shown.update(line.names)
 
 
 def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
@@ -370,14 +374,6 @@ def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, 
             elif isinstance(block, ToolCall):
                 yield "\n".join(list_new_texts(block)), n_item, 0.8
         if item.category != "system":
-            yield read_speech(item, "harness"), n_item, 1.0
-        yield "\n".join(_list_pasted(read_speech(item, "typed", "assistant"))), n_item, 1.3
-
-
-def _list_pasted(text: str) -> Iterator[str]:
-    is_fenced = False
-    for line in text.split("\n"):
-        if line.lstrip().startswith("```"):
-            is_fenced = not is_fenced
-        elif is_fenced or looks_like_data(line.strip()):
-            yield line
+            yield read_speech(item, "harness", "pasted"), n_item, 1.0
+        yield read_quoted(read_speech(item, "typed")), n_item, 1.3
+        yield read_quoted(read_speech(item, "assistant"), is_agents=True), n_item, 1.3

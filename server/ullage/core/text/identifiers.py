@@ -27,6 +27,7 @@ _IDENTIFIER = re.compile(
     r"|(?<![\w.-])(?P<uuid>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
     r"|(?<![\w.])(?P<host>\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?|[a-z][a-z0-9-]{1,40}"
     r"(?:\.[a-z0-9-]{1,40}){0,6}:\d{2,5})\b"
+    r"|(?<![\w.,#-])(?P<amount>[€$£¥]\s?\d[\d,.]{0,15}\b|\d[\d,.]{0,15}\s?(?:€|\$|£|(?:USD|EUR|GBP|CHF|JPY)\b))"
     r"|(?<![\w.])(?P<version>v?\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z][\w.]{0,20})?)(?![\w:])"
     r"|\b(?P<code>[A-Z]{1,10}[-_]?\d{2,8}|E[A-Z]{4,20}|0x[0-9A-Fa-f]{3,16})\b"
     r"|\b(?P<env>[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8})\b"
@@ -34,7 +35,7 @@ _IDENTIFIER = re.compile(
     r"|\b(?P<tag>[A-Za-z]{2,20}(?:[-_][A-Za-z0-9]{1,20}){0,4}[-_]\d[\w-]{0,30})\b"
     r"|\b(?P<name>[a-z]{1,30}[a-z0-9]{0,20}(?:[A-Z][A-Za-z0-9]{1,40}|_[a-z0-9_]{1,40})(?:\(\))?)"
     r"|(?<![\w.#-])(?P<number>\d[\d,_]{0,15}(?:\s?(?:ms|s|sec|seconds|min|minutes|hours|h|days|d|%|"
-    r"[KMGT]i?B|kb|mb|gb|tokens|rows|requests|users|€|\$|USD|EUR))?)(?![\w.])"
+    r"[KMGT]i?B|kb|mb|gb|tokens|rows|requests|users))?)(?![\w.])"
 )
 _HINT = re.compile(r"[\d/_`]|[a-z][A-Z]|[A-Z]{2}")
 """Every identifier has one of these; most sentences have none."""
@@ -43,6 +44,7 @@ _WEIGHTS = {
     "path": 1.0,
     "uuid": 2.5,
     "host": 3.0,
+    "amount": 2.0,
     "version": 2.0,
     "code": 2.5,
     "env": 2.0,

@@ -1,4 +1,4 @@
-"""Prose: a message's text cut into sentences, and what was typed told from what was pasted."""
+"""Prose: a text cut into sentences."""
 
 import re
 from collections.abc import Iterator
@@ -8,33 +8,17 @@ import msgspec
 
 from ullage.core.text.word_lists import list_entries
 
+PASTED = "(pasted) "
+"""How a quotation begins that stands where the words of a person are looked for."""
 MAX_SENTENCE_CHARS = 600
 """Longest piece kept verbatim; chosen: longer "sentences" are data without punctuation."""
-_FEW_LINES = 3
-"""A message of so few lines is taken as typed, even where it looks like a log; chosen."""
 _SENTENCE_END = re.compile(
     # All marks first: an expression that knows how a match begins passes over the rest.
     r"[.!?。！？؟](?:(?<=[.!?])[\"'”’)\]*`]{0,3}\s|(?<=[。！？؟])[”」』）]?)"
 )
-_LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|>\s{0,3}|#{1,6}\s{1,4}){1,3}")
+_LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|#{1,6}\s{1,4}){1,3}")
 _BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/])")
 """Emphasis around words; two stars are a power, a glob or an argument elsewhere."""
-_COMMENT_MARK = re.compile(r"(?:#|//|--|/\*|\*|;|<!--)\s?")
-_LOG_LINE = re.compile(
-    r"\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:|"
-    r"[\[(]?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|NOTICE)\b|"
-    r"at [\w$.<>/]{1,80}[ (:]|File \"|Traceback|\$ |>>> |\+\+\+ |--- |@@ |diff --git|npm |"
-    r"[\w./-]{1,80}:\d{1,6}:|\d{1,6}(?:[|\t→]|:(?! [^\W\d_]))|\w{1,60}(?:Error|Exception)\b",
-)
-_LEVEL = re.compile(
-    r".{0,60}?\b(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|npm ERR!|"
-    r"at [\w$.<>/]{1,80}[(:])"
-)
-_CODE_LINE = re.compile(
-    r"(?:import|from|def|class|const|let|var|return|public|private|func|fn|use|package|export|"
-    r"async|await|else|elif|try|except|catch|struct|enum|type|interface|SELECT|INSERT)\b.{0,200}"
-    r"[(){}=;:\"']|[})\];]|<\/?\w",
-)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
@@ -45,45 +29,20 @@ class RawSentence(msgspec.Struct, frozen=True, gc=False):
     """A sentence as it stood, without list marks."""
 
     text: str
-    is_pasted: bool
     is_listed: bool
     is_heading: bool
 
 
 def cut_sentences(text: str) -> Iterator[RawSentence]:
-    """Cut text into sentences, line by line; fenced and log-like lines count as pasted."""
-    lines = text.split("\n")
-    is_long = len(lines) > _FEW_LINES
-    is_fenced = False
-    for raw in lines:
+    """Cut text into sentences, line by line."""
+    for raw in text.split("\n"):
         line = raw.strip()
         if not line:
             continue
-        if line.startswith(("```", "~~~")):
-            is_fenced = not is_fenced
-            continue
-        is_data = is_fenced or (is_long and looks_like_data(line))
-        mark = None if is_data else _LIST_MARK.match(line)
-        comment = _COMMENT_MARK.match(line) if is_data else None
-        is_heading = not is_data and (line.startswith("#") or line.endswith((":", ":**", "：")))
-        begin = mark.end() if mark else comment.end() if comment else 0
-        is_message = is_data and _LEVEL.match(line) is not None
-        if is_message and ". " not in line:
-            continue
-        sentences = split_sentences(line[begin:])
-        if is_message:
-            # The program's own message; only what somebody wrote behind it can be language.
-            next(sentences, None)
-        for sentence in sentences:
-            yield RawSentence(sentence, is_data, mark is not None, is_heading)
-
-
-def looks_like_data(line: str) -> bool:
-    """Tell whether a line reads as log, trace, code or table rather than as a sentence."""
-    if _LOG_LINE.match(line) or _CODE_LINE.match(line):
-        return True
-    head = line[:400]
-    return _count_letters(head) < 0.55 * len(head.replace(" ", ""))
+        mark = _LIST_MARK.match(line)
+        is_heading = line.startswith("#") or line.endswith((":", ":**", "："))
+        for sentence in split_sentences(line[mark.end() if mark else 0 :]):
+            yield RawSentence(sentence, mark is not None, is_heading)
 
 
 @cache
@@ -122,12 +81,12 @@ def _cut_long(sentence: str) -> Iterator[str]:
 
 def is_sentence(text: str) -> bool:
     """Tell whether text has the looks of language: some words, mostly letters."""
-    n_letters = _count_letters(text[:400])
+    n_letters = count_letters(text[:400])
     is_spaced = text.count(" ") >= 2 or not text.isascii()
     return is_spaced and n_letters >= 6 and n_letters >= 0.6 * len(text[:400].replace(" ", ""))
 
 
-def _count_letters(text: str) -> int:
+def count_letters(text: str) -> int:
     if text.isascii():
         return len(text.encode("ascii").translate(None, _NO_LETTERS))
     return len("".join(_LETTERS.findall(text)))

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.text.prose import RawSentence, cut_sentences, is_sentence, remove_bold
+from ullage.core.text.prose import RawSentence, cut_sentences, remove_bold
 from ullage.core.text.word_lists import WordList, word_list
 from ullage.core.text.wording import (
     AGENT_MARKERS,
@@ -33,7 +33,7 @@ Kind: TypeAlias = Literal[
 _PICK_VERBS = word_list("pick_verbs")
 _RULE_HEADINGS = word_list("rule_headings")
 _BULK_PIECES = 25
-"""A user's message of more sentences is a pasted document in part; chosen."""
+"""A user's message of more sentences, below headings, is a document in part; chosen."""
 _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
 _CLEAR = 2
@@ -43,7 +43,14 @@ _EMPTY_STEMS = word_list("empty_stems").words
 _DOING_STEMS = word_list("doing_stems").words
 """Beginnings of the verbs of doing and of the words around them."""
 _FILE_NAME = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w/])")
-_CODE_SPAN = re.compile(r"`[^`]{1,200}`")
+_MARKDOWN_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
+_HIDDEN = "\ufffc"
+"""Stands for a quotation or for code while its sentence is read."""
+_SAID_ELSEWHERE = re.compile(
+    r"`[^`\n]{1,200}`|(?<![\w\"'`=])\"(?=\S)[^\"\n]{12,400}\"(?![\w\"])|“[^”\n]{12,400}”|"
+    r"«[^»\n]{12,400}»|„[^“”\n]{12,400}[“”]|「[^」\n]{4,400}」|『[^』\n]{4,400}』|" + _HIDDEN
+)
+"""Words in quotation marks, longer than a name."""
 
 
 MAX_CACHED = 4096
@@ -56,37 +63,31 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     n_item: int
     is_user: bool
     is_bulk: bool
-    """Whether it comes from a paste or from a long document rather than from typing."""
+    """Whether it stands in the midst of a long document with headings rather than was typed."""
     wording: Wording
 
 
 @lru_cache(maxsize=MAX_CACHED)
 def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
-    """Sort what a user wrote; pasted lines count only where they read as a rule."""
+    """Sort what a user wrote, given in their own words."""
     sentences: list[Sentence] = []
     under: Kind | None = None
-    all_pieces = list(cut_sentences(text))
-    n_typed = sum(not piece.is_pasted for piece in all_pieces)
-    for at, piece in enumerate(all_pieces):
-        if piece.is_pasted and not is_sentence(piece.text):
-            continue
+    pieces = list(cut_sentences(text))
+    is_document = len(pieces) > _BULK_PIECES and len(_MARKDOWN_HEADING.findall(text)) > 1
+    for at, piece in enumerate(pieces):
         wording = read_wording(piece.text)
-        is_typed = not piece.is_pasted
-        is_bulk = piece.is_pasted or (
-            n_typed > _BULK_PIECES and _BULK_EDGE <= at < len(all_pieces) - _BULK_EDGE
-        )
-        kind = _pasted_kind(wording) if piece.is_pasted else _user_kind(piece, wording)
+        kind = _user_kind(piece, wording)
         if kind is None:
             continue
         under = _list_kind(piece, wording, under)
-        if under is not None and piece.is_listed and not piece.is_heading and is_typed:
+        if under is not None and piece.is_listed and not piece.is_heading:
             kind = under
         sentence = Sentence(
             text=piece.text,
             kind=kind,
             n_item=n_item,
             is_user=True,
-            is_bulk=is_bulk,
+            is_bulk=is_document and _BULK_EDGE <= at < len(pieces) - _BULK_EDGE,
             wording=wording,
         )
         _add(sentences, sentence, piece)
@@ -95,22 +96,24 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
 
 @lru_cache(maxsize=MAX_CACHED)
 def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
-    """Sort what the agent wrote, without its code."""
+    """Sort what the agent wrote, given in its own words."""
     sentences: list[Sentence] = []
     under: Kind | None = None
-    for piece in cut_sentences(remove_bold(text)):
-        if piece.is_pasted:
-            continue
-        # A word in code says nothing of the sentence: a status called `pending` is not open.
-        wording = read_wording(_CODE_SPAN.sub("`", piece.text))
+    text = remove_bold(text)
+    spans = _SAID_ELSEWHERE.finditer(text)
+    for piece in cut_sentences(_SAID_ELSEWHERE.sub(_HIDDEN, text)):
+        # A word in code or in quotation marks says nothing of the sentence: a status called
+        # `pending` is not open.
+        wording = read_wording(piece.text.replace(_HIDDEN, "`"))
+        words = re.sub(_HIDDEN, lambda _: next(spans)[0], piece.text)
         under = _list_kind(piece, wording, under)
         kind = _agent_kind(wording)
         if under is not None and piece.is_listed and not piece.is_heading:
             kind = under
-        if piece.is_heading and not any(char.isdigit() for char in piece.text):
+        if piece.is_heading and not any(char.isdigit() for char in words):
             continue
         sentence = Sentence(
-            text=piece.text,
+            text=words,
             kind=kind,
             n_item=n_item,
             is_user=False,
@@ -133,10 +136,6 @@ def _user_kind(piece: RawSentence, wording: Wording) -> Kind | None:
     if is_pick or has_marker(wording, CHOICES):
         return "choice"
     return "open" if has_marker(wording, DEFERRALS) else "statement"
-
-
-def _pasted_kind(wording: Wording) -> Kind | None:
-    return "rule" if rule_strength(wording) == _CLEAR else None
 
 
 _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
@@ -192,11 +191,11 @@ def _names_rules(wording: Wording) -> bool:
 def _add(sentences: list[Sentence], sentence: Sentence, piece: RawSentence) -> None:
     """Add a sentence: to the rule or choice before it, if it gives the reason of that."""
     before = sentences[-1] if sentences else None
-    if before is None or piece.is_listed or piece.is_pasted or not _is_reason(sentence, before):
+    if before is None or piece.is_listed or not _is_reason(sentence, before):
         sentences.append(sentence)
         return
     separator = "" if before.text.endswith(("。", "！", "？")) else " "
-    text = before.text + separator + piece.text
+    text = before.text + separator + sentence.text
     sentences[-1] = msgspec.structs.replace(before, text=text, wording=read_wording(text))
 
 
