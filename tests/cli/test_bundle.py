@@ -122,8 +122,8 @@ def test_nothing_is_replaced(place: Place) -> None:
     assert session.read_bytes() == before
 
 
-def test_other_agents_are_exported_to_be_read(place: Place) -> None:
-    claude = ClaudeFile(cwd=str(place.cwd))
+def test_what_no_session_is_made_of_is_exported_to_be_read(place: Place) -> None:
+    claude = ClaudeFile(cwd=str(place.cwd), agent_id="a1")
     claude.user("hello")
     claude.user(f"the key is {KEY}")
     session = place.write("c.jsonl", claude.data)
@@ -131,8 +131,8 @@ def test_other_agents_are_exported_to_be_read(place: Place) -> None:
     assert (report["is_importable"], report["n_messages"]) == (False, 2)
     assert KEY not in (place.cwd / "c.json").read_text()
     done = place.run("context", "import", "c.json")
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "claude-code" in done.stderr
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+    assert "Claude Code" in done.stderr
 
 
 def test_a_branch_goes_on_from_an_entry(place: Place) -> None:

@@ -24,7 +24,7 @@ from ullage.core.change.receipt import Receipt
 from ullage.core.memory.flush import Epoch
 from ullage.errors import StorageError
 from ullage.store.change.make import apply_change
-from ullage.store.change.new_session import remove_new_session
+from ullage.store.change.new_session import create_apart, remove_new_session
 from ullage.store.change.receipts import list_receipts
 from ullage.store.files.atomic import replace_file
 from ullage.store.install.agent_files import FileChange, make_changes, read_agent_file
@@ -81,6 +81,10 @@ def rewrite(root: Path, seen: Fingerprint) -> None:
 def create(root: Path, seen: Fingerprint) -> None:
     path = session_of(root)
     apply_change(path, seen, NEW_SESSION, occasion(), places_of(root))
+
+
+def create_beside(root: Path, _: Fingerprint) -> None:
+    create_apart(root / "agent" / NEW_SESSION.name, NEW_SESSION.data, places_of(root))
 
 
 def the_receipt(root: Path) -> Receipt:
@@ -215,6 +219,14 @@ def check_created(seen: Seen) -> list[str]:
     return problems + _hidden_files(seen.root)
 
 
+def check_created_beside(seen: Seen) -> list[str]:
+    old = Expected(original=LINES, has_receipt=False)
+    problems = transcript_problems(Seen(root=seen.root, outcome="", foreign=seen.foreign), old)
+    created = seen.root / "agent" / NEW_SESSION.name
+    problems += file_problems(created, (b"", NEW_SESSION.data), seen.outcome)
+    return problems + _hidden_files(seen.root)
+
+
 def check_uncreated(seen: Seen) -> list[str]:
     if seen.outcome.startswith("bug"):
         return [seen.outcome]
@@ -308,6 +320,7 @@ OPERATIONS = (
         leaf="c1",
     ),
     Operation(name="new session", run=create, check=check_created),
+    Operation(name="session of its own", run=create_beside, check=check_created_beside),
     Operation(
         name="undo of a new session",
         run=undo_create,

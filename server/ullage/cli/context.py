@@ -112,7 +112,7 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
     planned = use_case.plan_branch(opened, at, places)
     if not dry_run:
         options.refuse_writing(places)
-        use_case.write_branch(planned)
+        use_case.write_branch(planned, places)
     report = use_case.report_branch(planned, is_written=not dry_run)
     answer(use_case.branch_text(report), report, as_json)
 
@@ -149,7 +149,7 @@ def export_command(
 def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
     """Make a new session of this folder from an exported FILE.
 
-    Works for bundles of pi's sessions. Nothing that exists is changed.
+    It is one of the agent that it was exported from. Nothing that exists is changed.
     """
     from ullage.app.transfer import bundle
 

@@ -106,6 +106,18 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
     since stays."""
 
 
+class Transfer(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes sessions of sessions: branches, and those that a bundle holds."""
+
+    branch: Callable[[Lines, Context, edit.NewHeader], edit.NewSession]
+    """Begins a session that has all that these lines have; may raise `Refused`."""
+    list_records: Callable[[Lines, Context], list[JsonObject] | None]
+    """Lists the records that make a context, oldest first; None where no session could be made of
+    them."""
+    make_session: Callable[[Sequence[JsonObject], str, edit.NewHeader], edit.NewSession]
+    """Makes a session of such records, in a dialect; its name may lead through folders."""
+
+
 class RunningSession(msgspec.Struct, frozen=True, kw_only=True):
     """What decides when an agent compacts a session by itself."""
 
@@ -202,6 +214,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     editor: Editor | None = None
     """None where we change no files of it."""
+    transfer: Transfer | None = None
+    """None where we make no sessions of it."""
     doctor: RecordRules | None = None
     in_memory: MessageShape | None = None
     """How its messages look in memory, where it has a shape of its own."""

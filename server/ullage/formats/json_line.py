@@ -9,7 +9,7 @@ from typing import NoReturn, cast
 
 import msgspec
 
-from ullage.core.transcript.entries import JsonObject, Line, Problem
+from ullage.core.transcript.entries import JsonObject, Line, MemoryLines, Problem
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longer lines stay unread: one line must not take the memory of a session (chosen)."""
@@ -20,6 +20,12 @@ _BOM = b"\xef\xbb\xbf"
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT")
 _decode_any = msgspec.json.Decoder().decode
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def objects_in(data: bytes) -> list[JsonObject]:
+    """Decode the lines of some bytes, passing over all that are not JSON objects."""
+    decoded = map(decode_object, MemoryLines(data).forward())
+    return [native for native in decoded if not isinstance(native, str)]
 
 
 def is_blank(line: Line) -> bool:

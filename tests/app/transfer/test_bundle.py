@@ -40,7 +40,7 @@ def imported(places: Places, body: object, *, is_signed: bool = True) -> Path:
     (places.cwd / "b.json").write_text(json.dumps(body))
     planned = plan_import(Path("b.json"), places)
     write_import(planned, places)
-    return planned.file.path
+    return planned.path
 
 
 def deep(levels: int) -> object:

@@ -6,12 +6,10 @@ The text is planned and shown first, as every change of a session.
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
-from uuid import uuid4
 
 import msgspec
 
 from ullage.app.change import make
-from ullage.app.change.make import now_text
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.open import open_session
@@ -22,10 +20,9 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.config.settings import Config
 from ullage.core.transcript.context import Context
 from ullage.errors import NotAsPlanned, Refused, WriteNotSupported
-from ullage.formats.agents.openclaw.agent import OPENCLAW
-from ullage.formats.agents.openclaw.projection import NewHeader, file_name
+from ullage.store.change.new_session import create_apart
+from ullage.store.change.recovery import recover
 from ullage.store.checkpoint.files import carry
-from ullage.store.files.atomic import create_named_file, make_session_folder
 from ullage.store.files.places import Places, session_folder
 from ullage.store.state.runtime_state import carry_state
 
@@ -147,8 +144,7 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
             f"the workspace is read-only (`sandbox.readOnly`), nothing is written;"
             f" {as_text(plan.loaded.session)}"
         )
-    write_session(new.path, new.session.data)
-    session = open_session(new.path)
+    session = write_session(new.path, new.session.data, places)
     carry_state(plan.loaded.session.state_key, session.state_key, places)
     carry(plan.checkpoint, session_folder("checkpoints", session.state_key, places))
     if read(session, places).context.items != new.context_after.items:
@@ -163,39 +159,12 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
     )
 
 
-class NewFile(msgspec.Struct, frozen=True, kw_only=True):
-    path: Path
-    header: NewHeader
-
-    @property
-    def resume(self) -> str:
-        return f"pi --session {self.path}"
-
-
-def new_file(places: Places) -> NewFile:
-    """Name a session of its own in the folder where pi keeps those of the current folder."""
-    header = NewHeader(session_id=str(uuid4()), timestamp=now_text(), cwd=str(places.cwd))
-    folder = OPENCLAW.workspace_folders(places.cwd, places.env, places.home)[0]
-    return NewFile(path=folder / file_name(header), header=header)
-
-
-def new_file_beside(path: Path, cwd: str) -> NewFile:
-    """Name a session that branches off another one, in the same folder, as pi does."""
-    header = NewHeader(
-        session_id=str(uuid4()),
-        timestamp=now_text(),
-        cwd=cwd,
-        parent_path=str(path.absolute()),
-    )
-    return NewFile(path=path.with_name(file_name(header)), header=header)
-
-
-def write_session(path: Path, data: bytes) -> None:
+def write_session(path: Path, data: bytes, places: Places) -> Session:
     """Write a new session whole, and see that it is one.
 
     Raises:
-        FileExists, StorageError: it was not written.
+        WriteNotSupported, StorageError: it was not written.
     """
-    make_session_folder(path.parent)
-    create_named_file(path, data)
-    open_session(path)
+    recover(places)
+    create_apart(path, data, places)
+    return open_session(path)

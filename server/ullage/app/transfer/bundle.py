@@ -4,14 +4,16 @@ import hashlib
 from importlib.metadata import version
 from pathlib import Path
 from typing import cast
+from uuid import uuid4
 
 import msgspec
 
-from ullage.app.change.make import now_text
-from ullage.app.change.restore import NewFile, new_file, write_session
+from ullage.app.change.make import now_text, way_on_lines
+from ullage.app.change.restore import write_session
 from ullage.app.checkpoint.write import build_checkpoint
 from ullage.app.sessions.load import Loaded, read
-from ullage.app.sessions.open import open_session
+from ullage.app.transfer.branch import messages_of
+from ullage.core.change.edit import NewHeader, NewSession
 from ullage.core.checkpoint.bundle import (
     MAX_BUNDLE_BYTES,
     BadBundleError,
@@ -22,16 +24,15 @@ from ullage.core.checkpoint.bundle import (
 )
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction, Redactor, copy_plain
-from ullage.core.transcript.entries import Agent, JsonObject, MemoryLines
-from ullage.core.transcript.lineage import EMPTY_INDEX
+from ullage.core.transcript.entries import Agent, Header, JsonObject, MemoryLines
 from ullage.errors import BadBundle, Refused, WriteNotSupported
-from ullage.formats.agents.openclaw.projection import entries_of_context, messages_of, session_of
+from ullage.formats.agent_info import AgentInfo
 from ullage.formats.examine import examine
-from ullage.formats.registry import recognize, records_of
+from ullage.formats.registry import agent_info, recognize, records_of
 from ullage.store.checkpoint.files import save
 from ullage.store.files.atomic import create_named_file
 from ullage.store.files.places import Places, session_folder
-from ullage.store.transcript.reader import FileLines, read_bounded
+from ullage.store.transcript.reader import read_bounded
 
 _PAIR_CODES = ("orphaned-result", "unanswered-call")
 """What an agent may have written itself does not keep its session from being taken over."""
@@ -70,16 +71,17 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     is_redacted: bool
     checkpoint_id: str | None
     """Of the working state that came with it; null where none did, or nothing is written."""
-    resume: str
-    """The command that goes on with the session."""
+    resume: str | None
+    """The command that goes on with the session; null where none does."""
 
 
 class PlannedImport(msgspec.Struct, frozen=True, kw_only=True):
     """A new session as it will be written."""
 
-    file: NewFile
-    data: bytes
+    path: Path
+    session: NewSession
     bundle: Bundle
+    resume: str | None
 
 
 def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool) -> PlannedExport:
@@ -90,15 +92,16 @@ def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool)
     """
     redactor = Redactor(loaded.known_secrets, str(places.home)) if is_redacted else None
     session, context = loaded.session, loaded.context
-    entries = None
-    if session.header.agent == "openclaw" and isinstance(session.lines, FileLines):
-        entries = entries_of_context(session.lines, session.header)
-    if entries is None:
-        messages = _fit(session.agent.messages(context), redactor)
-    else:
+    transfer = session.agent.transfer
+    entries = None if transfer is None else transfer.list_records(session.lines, context)
+    messages = None
+    if transfer is not None and entries is not None:
         # What was masked in the records is masked in the messages that follow from them.
         entries = _fit(entries, redactor)
-        messages = messages_of(entries)
+        new = transfer.make_session(entries, session.header.dialect, _new_header(places))
+        messages = messages_of(session.agent, new.data)
+    if messages is None:
+        entries, messages = None, _fit(session.agent.messages(context), redactor)
     checkpoint = build_checkpoint(loaded, places, trigger="export")
     summary = None if context.boundary is None else context.boundary.summary
     rest = _fit([_builtins(_origin(loaded)), _builtins(checkpoint), {"it": summary}], redactor)
@@ -205,32 +208,49 @@ def plan_import(path: Path, places: Places) -> PlannedImport:
         bundle = parse(content)
     except BadBundleError as error:
         raise BadBundle(f"{path} {error}: export the session anew") from None
-    if bundle.entries is None:
+    agent = agent_info(bundle.origin.agent)
+    if bundle.entries is None or agent.transfer is None:
         raise WriteNotSupported(
-            f"{path} comes from {bundle.origin.agent}, or from a version of it, whose sessions"
-            " Ullage does not make: give a new session its `summary` or `checkpoint` as text"
+            f"{path} comes from {agent.name}, or from a form of it, whose sessions Ullage does not"
+            " make: give a new session its `summary` or `checkpoint` as text"
         )
-    file = new_file(places)
-    data = session_of(bundle.entries, file.header)
-    reason = _find_refusal(data, bundle)
-    if reason is not None:
-        raise BadBundle(f"{path} {reason}: repair the session with `ullage doctor`, export it anew")
-    return PlannedImport(file=file, data=data, bundle=bundle)
+    new = agent.transfer.make_session(bundle.entries, bundle.origin.dialect, _new_header(places))
+    header = _check(agent, new.data, bundle)
+    if isinstance(header, str):
+        raise BadBundle(f"{path} {header}: repair the session with `ullage doctor`, export it anew")
+    place = _folder_of(agent, header, places) / new.name
+    return PlannedImport(
+        path=place, session=new, bundle=bundle, resume=agent.resume_command(header, place)
+    )
+
+
+def _new_header(places: Places) -> NewHeader:
+    return NewHeader(session_id=str(uuid4()), timestamp=now_text(), cwd=str(places.cwd))
+
+
+def _folder_of(agent: AgentInfo, header: Header, places: Places) -> Path:
+    """Give the folder where an agent keeps sessions of the current one.
+
+    That is the current one itself for a form that is not the agent's own, which would damage such
+    a file among its sessions.
+    """
+    if header.dialect:
+        return places.cwd
+    return agent.workspace_folders(places.cwd, places.env, places.home)[0]
 
 
 def write_import(planned: PlannedImport, places: Places) -> str | None:
     """Write the new session, read it back, keep the checkpoint that came with it; give its id.
 
     Raises:
-        FileExists, StorageError: the session was not written.
+        WriteNotSupported, StorageError: the session was not written.
         Refused: it was, but does not read as it should.
     """
-    file, checkpoint = planned.file, planned.bundle.checkpoint
-    write_session(file.path, planned.data)
-    session = open_session(file.path)
+    path, checkpoint = planned.path, planned.bundle.checkpoint
+    session = write_session(path, planned.session.data, places)
     if session.agent.messages(read(session, places).context) != planned.bundle.messages:
         raise Refused(
-            f"{file.path} was written, but does not read as its bundle: delete it and report it"
+            f"{path} was written, but does not read as its bundle: delete it and report it"
         )
     if checkpoint is None:
         return None
@@ -239,7 +259,7 @@ def write_import(planned: PlannedImport, places: Places) -> str | None:
         checkpoint.meta,
         checkpoint_id="cp_001",
         session_key=key,
-        session_file=str(file.path),
+        session_file=str(path),
         trigger="import",
         previous_checkpoint=None,
     )
@@ -252,14 +272,14 @@ def report_import(
     planned: PlannedImport, checkpoint_id: str | None, *, is_written: bool
 ) -> ImportReport:
     return ImportReport(
-        path=str(planned.file.path),
-        session_id=planned.file.header.session_id,
+        path=str(planned.path),
+        session_id=planned.session.session_id,
         is_written=is_written,
         agent=planned.bundle.origin.agent,
         n_messages=len(planned.bundle.messages),
         is_redacted=planned.bundle.is_redacted,
         checkpoint_id=checkpoint_id,
-        resume=planned.file.resume,
+        resume=planned.resume,
     )
 
 
@@ -268,25 +288,25 @@ def import_text(report: ImportReport) -> str:
     lines = [f"{head} {report.n_messages:,} messages: {report.path}"]
     if report.checkpoint_id is not None:
         lines.append(f"  Checkpoint {report.checkpoint_id} holds its working state.")
-    lines.append(f"  Go on with: {report.resume}")
-    return "\n".join(lines)
+    return "\n".join((*lines, *way_on_lines(report.resume)))
 
 
-def _find_refusal(data: bytes, bundle: Bundle) -> str | None:
-    """Say why entries make no session, a damaged one, or another one than the messages tell."""
+def _check(agent: AgentInfo, data: bytes, bundle: Bundle) -> Header | str:
+    """Give the header of a session that entries make.
+
+    Or say why they make none, a damaged one, or another one than the messages tell.
+    """
     if not bundle.messages:
         return "has no messages"
     lines = MemoryLines(data)
     recognized = recognize(lines)
-    records = None if recognized is None else records_of(recognized[1])
-    if recognized is None or records is None:
+    if recognized is None or recognized[0] is not agent:
         return "has entries that make no session"
-    agent, header = recognized
-    findings = examine(lines, header, agent, records).findings
+    header = recognized[1]
+    findings = examine(lines, header, agent, records_of(header)).findings
     damage = [f for f in findings if f.severity == "error" and f.code not in _PAIR_CODES]
     if damage:
         return f"would make a damaged session ({damage[0].message})"
-    messages = agent.messages(agent.read_context(lines, header, EMPTY_INDEX).context)
-    if messages != bundle.messages:
+    if messages_of(agent, data) != bundle.messages:
         return "has entries that do not make its messages"
-    return None
+    return header

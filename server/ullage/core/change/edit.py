@@ -72,6 +72,17 @@ class UndoEdit(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str
 
 
+class NewHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session that we make says of itself."""
+
+    session_id: str
+    timestamp: str
+    """RFC 3339 in UTC, to the millisecond."""
+    cwd: str
+    parent_path: str | None = None
+    """Transcript that the session branches off."""
+
+
 class Append(msgspec.Struct, frozen=True, kw_only=True):
     """Lines go to the end of the transcript."""
 

@@ -112,7 +112,7 @@ def _apply(
                 )
         case NewSession():
             written = path.with_name(change.name)
-            is_over = create_session(written, path, expected, change.data, journal)
+            is_over = create_session(written, (path, expected), change.data, journal)
         case _:
             assert_never(change)
     try:

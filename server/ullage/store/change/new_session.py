@@ -14,12 +14,28 @@ from ullage.store.files.places import Places
 from ullage.store.transcript.reader import BLOCK_BYTES, Fingerprint, look_at, open_to_read
 
 
-def create_session(
-    created: Path, path: Path, expected: Fingerprint, data: bytes, journal: Journal
-) -> bool:
-    """Write a new session beside the transcript that it was made from; no one sees a part of it.
+def create_apart(created: Path, data: bytes, places: Places) -> None:
+    """Write a session that no change leads to; what a killed process leaves of it is found.
 
-    Gives whether nothing else is left, so that the journal may go.
+    Raises:
+        WriteNotSupported: there is a file of that name; it is untouched.
+        StorageError: the disk does not take it, and nothing is left; or, as the message says,
+            it is there without the disk's word that it lasts.
+    """
+    atomic.make_session_folder(created.parent)
+    with session_lock.session_lock(created, places):
+        journal = Journal(created, places)
+        if create_session(created, None, data, journal):
+            journal.clear()
+
+
+def create_session(
+    created: Path, source: tuple[Path, Fingerprint] | None, data: bytes, journal: Journal
+) -> bool:
+    """Write a new session whole, so that no one sees a part of it.
+
+    `source` is the transcript that it was made from, in the same folder, as that was read. Gives
+    whether nothing else is left, so that the journal may go.
 
     Raises:
         ChangedMeanwhile: the old transcript is not as it was when it was read.
@@ -37,9 +53,11 @@ def create_session(
     )
     try:
         atomic.write_new_file(temporary, data)
-        atomic.give_owner(temporary, path)
-        if look_at(path) != expected:
-            raise session_lock.changed_meanwhile(path)
+        if source is not None:
+            path, expected = source
+            atomic.give_owner(temporary, path)
+            if look_at(path) != expected:
+                raise session_lock.changed_meanwhile(path)
         atomic.publish(temporary, created)
     except BaseException as error:
         atomic.remove_quietly(temporary)

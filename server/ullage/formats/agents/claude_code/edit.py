@@ -66,10 +66,10 @@ class Copier:
         """Copy a record; what it does not send in another way stays as it is to the byte."""
         raw = self._own_line(entry)
         raw = with_value(raw, ("parentUuid",), self._parent_id)
-        sent = self._sent.get(entry.entry_id)
-        if sent is not None:
+        sent, own = self._sent.get(entry.entry_id), native_of(entry)
+        if sent is not None and own is not None:
             sent = prune_message(sent, replacements)
-            if sent.get("content") != (native_of(entry) or {}).get("content"):
+            if sent.get("content") != own.get("content"):
                 raw = _sending(raw, entry, sent)
         if self._usage_of is not None and answer_id(entry) == self._usage_of:
             raw = with_value(raw, ("message", "usage"), _usage(self._n_tokens))

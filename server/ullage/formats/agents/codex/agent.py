@@ -21,6 +21,7 @@ from ullage.formats.agents.codex.assembly import (
 from ullage.formats.agents.codex.edit import EDITOR
 from ullage.formats.agents.codex.history import read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
+from ullage.formats.agents.codex.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
@@ -222,6 +223,7 @@ CODEX = AgentInfo(
     prune_message=prune_message,
     sketch=_sketch,
     editor=EDITOR,
+    transfer=TRANSFER,
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loader=LOADER,

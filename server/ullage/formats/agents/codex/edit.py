@@ -53,7 +53,7 @@ def _compact(lines: Lines, context: Context, edit: CompactionEdit) -> NewSession
     """Begin a thread with a `compacted` line that holds the summary and the kept items."""
     items = context.items
     at = next(n for n, item in enumerate(items) if item.entry_id == edit.first_kept_id)
-    copier = _Copier(lines, context, edit)
+    copier = Copier(lines, context, edit)
     copier.add_last_settings()
     message = PREFACE + edit.summary
     own = edit.details | {
@@ -75,7 +75,7 @@ def _prune(lines: Lines, context: Context, edit: PruneEdit) -> NewSession:
     Codex takes the last size that was told for that of its context, and would compact the copy
     at once.
     """
-    copier = _Copier(lines, context, edit)
+    copier = Copier(lines, context, edit)
     copier.add_live_lines(group_by_entry(edit.replacements))
     note: JsonObject = {"id": edit.entry_id, **notes.prune_figures(context, edit)}
     note |= {notes.FROM_SESSION: context.header.session_id}
@@ -99,14 +99,14 @@ def _undo_compaction(
     before = LinesBefore(lines, _end_before(LinesBefore(lines, ref.offset), compaction))
     refs = tuple(passed for passed in context.compactions if passed.offset < ref.offset)
     earlier = msgspec.structs.replace(context, compactions=refs)
-    copier = _Copier(before, earlier, edit)
+    copier = Copier(before, earlier, edit)
     copier.add_live_lines({})
     return copier.new_session()
 
 
 def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
     """Copy the live lines with the text behind them."""
-    copier = _Copier(lines, context, edit)
+    copier = Copier(lines, context, edit)
     copier.add_live_lines({})
     _add_text(copier, edit)
     return copier.new_session()
@@ -114,13 +114,13 @@ def _restore(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
 
 def _begin(lines: Lines, context: Context, edit: RestoreEdit) -> NewSession:
     """Begin a thread of the same folder, with the model of this one, by the text alone."""
-    copier = _Copier(lines, context, edit)
+    copier = Copier(lines, context, edit)
     copier.add_last_settings()
     _add_text(copier, edit)
     return copier.new_session()
 
 
-class _Copier:
+class Copier:
     """Lines of the new thread, renumbered where Codex numbers them."""
 
     def __init__(self, lines: Lines, context: Context, edit: _Edit) -> None:
@@ -193,16 +193,20 @@ class _Copier:
         self._add(json_line.compact_json(line | {"type": kind, "payload": payload}).encode())
 
     def new_session(self) -> NewSession:
-        # Codex names a rollout by the local time of its beginning; a preview names it as well.
+        # By a time that a preview knows as well.
         last_time = rfc3339(last_time_ms(self._context.items)) or self._timestamp
-        at = datetime.fromisoformat(last_time).astimezone()
-        name = f"rollout-{at:%Y-%m-%dT%H-%M-%S}-{self.session_id}.jsonl"
+        name = file_name(datetime.fromisoformat(last_time), self.session_id)
         return NewSession(session_id=self.session_id, name=name, data=b"".join(self._lines))
 
     def _add(self, raw: bytes) -> None:
         if self._is_numbered:
             raw = json_line.with_value(raw, ("ordinal",), len(self._lines))
         self._lines.append(raw if raw.endswith(b"\n") else raw + b"\n")
+
+
+def file_name(began: datetime, session_id: str) -> str:
+    """Name a rollout as Codex does, by the local time of its beginning."""
+    return f"rollout-{began.astimezone():%Y-%m-%dT%H-%M-%S}-{session_id}.jsonl"
 
 
 def _last_info(lines: Lines) -> JsonObject:
@@ -227,7 +231,7 @@ def _token_count(info: JsonObject, n_tokens: int | None, window_tokens: int | No
     return {"type": "token_count", "info": figures, "rate_limits": None}
 
 
-def _add_text(copier: _Copier, edit: RestoreEdit) -> None:
+def _add_text(copier: Copier, edit: RestoreEdit) -> None:
     """Add what goes to the model, and the event by which Codex shows and lists it."""
     copier.add_new("response_item", make_user_message(edit.text))
     copier.add_new("event_msg", {"type": "user_message", "message": edit.text})

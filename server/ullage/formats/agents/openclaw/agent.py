@@ -23,10 +23,11 @@ from ullage.formats.agent_info import (
 )
 from ullage.formats.agents.openclaw import entries, projection, settings
 from ullage.formats.agents.openclaw.edit import EDITOR
-from ullage.formats.agents.openclaw.entries import FLAT, is_note, notes_of
+from ullage.formats.agents.openclaw.entries import FLAT, is_flat, is_note, notes_of
 from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.agents.openclaw.path import names_model, read_path
+from ullage.formats.agents.openclaw.transfer import TRANSFER, make_header
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, iso_ms, ms_of, object_of, text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
@@ -222,7 +223,7 @@ def _find_fault(native: JsonObject) -> str | None:
     if parent_id is not None and not isinstance(parent_id, str):
         return "parentId"
     if native["type"] == "message":
-        message = object_of(native, "message")
+        message = native if is_flat(native) else object_of(native, "message")
         if message is None:
             return "message"
         if text_of(message, "role") is None:
@@ -285,7 +286,7 @@ RECORDS = RecordRules(
     kept_field="firstKeptEntryId",
     is_record=_is_record,
     is_header=_is_header,
-    make_header=projection.make_header,
+    make_header=make_header,
     session_id_field=_session_id_field,
     find_fault=_find_fault,
     node=_node,
@@ -300,7 +301,7 @@ OPENCLAW = AgentInfo(
     agent="openclaw",
     name="pi / OpenClaw",
     way_out="use /compact in OpenClaw",
-    fork_hint="/fork in pi, once it was opened there",
+    fork_hint="/fork in pi",
     resume="pi --session {path}",
     homes=_HOMES,
     # pi's subagents are sessions of their own, in folders of their own.
@@ -321,6 +322,7 @@ OPENCLAW = AgentInfo(
     sketch=_sketch,
     read_flush_epoch=entries.read_flush_epoch,
     editor=EDITOR,
+    transfer=TRANSFER,
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loader=LOADER,

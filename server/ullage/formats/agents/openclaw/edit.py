@@ -16,6 +16,7 @@ from ullage.core.change.edit import (
     CompactionEdit,
     FileChange,
     LineChange,
+    NewHeader,
     NewSession,
     PruneEdit,
     Replacement,
@@ -44,7 +45,7 @@ from ullage.formats.agents.openclaw.entries import (
 )
 from ullage.formats.agents.openclaw.messages import prune_message
 from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
-from ullage.formats.agents.openclaw.projection import NewHeader, file_name, session_of
+from ullage.formats.agents.openclaw.transfer import file_name, session_of
 from ullage.formats.json_line import decode_object, object_of, text_of, with_value, write_line
 from ullage.formats.notes import prune_figures
 

@@ -85,11 +85,14 @@ def read_header(lines: Lines) -> Header | None:
             continue
         if header is not None:
             if native.get("type") == "message":
-                is_other = _is_flat(native)
-                return msgspec.structs.replace(header, dialect=FLAT) if is_other else header
+                # With parents, flat files are read alike whatever version they name.
+                is_tree = header.version == FLAT_VERSION or "parentId" in native
+                is_other = is_flat(native) and is_tree
+                flat = msgspec.structs.replace(header, version=FLAT_VERSION, dialect=FLAT)
+                return flat if is_other else header
             continue
         header = _header_of(native)
-        if header is None or header.version != FLAT_VERSION:
+        if header is None or header.dialect or header.version > FLAT_VERSION:
             return header
     return header
 
@@ -208,14 +211,14 @@ def _events_header(native: JsonObject) -> Header | None:
 
     The session's id is empty: only the file's name knows it.
     """
-    is_message = native.get("type") == "message" and _is_flat(native)
+    is_message = native.get("type") == "message" and is_flat(native)
     is_compaction = native.get("type") == "compaction" and text_of(native, "summary") is not None
     if not (is_message or is_compaction) or text_of(native, "id") is None or "parentId" in native:
         return None
     return Header(agent="openclaw", session_id="", version=EVENTS_VERSION, cwd=None, dialect=EVENTS)
 
 
-def _is_flat(native: JsonObject) -> bool:
+def is_flat(native: JsonObject) -> bool:
     """Whether a message's own fields stand beside the entry's."""
     return (
         text_of(native, "type") in _MESSAGE_KINDS
@@ -227,7 +230,7 @@ def _is_flat(native: JsonObject) -> bool:
 
 def _in_pi_shape(native: JsonObject) -> JsonObject:
     """Put a message's fields into an object and compactions under pi's names; lose nothing."""
-    if _is_flat(native):
+    if is_flat(native):
         message = {key: value for key, value in native.items() if key not in _ENTRY_FIELDS}
         message.setdefault("role", "user")
         native = {key: native[key] for key in (*_ENTRY_FIELDS, "timestamp") if key in native}
