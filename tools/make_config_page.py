@@ -20,7 +20,7 @@ def _lines(key: Key) -> Iterator[str]:
     marks = {"workspace": "any workspace", "trusted": "trusted workspaces", "user": "you"}
     yield f"### `{key.name}`"
     yield ""
-    yield f"{key.meaning}. Must be {key.kind.wanted}."
+    yield key.description
     yield ""
     yield f"- Default: {_default(key)}"
     yield f"- Set by: {marks[key.scope]}{', per model' if key.is_per_model else ''}"

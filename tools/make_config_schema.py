@@ -67,7 +67,7 @@ def _of_key(key: Key) -> Schema:
         alternatives = [*alternatives, {"type": "null"}]
     one = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
     where = " Only in a file of yours: no workspace sets it." if key.scope == "user" else ""
-    described: Schema = {"description": f"{key.meaning}. Must be {key.kind.wanted}.{where}", **one}
+    described: Schema = {"description": f"{key.description}{where}", **one}
     if key.default is not None:
         text = key.default.text if isinstance(key.default, Threshold) else key.default
         described["default"] = list(text) if isinstance(text, tuple) else text

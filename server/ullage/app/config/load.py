@@ -122,8 +122,9 @@ def refuse_read_only(*policies: Policy) -> None:
 
 
 def _merge(*layers: tuple[list[Setting], list[Finding]]) -> Config:
-    from ullage.core.config.checks import find_inconsistencies
+    from ullage.core.config.checks import find_inconsistencies, find_unsupported
 
     settings = merge_settings(settings for settings, _ in layers)
     findings = [finding for _, findings in layers for finding in findings]
-    return config_of(settings, (*findings, *find_inconsistencies(settings)))
+    findings += [*find_unsupported(settings), *find_inconsistencies(settings)]
+    return config_of(settings, tuple(findings))

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from ullage.core.config.key import (
     PLACES,
+    UNSUPPORTED,
     Code,
     Finding,
     Place,
@@ -48,6 +49,8 @@ class SettingReport(msgspec.Struct, frozen=True, kw_only=True):
     origins: list[OriginReport]
     """Where the value stands; several for a list that places add to."""
     meaning: str
+    is_supported: bool
+    """Whether anything reads it yet."""
     variable: str
     """The environment variable that sets it."""
 
@@ -135,6 +138,7 @@ def _report_setting(setting: Setting, secrets: tuple[str, ...]) -> SettingReport
         is_default=not setting.origins,
         origins=[msgspec.convert(asdict(origin), OriginReport) for origin in setting.origins],
         meaning=setting.key.meaning,
+        is_supported=setting.key.is_supported,
         variable=setting.key.variable,
     )
 
@@ -187,7 +191,8 @@ def _finding_line(finding: FindingReport, places: Places) -> str:
 
 def _setting_line(setting: SettingReport) -> str:
     name = setting.key if setting.model is None else override_name(setting.key, setting.model)
-    return f"{shorten(mask(name))} = {_value_text(setting)}"
+    later = "" if setting.is_supported else f" ({UNSUPPORTED})"
+    return f"{shorten(mask(name))} = {_value_text(setting)}{later}"
 
 
 def _value_text(setting: SettingReport) -> str:

@@ -14,6 +14,7 @@ MIN_THRESHOLD_TOKENS = 1000
 """A threshold from here on is a number of tokens; up to 100 it is percent (chosen)."""
 MAX_TOKENS = 100_000_000
 """Far above every window there is (chosen)."""
+UNSUPPORTED = "not supported yet"
 MAX_TEXT_CHARS = 20_000
 MAX_TEXTS = 1000
 MAX_NAME_CHARS = 60
@@ -44,6 +45,7 @@ PLACES: tuple[Place, ...] = get_args(Place)
 Code: TypeAlias = Literal[
     "config-unreadable", "config-syntax", "config-duplicate", "config-unknown", "config-type",
     "config-range", "config-secret", "config-untrusted", "config-conflict", "config-order",
+    "config-unsupported",
 ]  # fmt: skip
 """What is wrong, in words that stay the same."""
 
@@ -105,6 +107,12 @@ class Key(msgspec.Struct, frozen=True):
     """None where something else decides, as `meaning` says."""
     field: str = ""
     """Where `Config` has its value."""
+
+    @property
+    def description(self) -> str:
+        """Say what it means, what it may be, and whether anything reads it."""
+        later = "" if self.is_supported else f" {UNSUPPORTED.capitalize()}: nothing reads it."
+        return f"{self.meaning}. Must be {self.kind.wanted}.{later}"
 
     @property
     def variable(self) -> str:

@@ -89,7 +89,7 @@ def _key_parts(key: Key, report: SettingReport) -> list[str]:
     value = f"{_value(report.value)}, from {escape_markdown(origins)}"
     return [
         f"**{escape_markdown(key.name)}**",
-        f"{escape_markdown(key.meaning)}. Must be {escape_markdown(key.kind.wanted)}.",
+        escape_markdown(key.description),
         f"Default: {_value(report.default)}"
         f"  \nNow: {'the default' if report.is_default else value}",
         f"Set by {SETTERS[key.scope]}{', per model' if key.is_per_model else ''}"
