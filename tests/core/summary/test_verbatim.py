@@ -4,6 +4,7 @@ import pytest
 
 from factories import assistant, numbered, summary, user
 from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.summary_sections import read_previous_summary
 from ullage.core.summary.audit import audit
 from ullage.core.summary.extract import summarize
 
@@ -66,3 +67,23 @@ def test_a_long_sentence_without_marks_is_asked_whole() -> None:
     said = "and then " * 100 + "stop"
     (turn,) = collect_facts(numbered([user(said)])).turns
     assert turn.ask == said
+
+
+def test_the_end_of_a_long_summary_of_another_program_is_read_and_its_tags_are_files() -> None:
+    told = "## Goal\nPort it.\n\n## Progress\n" + "".join(
+        f"- Ported part {n} of the page, with all that belongs to it and stands beside it.\n"
+        for n in range(300)
+    )
+    told += "\n## Constraints\n- Never touch main.\n\n## Next Steps\n1. Write the docs\n\n"
+    told += "<read-files>\na.ts\n</read-files>\n\n<modified-files>\nb.ts\n</modified-files>"
+    lines = read_previous_summary(told).lines
+    assert lines["Constraints"] == ("Never touch main.",)
+    assert lines["Remaining"] == ("Write the docs",)
+    assert lines["Files"] == ("read a.ts", "modified b.ts")
+
+
+def test_a_summary_beyond_all_bounds_is_cut_between_its_lines() -> None:
+    told = "## Constraints\n" + "\n".join(
+        f"- Never touch table {n}, {'x' * 90}." for n in range(700)
+    )
+    assert all(line.endswith("x.") for line in read_previous_summary(told).lines["Constraints"])

@@ -28,14 +28,15 @@ LATEST = "Latest request: "
 OPEN_REQUEST = "open request: "
 LEFT_OUT = "(left out: "
 """How a line begins that says what the budget left out; not carried forward."""
-_MAX_FOREIGN_CHARS = 12_000
-_MAX_FOREIGN_LINES = 120
+_MAX_FOREIGN_CHARS = 50_000
+_MAX_FOREIGN_LINES = 1000
+"""Both bound what a hostile summary costs; the longest of 61 recorded ones has half of each."""
 _FIRST_HEADING = re.compile(rf"^## {SECTIONS[0]}\n", re.MULTILINE)
 _HEADING = re.compile(
     r"(?:#{1,4}\s{1,3}|\*\*|\d{1,2}\.\s{1,3}(?:\*\*)?)([^\n*:#]{3,60}?)(?:\*\*)?:?(?:\*\*)?\s{0,3}"
     r"(?:$|(?<=[:*])(?P<rest>.*))"
 )
-_TAGGED = re.compile(r"<(read|modified)-files>\n?(.{0,20000}?)</", re.DOTALL)
+_FILES_TAG = re.compile(r"<(?:/(?:read|modified)|(read|modified))-files>")
 _POINT = re.compile(r"\A(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
 _FOREIGN_HEADINGS = (
     ("Constraints", ("constraint", "preference", "rule", "instruction")),
@@ -91,7 +92,7 @@ def read_previous_summary(text: str) -> PreviousSummary:
     if start is not None and all(f"\n## {name}\n" in text for name in SECTIONS[1:]):
         return PreviousSummary(is_ours=True, lines=_freeze(_read_own(text[start.start() :])))
     lines, rest = _take_inserted(text)
-    for section, line in _read_foreign(rest):
+    for section, line in islice(_read_foreign(rest), _MAX_FOREIGN_LINES):
         lines[section].append(line)
     return PreviousSummary(is_ours=False, lines=_freeze(lines, has_doubles=False))
 
@@ -143,34 +144,34 @@ def _take_inserted(text: str) -> tuple[dict[str, list[str]], str]:
 
 
 def _read_foreign(text: str) -> Iterator[tuple[str, str]]:
-    bounded = text[:_MAX_FOREIGN_CHARS]
-    for match in _TAGGED.finditer(bounded):
-        for path in filter(None, map(str.strip, match[2].split("\n"))):
-            yield "Files", f"{match[1]} {path}"
-    for section, line in islice(_read_headed(_TAGGED.sub("", bounded)), _MAX_FOREIGN_LINES):
-        # Files and commands have a form of their own, which foreign lines need not have.
-        has_form = section in ("Files", "Commands and errors")
-        yield "Work completed" if has_form else section, line
-
-
-def _read_headed(text: str) -> Iterator[tuple[str, str]]:
-    section = "Work completed"
-    for raw in text.split("\n"):
+    """Read the lines of another's summary, those between tags as files."""
+    section, verb = "Work completed", ""
+    # Half a line would be read as a point of its own.
+    bounded = (
+        text if len(text) <= _MAX_FOREIGN_CHARS else text[:_MAX_FOREIGN_CHARS].rpartition("\n")[0]
+    )
+    for raw in bounded.split("\n"):
         line = raw.strip()
-        if (
-            not line
-            or line.startswith(("<", "```", "---"))
-            or "compacted into the following" in line
-        ):
-            continue
-        heading = _HEADING.fullmatch(line) if len(line) < 2000 else None
-        named = match_heading(heading[1], _FOREIGN_HEADINGS) if heading else None
-        if heading and (named or line.startswith("#")):
-            section = named or section
-            line = (heading["rest"] or "").strip()
-        body = remove_point_mark(line)
-        if body and body.strip("()").lower() not in ("none", "n/a"):
-            yield section, gist(body, 500)
+        tag = _FILES_TAG.fullmatch(line)
+        if tag:
+            verb = tag[1]
+        elif verb and line:
+            yield "Files", f"{verb} {line}"
+        elif line and not _is_boilerplate(line):
+            heading = _HEADING.fullmatch(line) if len(line) < 2000 else None
+            named = match_heading(heading[1], _FOREIGN_HEADINGS) if heading else None
+            if heading and (named or line.startswith("#")):
+                section = named or section
+                line = (heading["rest"] or "").strip()
+            body = remove_point_mark(line)
+            if body and body.strip("()").lower() not in ("none", "n/a"):
+                # Files and commands have a form of their own, which foreign lines need not have.
+                has_form = section in ("Files", "Commands and errors")
+                yield "Work completed" if has_form else section, gist(body, 500)
+
+
+def _is_boilerplate(line: str) -> bool:
+    return line.startswith(("<", "```", "---")) or "compacted into the following" in line
 
 
 def remove_point_mark(line: str) -> str:
