@@ -19,10 +19,9 @@ from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
             '<command-name>/do</command-name>\n<command-args note="1">the page</command-args>',
             [("harness", "/do"), ("typed", "the page")],
         ),
-        (
-            "Look: <system-reminder>never ends",
-            [("typed", "Look:"), ("harness", "never ends")],
-        ),
+        ("Look: <system-reminder> is never closed", []),
+        ("What does\n<system-reminder>\nmean?", []),
+        ("<system-reminder>never ends", [("harness", "never ends")]),
         ("[Context: 81% | 162k/200k tokens]", [("harness", "[Context: 81% | 162k/200k tokens]")]),
     ],
 )

@@ -20,6 +20,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     context: Context
     index: Index
+    ends_in_note: bool = False
+    """Whether it ends in a record that tells something of the message after it."""
 
     @property
     def shows_unfinished(self) -> bool:

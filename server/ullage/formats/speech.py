@@ -1,7 +1,11 @@
-"""What the programs of agents put into a user's message, told from what a person typed there."""
+"""What the programs of agents put into a user's message, told from what a person typed there.
+
+Which marks an agent writes is its adapter's own table (docs/design/agents.md, "Who speaks").
+"""
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import msgspec
 
@@ -14,39 +18,28 @@ from ullage.core.transcript.context import (
 )
 from ullage.core.transcript.entries import Block, Speaker, Speech, Text
 
-_HARNESS_TAGS = (
-    "system-reminder",
-    "command-name",
-    "command-message",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "task-notification",
-    "environment_context",
-    "hook_context",
-    "user_instructions",
-    "INSTRUCTIONS",
-    "bash-input",
-    "bash-stdout",
-    "bash-stderr",
-)
+OWN_OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING, FLUSH_OPENING)
+"""How the texts begin that Ullage itself gives to an agent."""
 
 
 class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent marks the parts of a user's message that nobody typed."""
 
-    openings: tuple[str, ...] = ()
+    openings: tuple[str, ...] = OWN_OPENINGS
     """A text that begins so is the program's, whole."""
     tags: dict[str, Speaker] = {}
-    """Who speaks within an element; one without an end goes to the end of the text."""
+    """Who speaks within an element; one that begins the text and has no end is all of it."""
 
     def split(self, text: str) -> tuple[Speech, ...]:
         """Part a text by who speaks; empty where a person typed all of it."""
         if text.startswith(self.openings):
             return (Speech(speaker="harness", text=text),)
-        if "<" not in text:
+        if "<" not in text or not self.tags:
             return ()
         speech = tuple(self._split_tags(text))
+        if not speech:
+            # Elements with nothing in them.
+            return (Speech(speaker="harness", text=text),)
         return () if len(speech) == 1 and speech[0].text == text else speech
 
     def read_typed(self, text: str) -> str:
@@ -56,16 +49,18 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
 
     def _split_tags(self, text: str) -> Iterator[Speech]:
         start = 0
-        for opening in re.finditer(
-            rf"<({'|'.join(map(re.escape, self.tags))})(?:\s[^<>]*)?>", text
-        ):
+        for opening in _opening_tag(tuple(self.tags)).finditer(text):
             if opening.start() < start:
                 continue
-            if typed := text[start : opening.start()].strip():
-                yield Speech(speaker="typed", text=typed)
             closing = f"</{opening[1]}>"
             end = text.find(closing, opening.end())
-            end = len(text) if end < 0 else end
+            if end < 0:
+                if text[: opening.start()].strip():
+                    # Whoever names a tag does not open it.
+                    continue
+                end = len(text)
+            if typed := text[start : opening.start()].strip():
+                yield Speech(speaker="typed", text=typed)
             if inner := text[opening.end() : end].strip():
                 yield Speech(speaker=self.tags[opening[1]], text=inner)
             start = end + len(closing)
@@ -75,10 +70,37 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
             yield Speech(speaker="typed", text=typed)
 
 
+@cache
+def _opening_tag(names: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = "|".join(map(re.escape, names))
+    return re.compile(rf"<({alternatives})(?:\s[^<>]*)?>")
+
+
 COMMON_MARKS = SpeechMarks(
-    openings=(GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING, FLUSH_OPENING),
-    tags={**dict.fromkeys(_HARNESS_TAGS, "harness"), "command-args": "typed"},
+    tags={
+        **dict.fromkeys(
+            (
+                "system-reminder",
+                "command-name",
+                "command-message",
+                "local-command-stdout",
+                "local-command-stderr",
+                "local-command-caveat",
+                "task-notification",
+                "environment_context",
+                "hook_context",
+                "user_instructions",
+                "INSTRUCTIONS",
+                "bash-input",
+                "bash-stdout",
+                "bash-stderr",
+            ),
+            "harness",
+        ),
+        "command-args": "typed",
+    }
 )
+"""For runtimes that are not known: the elements that the known ones write."""
 
 
 def attribute(blocks: Sequence[Block], marks: SpeechMarks) -> tuple[Block, ...]:
@@ -91,9 +113,20 @@ def attribute(blocks: Sequence[Block], marks: SpeechMarks) -> tuple[Block, ...]:
     )
 
 
+def attribute_to_harness(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Give all texts of a message to the agent's program."""
+    return tuple(
+        msgspec.structs.replace(block, speech=(Speech(speaker="harness", text=block.text),))
+        if isinstance(block, Text)
+        else block
+        for block in blocks
+    )
+
+
 def is_harness(blocks: Sequence[Block]) -> bool:
-    """Whether the program alone speaks in the texts of a message, and there are some."""
+    """Whether no person speaks in the texts of a message, and there are some."""
     texts = [block for block in blocks if isinstance(block, Text)]
     return bool(texts) and all(
-        text.speech and all(part.speaker == "harness" for part in text.speech) for text in texts
+        text.speech and all(part.speaker not in ("typed", "pasted") for part in text.speech)
+        for text in texts
     )

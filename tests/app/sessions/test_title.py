@@ -91,7 +91,7 @@ def test_other_agents_titles(place: Place) -> None:
         "<command-name>/clear</command-name><command-args></command-args>",
         "[Request interrupted by user]",
         "<local-command-stdout>done</local-command-stdout>",
-        "/mode",
+        "<command-name>/mode</command-name>\n<command-message>mode</command-message>",
     ],
 )
 def test_what_no_person_asked_for_is_no_title(place: Place, injected: str) -> None:

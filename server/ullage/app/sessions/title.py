@@ -3,7 +3,6 @@
 Its agent's own title comes first, else the gist of the first request that a person typed.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import chain, islice, takewhile
@@ -15,7 +14,6 @@ from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.text.quotations import mark_pasted, read_own_words
-from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.speech import read_speech
@@ -46,9 +44,6 @@ MAX_NAME_CHARS = 48
 MAX_OVERVIEWS = 1024
 """Sessions whose beginning is remembered (chosen)."""
 UNTITLED = "No request yet"
-_BARE_COMMAND = re.compile(r"/\S+")
-_INTERRUPTED = "[Request interrupted"
-"""How Claude Code notes in the user's name that a request was stopped."""
 N_ID_CHARS = 8
 """The last ones: ids that begin with the time share the first."""
 
@@ -187,19 +182,18 @@ def _has_leaf(line: Line, field: TitleField, lines: Iterable[Line]) -> bool:
 
 def _find_request(session: Session) -> tuple[str | None, bool]:
     """Find the first request, and whether anyone said anything."""
-    has_messages, command = False, None
+    has_messages = False
     for lines in _heads(session.lines):
         if lines is None:
             # Too long to be read to its end without need.
-            return command, True
+            return None, True
         header = session.header
         items = session.agent.read_context(lines, header, EMPTY_INDEX).context.items
         has_messages = any(item.category in ("user", "assistant") for item in items)
-        for text in filter(None, map(_typed_text, items)):
-            if not _BARE_COMMAND.fullmatch(text):
-                return text, True
-            command = command or text
-    return command, has_messages
+        typed = (read_speech(item, "typed").strip() for item in items)
+        if request := next(filter(None, typed), None):
+            return request, True
+    return None, has_messages
 
 
 def _heads(lines: Lines) -> Iterator[Lines | None]:
@@ -213,9 +207,3 @@ def _heads(lines: Lines) -> Iterator[Lines | None]:
                 return
             break
     yield lines if lines.size_bytes <= WHOLE_BYTES else None
-
-
-def _typed_text(item: ContextItem) -> str:
-    """Give what a person typed in a message; empty where that is nothing."""
-    text = read_speech(item, "typed")
-    return "" if text.startswith(_INTERRUPTED) else text.strip()

@@ -23,7 +23,7 @@ from ullage.core.text.sentences import (
 )
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Text, ToolCall, ToolResult, plain_text
+from ullage.core.transcript.entries import Text, ToolCall, ToolResult
 from ullage.core.transcript.speech import read_speech
 
 _MAX_PENDING = 5
@@ -156,15 +156,14 @@ class FactAccumulator(msgspec.Struct):
             self.times.append(item.at_ms)
             if item.category == "summary":
                 self._read_summary(item, n_item)
-            elif item.message.role == "assistant":
-                self._read_agent(item, n_item)
             else:
                 self._read_user(item, n_item)
+                self._read_agent(item, n_item)
             self._read_results(item, n_item)
 
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
-        summary = read_previous_summary(self.clean(plain_text(item.message)))
+        summary = read_previous_summary(self.clean(read_speech(item, "summary")))
         for line in summary.lines["Remaining"]:
             ask = line.removeprefix(OPEN_REQUEST)
             is_request = ask != line
@@ -219,14 +218,14 @@ class FactAccumulator(msgspec.Struct):
             self.turns.append(_OpenTurn((), text, n_item, item.at_ms, paste=text))
 
     def _read_agent(self, item: ContextItem, n_item: int) -> None:
-        said = self.clean(plain_text(item.message)).strip()
+        said = self.clean(read_speech(item, "assistant")).strip()
         calls = [block for block in item.message.blocks if isinstance(block, ToolCall)]
         for call in calls:
             self._read_call(call, n_item)
         if not said:
             return
         text = read_own_words(said, is_agents=True)
-        if item.category == "assistant" and text:
+        if text:
             self.messages.append(SpokenMessage(is_user=False, text=text))
         sentences = read_agent_sentences(text, n_item)
         self.sentences += [s for s in sentences if not self._is_copied(s)]

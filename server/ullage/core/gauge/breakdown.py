@@ -8,7 +8,14 @@ import msgspec
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.transcript.context import Category, Context, ContextItem
-from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.core.transcript.entries import (
+    Block,
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_block, count_message
 
 UNSEEN = "not in the transcript"
@@ -83,13 +90,25 @@ def break_down(
 
 
 def list_parts(items: Iterable[ContextItem], count: Count) -> Iterator[tuple[str, int]]:
-    """List the tokens of each message by its category, of one of several kinds by its blocks."""
+    """List the tokens of each message by its category, of one of several kinds by its parts."""
     for item in items:
-        if item.block_categories:
-            for category, block in zip(item.block_categories, item.message.blocks, strict=True):
-                yield category, count_block(block, count)
-        else:
+        blocks = item.message.blocks
+        if not item.block_categories and not any(_is_parted(block) for block in blocks):
             yield item.category, count_message(item.message, count)
+            continue
+        categories = item.block_categories or (item.category,) * len(blocks)
+        for category, block in zip(categories, blocks, strict=True):
+            n_tokens = count_block(block, count)
+            if category == "user" and isinstance(block, Text):
+                others = (part for part in block.speech if part.speaker == "harness")
+                n_injected = min(n_tokens, sum(count(part.text) for part in others))
+                yield "injected", n_injected
+                n_tokens -= n_injected
+            yield category, n_tokens
+
+
+def _is_parted(block: Block) -> bool:
+    return isinstance(block, Text) and bool(block.speech)
 
 
 def share_out(parts: Iterable[tuple[str, int]], gauge: Gauge) -> tuple[Share, ...]:

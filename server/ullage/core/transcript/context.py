@@ -44,6 +44,9 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int | None
     block_categories: tuple[Category, ...] = ()
     """What each block is, where the message is of several kinds."""
+    queued: tuple[str, ...] = ()
+    """What a person typed before it while the agent worked, where the transcript holds that apart
+    from the messages."""
     is_after_boundary: bool = True
     """Whether the entry was written after the last compaction or prune, not kept by it."""
 

@@ -15,10 +15,17 @@ _SPEAKERS: dict[Category, Speaker] = {
 
 def list_speech(item: ContextItem) -> Iterator[Speech]:
     """Yield the words of a message in order, each with who speaks."""
+    for text in item.queued:
+        yield Speech(speaker="typed", text=text)
     categories = item.block_categories or (item.category,) * len(item.message.blocks)
     for category, block in zip(categories, item.message.blocks, strict=True):
         if isinstance(block, ToolResult):
-            yield Speech(speaker="tool", text=result_text(block))
+            texts = [part for part in block.content if isinstance(part, Text)]
+            if any(text.speech for text in texts):
+                for text in texts:
+                    yield from text.speech or (Speech(speaker="tool", text=text.text),)
+            else:
+                yield Speech(speaker="tool", text=result_text(block))
         elif isinstance(block, Text):
             spoken = Speech(speaker=_SPEAKERS.get(category, "harness"), text=block.text)
             yield from block.speech or (spoken,)

@@ -21,6 +21,7 @@ from ullage.formats.agent_info import (
 from ullage.formats.agents.claude_code import records, settings
 from ullage.formats.agents.claude_code.conversation import (
     cleared_calls,
+    ends_in_queue,
     item_of,
     items_of,
     read_conversation,
@@ -91,7 +92,7 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
         else records.read_prune_note(conversation.pruned),
     )
     index = index_of(lines, conversation.n_entries, refs.values(), records.read_stub)
-    return Reading(context=context, index=index)
+    return Reading(context=context, index=index, ends_in_note=ends_in_queue(conversation))
 
 
 def _read_compaction(lines: Lines, ref: CompactionRef) -> Compaction | None:
@@ -130,7 +131,7 @@ def _messages(context: Context) -> list[JsonObject]:
 def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading | None:
     """Follow the thread as long as each record continues the one before it."""
     context = reading.context
-    if reading.shows_unfinished:
+    if reading.shows_unfinished or reading.ends_in_note:
         return None
     is_sidechain = context.header.parent_session_id is not None
     items: list[ContextItem] = []
@@ -141,7 +142,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         tool_names |= calls_in(item.message)
     walk = Walk(lines, records.read_stub)
     for line, stub in walk:
-        if stub.is_prune_note or stub.is_costs:
+        if stub.is_prune_note or stub.is_costs or stub.is_queue:
             return None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue

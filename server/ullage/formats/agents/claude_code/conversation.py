@@ -15,6 +15,7 @@ from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Pro
 from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.formats.agents.claude_code import records
 from ullage.formats.agents.claude_code.messages import model_named_by, native_of, to_message
+from ullage.formats.agents.claude_code.speech import MARKS, read_queued
 from ullage.formats.json_line import object_of, objects_of, text_of, texts_of
 from ullage.formats.reading import CompactionsUpwards, Walk, calls_in, make_item
 
@@ -32,6 +33,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """The note of the last prune since the boundary."""
     costs: Entry | None
     """The last record of what each model cost."""
+    queue: tuple[Entry, ...]
+    """Records of what was typed while the agent worked, since the boundary."""
     before: Entry | None
     """The last answer before the boundary, which tells the model until there is another."""
     refs: tuple[CompactionRef, ...]
@@ -47,6 +50,7 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
     pruned: Entry | None = None
     costs: Entry | None = None
     before: Entry | None = None
+    queue: list[Entry] = []
     n_above = 0
     walk = Walk(lines.backward(), records.read_stub, index.covered_bytes)
     for line, stub in walk:
@@ -56,6 +60,9 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
         if stub.is_costs and thread.boundary is None and costs is None:
             record = records.read_entry(line)
             costs = record if isinstance(record, Entry) else None
+        if stub.is_queue and thread.boundary is None:
+            record = records.read_entry(line)
+            queue += [record] if isinstance(record, Entry) else []
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue
         if thread.boundary is not None and before is None and n_above < MAX_ANSWER_DISTANCE:
@@ -75,6 +82,7 @@ def read_conversation(lines: Lines, header: Header, index: Index) -> Conversatio
         after=after,
         pruned=pruned,
         costs=costs,
+        queue=tuple(reversed(queue)),
         before=before,
         refs=tuple(compactions.refs),
         n_entries=index.n_entries + walk.n_entries,
@@ -100,6 +108,7 @@ def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
     items: list[ContextItem] = []
     tool_names: dict[str, str] = {}
     cleared = frozenset(call_id for entry in conversation.after for call_id in cleared_calls(entry))
+    queued = _list_queued(conversation)
     for entry in sent_entries(conversation):
         item = item_of(entry, tool_names, cleared)
         if item is None:
@@ -108,8 +117,51 @@ def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
         is_kept = note is not None and entry.offset < note.offset
         if is_kept or entry.entry_id in preserved_ids:
             item = msgspec.structs.replace(item, is_after_boundary=False)
+        elif before := tuple(text for text, offset in queued if offset < entry.offset):
+            del queued[: len(before)]
+            item = msgspec.structs.replace(item, queued=before)
         items.append(item)
     return tuple(items)
+
+
+def ends_in_queue(conversation: Conversation) -> bool:
+    """Whether something was typed that goes with a message which is not written yet."""
+    if not conversation.queue or not conversation.after:
+        return False
+    return conversation.queue[-1].offset > conversation.after[-1].offset
+
+
+def _list_queued(conversation: Conversation) -> list[tuple[str, int]]:
+    """List what was typed while the agent worked and given to it at once, each with its place.
+
+    `remove` is that (2.1: docs/design/agents.md, "Who speaks"); what is dequeued follows as a
+    message, what is popped goes back to the prompt. Newer versions write an attachment beside it.
+    """
+    said = {
+        read_queued(object_of(entry.native, "attachment") or {})
+        for entry in conversation.after
+        if entry.kind == "attachment"
+    }
+    waiting: list[str] = []
+    queued: list[tuple[str, int]] = []
+    for record in conversation.queue:
+        text = text_of(record.native, "content")
+        match text_of(record.native, "operation"):
+            case "enqueue":
+                waiting.append(text or "")
+            case "popAll":
+                waiting.clear()
+            case "dequeue" | "remove" as operation if waiting:
+                # What a person typed goes before what the program has to tell.
+                typed = (at for at, content in enumerate(waiting) if MARKS.read_typed(content))
+                at = waiting.index(text) if text in waiting else next(typed, 0)
+                words = MARKS.read_typed(waiting.pop(at))
+                is_given = operation == "remove" and "reason" not in record.native
+                if is_given and words and words not in said:
+                    queued.append((words, record.offset))
+            case _:
+                pass
+    return queued
 
 
 def item_of(

@@ -7,10 +7,11 @@ from ullage.core.change.edit import Replacement
 from ullage.core.gauge.window import has_large_window, is_same_model
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category
+from ullage.formats.agents.claude_code import speech
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
-from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
+from ullage.formats.speech import attribute_to_harness, is_harness
 
 SYNTHETIC_MODEL = "<synthetic>"
 """Model of the answers that Claude Code writes itself, such as errors of the API."""
@@ -55,15 +56,16 @@ def to_message(
     """Give a record's message; `tool_names` tells the tool behind each call id."""
     blocks = _content_of(native, tool_names)
     if entry.kind == "assistant":
+        is_answer = _is_answer(entry)
         message = entries.Message(
             role="assistant",
-            blocks=blocks,
+            blocks=blocks if is_answer else attribute_to_harness(blocks),
             model=model_named_by(entry),
-            usage=_usage_of(native) if _is_answer(entry) else None,
+            usage=_usage_of(native) if is_answer else None,
             answer_id=text_of(native, "id"),
         )
     else:
-        blocks = attribute(blocks, COMMON_MARKS)
+        blocks = speech.attribute_record(entry, blocks)
         message = entries.Message(role="user", blocks=blocks, model=model_named_by(entry))
     return message, _category(entry, blocks)
 
@@ -104,19 +106,23 @@ def _category(entry: entries.Entry, blocks: tuple[entries.Block, ...]) -> Catego
         return "assistant"
     if entry.kind == "attachment":
         attachment = object_of(entry.native, "attachment") or {}
+        if speech.read_queued(attachment):
+            return "user"
         return _ATTACHMENT_CATEGORIES.get(text_of(attachment, "type") or "", "injected")
-    if entry.native.get("isMeta") is True:
-        return "injected"
     if any(isinstance(block, entries.ToolResult) for block in blocks):
         return "tool results"
-    return "injected" if is_harness(blocks) else "user"
+    return "user" if speech.is_typed(entry.native) and not is_harness(blocks) else "injected"
 
 
 def _rendered(native: entries.JsonObject) -> entries.JsonObject | None:
-    """Give an attachment as Claude Code renders it; unrendered ones are not sent."""
+    """Give an attachment as Claude Code renders it; unrendered ones are not sent.
+
+    But for what a person typed, which older versions render anew.
+    """
     parts = objects_of(native, "rendered")
     if not parts:
-        return None
+        queued = speech.read_queued(object_of(native, "attachment") or {})
+        return {"role": "user", "content": queued} if queued else None
     content: list[object] = []
     for part in parts:
         text = text_of(part, "content")
@@ -223,7 +229,7 @@ def _message_of(
         return message, "assistant"
     if native.get("role") == "system":
         return entries.Message(role="system", blocks=blocks), "system"
-    message = entries.Message(role="user", blocks=attribute(blocks, COMMON_MARKS))
+    message = entries.Message(role="user", blocks=speech.attribute_blocks(blocks, {}))
     text = entries.plain_text(message)
     if any(isinstance(block, entries.ToolResult) for block in blocks):
         return message, "tool results"

@@ -18,6 +18,9 @@ PRUNE_NOTE = "ullage-prune"
 COSTS = "cost-state"
 """Type of the record that adds up what each model cost; no part of the thread either."""
 
+QUEUE = "queue-operation"
+"""Type of the record of what is typed while the agent works; no part of the thread."""
+
 
 class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     """The fields that place a record; reading only these is six times as fast as all."""
@@ -40,6 +43,10 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     @property
     def is_costs(self) -> bool:
         return self.type == COSTS
+
+    @property
+    def is_queue(self) -> bool:
+        return self.type == QUEUE
 
 
 _decode_stub = msgspec.json.Decoder(Stub).decode
