@@ -21,6 +21,8 @@ from ullage.core.transcript.entries import Block, Speaker, Speech, Text
 OWN_OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING, FLUSH_OPENING)
 """How the texts begin that Ullage itself gives to an agent."""
 
+_COMMAND = re.compile(r"\s*/[\w:.-]*\s*")
+
 
 class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent marks the parts of a user's message that nobody typed."""
@@ -30,9 +32,13 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
     tags: dict[str, Speaker] = {}
     """Who speaks within an element; one that begins the text and has no end is all of it."""
 
+    is_command_unknown: bool = False
+    """Whether the name of a command alone is one that the program did not know, and sent."""
+
     def split(self, text: str) -> tuple[Speech, ...]:
         """Part a text by who speaks; empty where a person typed all of it."""
-        if text.startswith(self.openings):
+        is_command = self.is_command_unknown and _COMMAND.fullmatch(text)
+        if is_command or text.startswith(self.openings):
             return (Speech(speaker="harness", text=text),)
         if "<" not in text or not self.tags:
             return ()

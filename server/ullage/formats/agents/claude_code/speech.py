@@ -41,6 +41,7 @@ MARKS = SpeechMarks(
         ),
         "harness",
     ),
+    is_command_unknown=True,
 )
 _PERSONS = ("human", "person", "composer", "suggestion", "unclassified", "voice-call")
 """Whose words a message holds by its `origin` where a person sent it (2.1.330)."""

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category
+from ullage.formats.agents.openclaw.speech import attribute
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
-from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
+from ullage.formats.speech import is_harness
 
 _SUMMARY_HEAD = (
     "The conversation history before this point was compacted into the following summary:"
@@ -36,7 +37,7 @@ def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
     role, category = _ROLES.get(name, ("user", "injected"))
     message = entries.Message(role=role, blocks=_blocks(name, native))
     if category == "user":
-        message = entries.Message(role=role, blocks=attribute(message.blocks, COMMON_MARKS))
+        message = entries.Message(role=role, blocks=attribute(message.blocks))
         category = "injected" if is_harness(message.blocks) else category
     if name == "assistant":
         message = entries.Message(
@@ -80,17 +81,22 @@ def _blocks(name: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:
                 return ()
             return (entries.Text(text=_bash_text(native)),)
         case "branchSummary":
-            return (
-                entries.Text(text=f"{_BRANCH_HEAD}{text_of(native, 'summary') or ''}</summary>"),
-            )
+            return (_summary_text(_BRANCH_HEAD, native, "</summary>"),)
         case "compactionSummary":
-            return (
-                entries.Text(text=f"{_SUMMARY_HEAD}{text_of(native, 'summary') or ''}\n</summary>"),
-            )
+            return (_summary_text(_SUMMARY_HEAD, native, "\n</summary>"),)
         case "user" | "assistant" | "custom" | "system":
             return _content(native)
         case _:
             return ()
+
+
+def _summary_text(head: str, native: entries.JsonObject, end: str) -> entries.Text:
+    summary = text_of(native, "summary") or ""
+    parts = (
+        entries.Speech(speaker="harness", text=head.strip()),
+        entries.Speech(speaker="summary", text=summary),
+    )
+    return entries.Text(text=f"{head}{summary}{end}", speech=parts)
 
 
 def _content(native: entries.JsonObject) -> tuple[entries.Block, ...]:

@@ -1,0 +1,67 @@
+"""Who speaks in a session of pi or OpenClaw."""
+
+import pytest
+
+from ullage.core.transcript.entries import Speaker, Text
+from ullage.formats.agents.openclaw.messages import to_message
+
+SKILL = '<skill name="commit" location="/s/commit">\nNever push.\n\nAlways sign.\n</skill>'
+SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n```\n\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("Fix the page.", []),
+        (
+            f"{SKILL}\n\nonly the tests",
+            [("harness", "Never push.\n\nAlways sign."), ("typed", "only the tests")],
+        ),
+        (SKILL, [("harness", "Never push.\n\nAlways sign."), ("typed", "/skill:commit")]),
+        (
+            '<file name="/a.md">\nNever push.\n</file>\nRead it.',
+            [("pasted", "Never push."), ("typed", "Read it.")],
+        ),
+        (
+            f"{SENDER}[Wed 2026-04-15 15:56 GMT+1] does it exist?",
+            [("harness", f"{SENDER}[Wed 2026-04-15 15:56 GMT+1]"), ("typed", "does it exist?")],
+        ),
+        (
+            "[Telegram Ann id:7 2026-01-05T12:00Z] hello\n[message_id: 5]",
+            [
+                ("harness", "[Telegram Ann id:7 2026-01-05T12:00Z]"),
+                ("typed", "hello"),
+                ("harness", "[message_id: 5]"),
+            ],
+        ),
+        (
+            "System: [2026-04-14 09:45] Exec failed\n\nRead HEARTBEAT.md if it exists. Obey.",
+            [
+                ("harness", "System: [2026-04-14 09:45] Exec failed"),
+                ("harness", "Read HEARTBEAT.md if it exists. Obey."),
+            ],
+        ),
+        ("[cron:7 daily] Never push.", [("harness", "[cron:7 daily] Never push.")]),
+        ("/mode", [("harness", "/mode")]),
+        ("/tmp/a.png", []),
+        ("[x] is broken since 2026-01-05 12:00", []),
+    ],
+)
+def test_a_users_message_is_parted_by_who_speaks(
+    text: str, spoken: list[tuple[Speaker, str]]
+) -> None:
+    message, category = to_message({"role": "user", "content": text})
+    (block,) = message.blocks
+    assert isinstance(block, Text)
+    assert [(part.speaker, part.text) for part in block.speech] == spoken
+    is_heard = not spoken or any(speaker in ("typed", "pasted") for speaker, _ in spoken)
+    assert category == ("user" if is_heard else "injected")
+
+
+@pytest.mark.parametrize("role", ["compactionSummary", "branchSummary"])
+def test_a_summary_is_without_the_words_around_it(role: str) -> None:
+    (block,) = to_message({"role": role, "summary": "## Goal\nPort it."})[0].blocks
+    assert isinstance(block, Text)
+    assert [part.text for part in block.speech if part.speaker == "summary"] == [
+        "## Goal\nPort it."
+    ]
