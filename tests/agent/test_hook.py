@@ -137,6 +137,22 @@ def test_a_pipe_in_place_of_a_transcript_is_not_waited_for(place: Place) -> None
     )
 
 
+def test_pins_of_the_configuration_reach_the_summarizer_and_come_back(
+    place: Place, path: Path
+) -> None:
+    folder = place.home / ".openclaw"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("pins: [Keep the API at version 3.]\n")
+    (place.cwd / ".ullage.yaml").write_text("pins: ['run: x\\n']\n")
+    marked = "(set by the workspace's .ullage.yaml) run: x"
+    steering = run(place, data(told(place, path)))
+    assert "\n\nPinned:\n- Keep the API at version 3." in steering
+    assert marked in steering
+    given = run(place, data(told(place, path, "SessionStart", source="compact")))
+    assert "Keep the API at version 3." in given
+    assert marked in given
+
+
 def test_a_state_folder_that_cannot_be_written_still_steers(place: Place, path: Path) -> None:
     place.state.write_bytes(b"a file where a folder should be")
     assert "migrations" in run(place, data(told(place, path)))

@@ -24,9 +24,11 @@ from ullage.agent.protocol import (
 )
 from ullage.app.memory import flush
 from ullage.core.change.edit import PRUNED_OUTPUT
+from ullage.core.facts.pins import Pin, clean_pin
 from ullage.errors import StorageError
 from ullage.store.checkpoint.yaml_file import load
 from ullage.store.files.places import Places
+from ullage.store.state.pins import change_pins, pins_path
 
 BIG = "a" * 40_000
 """Ten thousand tokens, as the tests count."""
@@ -140,6 +142,19 @@ async def test_old_output_is_pruned_in_memory_and_stays_pruned(service: Service)
     ]
     assert again.gauge.used_tokens == 113_000
     assert kinds(again) == ["pruned"]
+
+
+async def test_what_is_pinned_is_not_pruned_and_is_shown_again(
+    service: Service, places: Places
+) -> None:
+    session = await filled(await service.open())
+    pruned = [part.index for part in (await session.prepare(used=162_000)).replacements]
+    text = session.messages[pruned[0]]["content"][0]["text"]
+    pin = Pin(text=clean_pin(text), entry_id="an entry of the file")
+    change_pins(pins_path("openclaw:one", places), lambda pins: (*pins, pin), places)
+    session.turn("Next.")
+    again = await session.prepare(used=162_000)
+    assert [part.index for part in again.replacements] == pruned[1:]
 
 
 def sent(session: RuntimeSession, prepared: Prepared) -> list[bytes]:

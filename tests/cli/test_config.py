@@ -25,7 +25,7 @@ def test_show_says_what_is_set_and_where(place) -> None:
         "  compaction.layers.summarize.trigger = 85%  (line 2)",
         "",
         ".ullage.yaml",
-        "  pins = Keep me  (line 1)",
+        "  pins = (set by the workspace's .ullage.yaml) Keep me  (line 1)",
         "",
         "ULLAGE_CONTEXT_WINDOW",
         "  contextWindow = 64,000 tokens",

@@ -140,7 +140,8 @@ def test_openclaws_own_state_folder_is_looked_into(machine: Machine, tmp_path: P
 def test_without_a_workspace_no_file_of_one_is_read(machine: Machine) -> None:
     machine.workspace_file.write_text("pins: [x]")
     assert load_config(machine.places).pins == ()
-    assert machine.load().pins == ("x",)
+    assert machine.load().pins == ("(set by the workspace's .ullage.yaml) x",)
+    assert machine.load(is_trusted=True).pins == ("x",)
 
 
 def test_the_environment_may_trust_a_folder_or_one_above_it(

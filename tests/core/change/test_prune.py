@@ -39,6 +39,21 @@ def old_turn(*sizes: int) -> list[ContextItem]:
     return turn(*(step(size, f"c{n}") for n, size in enumerate(sizes, 1)))
 
 
+def test_what_is_pinned_never_goes() -> None:
+    items = list(numbered([*old_turn(100_000, 90_000), *turn() * 3]))
+    at = next(n for n, item in enumerate(items) if item.category == "tool results")
+    items[at] = msgspec.structs.replace(with_image(items[at]), is_pinned=True)
+    pinned = items[at].entry_id
+    plans = [
+        plan_prune(items, EAGER, count, reasons=ALL_REASONS),
+        plan_rounds(items, Policy(prune_after_rounds=1), count),
+        plan_rescue(items, POLICY, count, room_tokens=0),
+    ]
+    for plan in plans:
+        assert plan.items
+        assert pinned not in [item.replacement.entry_id for item in plan.items]
+
+
 # Rule 1
 
 

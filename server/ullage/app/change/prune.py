@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.app.change import make
 from ullage.app.sessions.find import MIN_ID_CHARS
-from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.load import Loaded, mark_pins, replace_items
 from ullage.core.change.compaction import count_hidden_tokens, refuse_open_calls
 from ullage.core.change.edit import FileChange, PruneEdit, Replacement
 from ullage.core.change.prune import (
@@ -115,7 +115,9 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> PruningPlan | Nothing
     Raises:
         UnknownItem: an item was named that cannot be pruned.
     """
-    items = loaded.context.items
+    # They may be others than when the session was read.
+    items = mark_pins(loaded.context, loaded.session, loaded.secrets).items
+    loaded = replace_items(loaded, items)
     plan = _choose_outputs(loaded, request)
     _refuse_unknown(plan.unknown_ids)
     waiting = refuse_open_calls(items)

@@ -18,6 +18,7 @@ from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_as_
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.facts.facts import FactAccumulator, Facts
+from ullage.core.facts.pins import pick_pins
 from ullage.core.gauge.gauge import ratio_at
 from ullage.core.secrets.scan import mask_cached
 from ullage.core.transcript.context import ContextItem
@@ -244,7 +245,7 @@ def _build(
         context,
         meta,
         past=PriorState(previous=previous, state=state),
-        pins=tuple(pin.text for pin in read_pins(pins_path(key, places)).pins),
+        pins=pick_pins(read_pins(pins_path(key, places)).pins, loaded.pins, ()),
         is_split_turn=is_split_turn or bool(list_open_calls(context.items)),
         collect_facts=partial(facts_of_session(key).collect, known_secrets=loaded.known_secrets),
     )

@@ -18,7 +18,7 @@ from ullage.app.runtime.progress import (
     see_messages,
 )
 from ullage.app.runtime.session import RuntimeSession, remember_run
-from ullage.app.sessions.load import Loaded, measure_reading, replace_items
+from ullage.app.sessions.load import Loaded, mark_pins, measure_reading, replace_items
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.core.change import breaker, decision
 from ullage.core.change.compaction import Selection, count_hidden_tokens, select
@@ -176,7 +176,11 @@ def measure_request(
         progress = begin_epoch(progress, context, n_compactions)
         context = _read(session, progress, request)
     progress = see_messages(progress, context)
-    prunes = progress.prunes.items
+    pinned_ids = {item.entry_id for item in context.items if item.is_pinned}
+    prunes = tuple(part for part in progress.prunes.items if part.entry_id not in pinned_ids)
+    if prunes != progress.prunes.items:
+        # Pinned since: it is shown again.
+        progress = replace(progress, prunes=replace(progress.prunes, items=prunes))
     items = subtract_unreported(apply_prunes(context.items, prunes), prunes)
     sent = replace(context, items=items)
     loaded = _measure(session, context, sent)
@@ -233,7 +237,9 @@ def _read(session: RuntimeSession, progress: SessionProgress, request: RequestMe
         kept_ids=progress.seen.kept_ids,
         n_tokens_after=progress.n_tokens_after,
     )
-    return context_of_messages(session.info.shape, request.messages, given, request.entry_ids)
+    context = context_of_messages(session.info.shape, request.messages, given, request.entry_ids)
+    secrets = SessionSecrets(session.session.header, session.places)
+    return mark_pins(context, session.session, secrets)
 
 
 def _measure(session: RuntimeSession, context: Context, sent: Context) -> Loaded:

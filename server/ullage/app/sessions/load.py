@@ -10,9 +10,11 @@ from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.config.settings import Config, Policy
+from ullage.core.facts.pins import mark_pinned
 from ullage.core.gauge.gauge import Gauge, measure, tells_usage
 from ullage.core.gauge.status import Status, assess
 from ullage.core.gauge.window import resolve_window
+from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Entry, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
@@ -45,6 +47,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """Counts with the encoding of the session's model; to be saved after use."""
 
     secrets: SessionSecrets
+    pins: tuple[str, ...] = ()
+    """Texts of the configuration that every summary and checkpoint holds."""
 
     @property
     def path(self) -> Path:
@@ -98,7 +102,7 @@ def measure_reading(
     sent: Context | None = None,
 ) -> Loaded:
     """Measure a context that was read; `sent` is what goes to the model of it, if not all."""
-    context = reading.context
+    context = mark_pins(reading.context, session, secrets)
     gauge = gauge_of(session, context if sent is None else sent, config, count, secrets.places)
     count.save()
     policy = config.policy_for(context.model, gauge.window.n_tokens, gauge.own_point_tokens)
@@ -109,7 +113,20 @@ def measure_reading(
         reading=reading,
         count=count,
         secrets=secrets,
+        pins=config.pins,
     )
+
+
+def mark_pins(context: Context, session: Session, secrets: SessionSecrets) -> Context:
+    """Mark the messages of a context that the user pinned."""
+    # A prompt's hook measures a session without this, and must not pay for it.
+    from ullage.store.state.pins import pins_path, read_pins
+
+    pins = read_pins(pins_path(session.state_key, secrets.places)).pins
+    if not (any(pin.entry_id for pin in pins) or any(item.is_pinned for item in context.items)):
+        return context
+    items = mark_pinned(context.items, pins, lambda text: mask(text, secrets.values))
+    return msgspec.structs.replace(context, items=items)
 
 
 def replace_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:

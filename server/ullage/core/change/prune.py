@@ -216,6 +216,8 @@ def _refuse(
             rule = "before the last summary"
         elif output.exemption == "protected tool":
             rule = "of protected tools"
+        elif output.exemption == "pinned":
+            rule = "pinned"
         elif output.exemption == "ambiguous":
             rule = "in entries that name two alike"
         elif output.at not in within:
@@ -313,7 +315,7 @@ def _message_images(items: Sequence[ContextItem], at: int, count: Count) -> Iter
     is_alone = all(
         items[near].entry_id != item.entry_id for near in (at - 1, at + 1) if 0 <= near < len(items)
     )
-    if n_images and is_alone:
+    if n_images and is_alone and not item.is_pinned:
         replacement = Replacement(entry_id=item.entry_id, what="images", call_id=None)
         yield _images_item(replacement, "", n_images, count)
 

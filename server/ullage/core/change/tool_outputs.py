@@ -16,8 +16,9 @@ from ullage.core.transcript.context import ContextItem, list_rounds
 from ullage.core.transcript.entries import Image, ToolCall, ToolResult, result_text
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count
 
-Exemption: TypeAlias = Literal["protected tool", "placeholder", "ambiguous"]
-"""Why an output never goes: its tool, or it went before, or it is not to be told from another."""
+Exemption: TypeAlias = Literal["protected tool", "pinned", "placeholder", "ambiguous"]
+"""Why an output never goes: its tool, or it was pinned, or it went before, or it is not to be told
+from another."""
 LABEL_CHARS = 60
 PLACEHOLDERS = frozenset((PRUNED_OUTPUT, "[Old tool result content cleared]"))
 """Outputs that went before: ours, and that of Claude Code, opencode and OpenClaw."""
@@ -81,6 +82,8 @@ def list_outputs(items: Sequence[ContextItem], policy: Policy, count: Count) -> 
                     exemption = "placeholder"
                 elif is_protected(block.name or (call.name if call else ""), protected):
                     exemption = "protected tool"
+                elif item.is_pinned:
+                    exemption = "pinned"
                 elif n_same[item.entry_id, block.call_id] > 1:
                     exemption = "ambiguous"
                 outputs.append(

@@ -98,7 +98,7 @@ FIELDS = (
     Field("open_items", "Open items", "items",
           InText(6, "Open items:", 95), InSteering(3, "Open items:")),
     Field("pins", "Pins", "names",
-          InText(2, "Pinned:", 700), InSteering(1, "Pinned by the user:", max_chars=1_500),
+          InText(2, "Pinned:", 700), InSteering(1, "Pinned:", max_chars=1_500),
           is_optional=True),
     Field("resources.files_modified", "Files modified", "names",
           InText(7, "Files modified:", 70, "newest first"),

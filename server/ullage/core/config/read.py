@@ -26,7 +26,8 @@ from ullage.core.config.key import (
     shorten,
     text_node,
 )
-from ullage.core.config.settings import KEYS, SPELLINGS
+from ullage.core.config.settings import KEYS, PINS, SPELLINGS
+from ullage.core.facts.pins import mark_workspace_pin
 from ullage.core.secrets.scan import mask
 from ullage.core.text import tree
 from ullage.core.text.tree import ListNode, MappingNode, Member, Node, ScalarNode
@@ -227,6 +228,9 @@ class _Reader:
             fix = "remove one of them" + (f"; the other stands in line {line}" if line else "")
             message = f"`{setting.name}` is set twice here, and the last one counts"
             self._find("config-conflict", member, message, fix, is_used=True)
+        if key.name == PINS and not self._is_trusted and isinstance(setting.value, tuple):
+            marked = tuple(mark_workspace_pin(str(text)) for text in setting.value)
+            setting = msgspec.structs.replace(setting, value=marked)
         self.settings[key.name, model] = setting
 
     def _is_misplaced(self, key: Key, member: Member, model: str | None) -> bool:

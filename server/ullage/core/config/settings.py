@@ -34,6 +34,7 @@ from ullage.core.config.key import (
 
 WINDOW = "contextWindow"
 READ_ONLY = "sandbox.readOnly"
+PINS = "pins"
 DEFAULT_WINDOW_TOKENS = 200_000
 """Where nothing names a window: docs/design/gauge.md, "Window"."""
 NEAR_END_RATIO = 0.95
@@ -221,7 +222,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     flush: FlushSettings = FlushSettings()
     dreaming: DreamingSettings = DreamingSettings()
     bootstrap: BootstrapSettings = BootstrapSettings()
-    pins: Annotated[tuple[str, ...], Key("pins", TEXTS,
+    pins: Annotated[tuple[str, ...], Key(PINS, TEXTS,
         "Texts that every summary keeps word for word", 'docs/safety.md, "Where text may be sent"',
         scope="workspace")] = ()
     diagnostics: DiagnosticsSettings = DiagnosticsSettings()

@@ -1,21 +1,27 @@
 """Pins: texts that a user wants to survive every layer, and their section in a summary."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from ullage.core.text.prose import one_line
+from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolResult
 
 PINNED = "Pinned"
 """Heading of the section in front of a summary; its lines are written anew each time."""
+PINNED_BY_WORKSPACE = f"{PINNED} by the workspace"
+"""Heading of the section behind a summary for what a workspace pinned that is not trusted."""
+_WORKSPACE_MARK = "(set by the workspace's .ullage.yaml) "
 MAX_PIN_CHARS = 8_000
 """Some 2,000 tokens, a third of the largest summary; chosen."""
 MAX_PINNED_CHARS = 24_000
 """All pins of a session together: they come on top of every summary. Chosen."""
-_SECTION = re.compile(rf"^## {PINNED}\n(?:(?:- | {{2}}).*(?:\n|\Z)|\n(?= {{2}}))*", re.MULTILINE)
+_SECTION = re.compile(
+    rf"^## {PINNED}(?: by the workspace)?\n(?:(?:- | {{2}}).*(?:\n|\Z)|\n(?= {{2}}))*", re.MULTILINE
+)
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,10 +65,43 @@ def refuse_pin(new: Pin, others: Iterable[Pin]) -> str | None:
 def pick_pins(
     pins: Iterable[Pin], configured: Iterable[str], kept: Sequence[ContextItem]
 ) -> tuple[str, ...]:
-    """Give the texts that a summary has to hold: a pinned message that stays needs no copy."""
+    """Give the texts to carry, a workspace's last: a pinned message that stays needs no copy."""
     staying = {item.entry_id for item in kept}
     texts = [pin.text for pin in pins if pin.entry_id is None or pin.entry_id not in staying]
-    return tuple(dict.fromkeys(text for text in [*configured, *texts] if text.strip()))
+    unique = dict.fromkeys(text for text in [*configured, *texts] if text.strip())
+    return tuple(sorted(unique, key=is_workspace_pin))
+
+
+def mark_workspace_pin(text: str) -> str:
+    """Mark the pin of a workspace that is not trusted: data, on one line, that names its origin."""
+    return _WORKSPACE_MARK + quote_as_data(text).strip() if text.strip() else ""
+
+
+def is_workspace_pin(pin: str) -> bool:
+    return pin.startswith(_WORKSPACE_MARK)
+
+
+def mark_pinned(
+    items: Sequence[ContextItem], pins: Iterable[Pin], clean: Callable[[str], str]
+) -> tuple[ContextItem, ...]:
+    """Mark the messages that are pinned, so that they are not pruned.
+
+    A runtime that holds its messages need not know their entries: there a message is told by its
+    text, which `clean` masks as it was masked when it was pinned.
+    """
+    texts = {pin.entry_id: pin.text for pin in pins if pin.entry_id is not None}
+    missing = set(texts.values()) if texts else set[str]()
+    missing -= {texts[item.entry_id] for item in items if item.entry_id in texts}
+
+    def mark(item: ContextItem) -> ContextItem:
+        is_pinned = item.entry_id in texts or (
+            bool(missing) and clean_pin(clean(clean_pin(read_pinnable_text(item)))) in missing
+        )
+        if is_pinned is item.is_pinned:
+            return item
+        return msgspec.structs.replace(item, is_pinned=is_pinned)
+
+    return tuple(map(mark, items))
 
 
 def clean_pin(text: str) -> str:
@@ -76,5 +115,5 @@ def format_pin(pin: str) -> str:
 
 
 def remove_pins(summary: str) -> str:
-    """Take the section of the pins away, which the pins themselves bring back."""
-    return _SECTION.sub("", summary, count=1)
+    """Take the sections of the pins away, which the pins themselves bring back."""
+    return _SECTION.sub("", summary)

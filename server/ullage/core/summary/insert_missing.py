@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ullage.core.facts.pins import PINNED, format_pin
+from ullage.core.facts.pins import PINNED, PINNED_BY_WORKSPACE, format_pin, is_workspace_pin
 from ullage.core.facts.summary_sections import (
     LEFT_OUT,
     NONE,
@@ -72,12 +72,15 @@ def insert_missing(
 
 def insert_facts(text: str, facts: Iterable[Fact]) -> str:
     """Add facts to the sections of their kinds, each line once."""
-    lines: dict[FactKind, dict[str, None]] = {kind: {} for kind in KINDS}
+    lines: dict[str, dict[str, None]] = {SECTION_OF[kind]: {} for kind in KINDS}
+    lines[PINNED_BY_WORKSPACE] = {}
     for fact in facts:
-        lines[fact.kind][_format_fact(fact)] = None
-    for kind in KINDS:
-        if lines[kind]:
-            text = _insert_lines(text, SECTION_OF[kind], lines[kind])
+        is_workspaces = fact.kind == "pin" and is_workspace_pin(fact.text)
+        section = PINNED_BY_WORKSPACE if is_workspaces else SECTION_OF[fact.kind]
+        lines[section][_format_fact(fact)] = None
+    for section, added in lines.items():
+        if added:
+            text = _insert_lines(text, section, added)
     return text
 
 

@@ -49,6 +49,8 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     from the messages."""
     is_after_boundary: bool = True
     """Whether the entry was written after the last compaction or prune, not kept by it."""
+    is_pinned: bool = False
+    """Whether the user pinned it, so that nothing of it is pruned."""
 
 
 class Sketch(msgspec.Struct, frozen=True, kw_only=True):
