@@ -109,6 +109,13 @@ COMMON_MARKS = SpeechMarks(
 """For runtimes that are not known: the elements that the known ones write."""
 
 
+def make_speech(*parts: tuple[Speaker, str]) -> tuple[Speech, ...]:
+    """Make what is said of its parts, without the empty ones."""
+    return tuple(
+        Speech(speaker=speaker, text=text.strip()) for speaker, text in parts if text.strip()
+    )
+
+
 def attribute(blocks: Sequence[Block], marks: SpeechMarks) -> tuple[Block, ...]:
     """Say who speaks in each text of a user's message."""
     return tuple(

@@ -5,13 +5,13 @@ A record's own fields tell it where it has some; marks in the text tell the rest
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from ullage.core.transcript.entries import Block, Entry, JsonObject, Speech, Text, ToolResult
 from ullage.formats.json_line import object_of, objects_of, text_of
-from ullage.formats.speech import OWN_OPENINGS, SpeechMarks
+from ullage.formats.speech import OWN_OPENINGS, SpeechMarks, make_speech
 
 MARKS = SpeechMarks(
     openings=(
@@ -126,12 +126,9 @@ def split_summary(text: str) -> tuple[Speech, ...]:
     # Without that heading the summary follows the first paragraph.
     at = start.end() if start else text.find("\n") + 1 or len(text)
     until = end.start() if end and end.start() >= at else len(text)
-    parts = (
-        Speech(speaker="harness", text=text[:at].strip()),
-        Speech(speaker="summary", text=text[at:until].strip()),
-        Speech(speaker="harness", text=text[until:].strip()),
+    return make_speech(
+        ("harness", text[:at]), ("summary", text[at:until]), ("harness", text[until:])
     )
-    return tuple(part for part in parts if part.text)
 
 
 def _attribute(block: Block, details: JsonObject, is_beside_result: bool) -> Block:
@@ -153,16 +150,8 @@ def _split_queued(blocks: Sequence[Block], typed: str) -> Iterator[Block]:
             yield block
             continue
         before, words, after = block.text.partition(typed)
-        parts = (
-            Speech(speaker="harness", text=before.strip()),
-            Speech(speaker="typed", text=words),
-            Speech(speaker="harness", text=after.strip()),
-        )
-        yield _say(block, parts)
-
-
-def _say(text: Text, speech: Iterable[Speech]) -> Text:
-    return msgspec.structs.replace(text, speech=tuple(part for part in speech if part.text))
+        speech = make_speech(("harness", before), ("typed", words), ("harness", after))
+        yield msgspec.structs.replace(block, speech=speech)
 
 
 def _attribute_result(result: ToolResult, details: JsonObject) -> ToolResult:
@@ -170,7 +159,8 @@ def _attribute_result(result: ToolResult, details: JsonObject) -> ToolResult:
     speech = () if first is None else tuple(_split_result(first.text, details, result.is_error))
     if first is None or not speech:
         return result
-    content = tuple(_say(first, speech) if part is first else part for part in result.content)
+    said = msgspec.structs.replace(first, speech=speech)
+    content = tuple(said if part is first else part for part in result.content)
     return msgspec.structs.replace(result, content=content)
 
 
@@ -202,12 +192,12 @@ def _split_plan(block: Text, plan: str) -> Text:
     if start < 0:
         return block
     head = start + len(plan.partition("\n")[0])
-    parts = (
-        Speech(speaker="typed", text=block.text[:head]),
-        Speech(speaker="pasted", text=block.text[head : start + len(plan)].strip()),
-        Speech(speaker="harness", text=block.text[start + len(plan) :].strip()),
+    speech = make_speech(
+        ("typed", block.text[:head]),
+        ("pasted", block.text[head : start + len(plan)]),
+        ("harness", block.text[start + len(plan) :]),
     )
-    return _say(block, parts)
+    return msgspec.structs.replace(block, speech=speech)
 
 
 def _split_result(text: str, details: JsonObject, is_error: bool) -> Iterator[Speech]:

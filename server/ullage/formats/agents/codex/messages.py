@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category
+from ullage.formats.agents.codex.speech import attribute
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
-from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
+from ullage.formats.speech import is_harness
 
 _CATEGORY_OF_KIND: dict[str, Category] = {
     "host_skills": "skills",
@@ -29,10 +30,9 @@ _CATEGORY_OF_OPENING: tuple[tuple[str, Category], ...] = (
     ("<user_instructions>", "bootstrap"),
     ("# AGENTS.md instructions", "bootstrap"),
     ("<skill", "skills"),
-    ("<turn_aborted>", "injected"),
-    ("<subagent_notification>", "injected"),
 )
-"""How older rollouts, which name no kinds, tell what Codex itself put into the user's role."""
+"""How older rollouts, which name no kinds, tell what Codex itself put into the user's role; what
+else is its own is injected."""
 
 _FAILED = re.compile(r"^(?:Process exited with code|Exit code:) (?!0\b)-?\d+", re.MULTILINE)
 _FAILED_IN_JSON = re.compile(r'"exit_code":\s{0,3}(?!0\b)-?\d+')
@@ -84,12 +84,12 @@ def prune_message(
 
 def _conversation_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
     """Give a message, and what most of it is."""
-    blocks: tuple[entries.Block, ...] = _parts(native, "content")
+    blocks = _parts(native, "content")
     if native.get("role") == "assistant":
         return entries.Message(role="assistant", blocks=blocks), "assistant"
     role = "system" if native.get("role") in ("developer", "system") else "user"
     if role == "user":
-        blocks = attribute(blocks, COMMON_MARKS)
+        blocks = attribute(blocks, _list_kinds(native, blocks))
     categories = _list_categories(native, blocks, role)
     longest = max(range(len(blocks)), key=lambda at: _n_chars(blocks[at]), default=None)
     category = role if longest is None else categories[longest]
@@ -117,25 +117,25 @@ def _list_categories(
     native: entries.JsonObject, blocks: tuple[entries.Block, ...], default: Category
 ) -> tuple[Category, ...]:
     """Name what each block of a message is, as its kinds or else its opening tell it."""
-    texts = [block.text if isinstance(block, entries.Text) else "" for block in blocks]
-    passthrough = object_of(native, "internal_chat_message_metadata_passthrough") or {}
-    kinds = texts_of(passthrough, "content_item_kinds")
-    named = kinds if len(kinds) == len(texts) else ("",) * len(texts)
-    if is_harness(blocks):
-        default = "injected"
     return tuple(
-        _CATEGORY_OF_KIND.get(kind.partition(".")[0]) or _category_of_opening(text, default)
-        for kind, text in zip(named, texts, strict=True)
+        _CATEGORY_OF_KIND.get(kind.partition(".")[0]) or _category_of_block(block, default)
+        for kind, block in zip(_list_kinds(native, blocks), blocks, strict=True)
     )
 
 
-def _category_of_opening(text: str, default: Category) -> Category:
-    if default == "injected":
-        return default
+def _list_kinds(native: entries.JsonObject, blocks: Sequence[entries.Block]) -> tuple[str, ...]:
+    """List what Codex names each block; empty where it names none."""
+    passthrough = object_of(native, "internal_chat_message_metadata_passthrough") or {}
+    kinds = texts_of(passthrough, "content_item_kinds")
+    return kinds if len(kinds) == len(blocks) else ("",) * len(blocks)
+
+
+def _category_of_block(block: entries.Block, default: Category) -> Category:
+    text = block.text if isinstance(block, entries.Text) else ""
     for opening, category in _CATEGORY_OF_OPENING:
         if text.startswith(opening):
             return category
-    return default
+    return "injected" if default == "user" and is_harness((block,)) else default
 
 
 def _model_blocks(kind: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:

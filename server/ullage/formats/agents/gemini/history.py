@@ -5,7 +5,6 @@ The agent writes one when a session starts, is resumed or is compressed. A compr
 new message with a `<state_snapshot>`; where an older one is written again, it keeps its id.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
@@ -25,13 +24,13 @@ from ullage.formats.agents.gemini.records import (
 )
 from ullage.formats.json_line import ms_of, object_of, objects_of, text_of
 from ullage.formats.reading import Walk, counts_in, make_usage
+from ullage.formats.speech import is_harness
 
 MAX_LINES_ABOVE = 200
 """How far above the live part the model is looked for: some turns (chosen)."""
 SNAPSHOT = "<state_snapshot>"
 _ACKNOWLEDGEMENT = "Got it. Thanks for the additional context!"
 """What the agent lets the model answer to a snapshot (0.61.0)."""
-_HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,6 +264,10 @@ def _item(
     usage: entries.Usage | None = None,
 ) -> ContextItem:
     blocks = tuple(messages.to_block(part) for part in parts)
+    if role == "user":
+        blocks = messages.attribute(blocks)
+        if category == "user" and is_harness(blocks):
+            category = "injected"
     model = text_of(record, "model") if role == "assistant" else None
     native: entries.JsonObject = {
         "role": "model" if role == "assistant" else "user",
@@ -283,8 +286,4 @@ def _item(
 def _user_category(record: entries.JsonObject, parts: list[entries.JsonObject]) -> Category:
     if any(isinstance(messages.to_block(part), entries.ToolResult) for part in parts):
         return "tool results"
-    text = messages.text_in(record)
-    if text.startswith("<session_context>"):
-        return "system"
-    is_hook_only = text and not _HOOK_CONTEXT.sub("", text).strip()
-    return "injected" if is_hook_only else "user"
+    return "system" if messages.text_in(record).startswith("<session_context>") else "user"

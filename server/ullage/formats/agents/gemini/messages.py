@@ -3,10 +3,26 @@
 from collections.abc import Sequence
 from typing import cast
 
+from msgspec import structs
+
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.transcript.entries import Block, Image, JsonObject, Text, ToolCall, ToolResult
 from ullage.formats.in_memory import prune_parts
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
+from ullage.formats.speech import OWN_OPENINGS, SpeechMarks, make_speech
+
+MARKS = SpeechMarks(
+    openings=(
+        *OWN_OPENINGS,
+        "<session_context>",
+        "System: Please continue.",
+        "System: Potential loop detected.",
+        "I ran the following shell command:\n```",
+    ),
+    tags={"hook_context": "harness", "state_snapshot": "summary"},
+)
+_FILES = "--- Content from referenced files ---"
+_END_OF_FILES = "--- End of content ---"
 
 
 def parts_of(record: JsonObject) -> list[JsonObject]:
@@ -77,6 +93,26 @@ def to_block(part: JsonObject) -> Block:
     if response is not None:
         return _tool_result(response)
     return _image(part) or Text(text=compact_json(part))
+
+
+def attribute(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Say who speaks in each text of a user's message; files that it names follow its words."""
+    attributed: list[Block] = []
+    is_file = False
+    for block in blocks:
+        if not isinstance(block, Text):
+            attributed.append(block)
+            continue
+        own, start, shown = ("", "", block.text) if is_file else block.text.partition(_FILES)
+        if not is_file and not start:
+            speech = MARKS.split(block.text)
+        else:
+            file, end, rest = shown.partition(_END_OF_FILES)
+            is_file = not end
+            parts = make_speech(("typed", own), ("pasted", file), ("typed", rest))
+            speech = parts or make_speech(("harness", block.text))
+        attributed.append(structs.replace(block, speech=speech))
+    return tuple(attributed)
 
 
 def prune_message(native: JsonObject, replacements: Sequence[Replacement]) -> JsonObject:

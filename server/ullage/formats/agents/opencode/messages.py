@@ -15,7 +15,7 @@ from ullage.formats import json_line
 from ullage.formats.in_memory import prune_parts
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_entry, make_usage
-from ullage.formats.speech import is_harness
+from ullage.formats.speech import is_harness, make_speech
 
 CLEARED = "[Old tool result content cleared]"
 """What opencode sends for output that it pruned."""
@@ -102,17 +102,20 @@ def _user_block(part: entries.JsonObject) -> entries.Block | None:
             text = text_of(part, "text")
             if not text:
                 return None
-            is_synthetic = part.get("synthetic") is True
-            speech = (entries.Speech(speaker="harness", text=text),) if is_synthetic else ()
-            return entries.Text(text=text, speech=speech)
+            return _write_text(text) if part.get("synthetic") is True else entries.Text(text=text)
         case "file" if text_of(part, "mime") not in UNSENT_FILES:
             return _file(part)
         case "compaction":
-            return entries.Text(text=ASKED_FOR_SUMMARY)
+            return _write_text(ASKED_FOR_SUMMARY)
         case "subtask":
-            return entries.Text(text=ASKED_FOR_SUBTASK)
+            return _write_text(ASKED_FOR_SUBTASK)
         case _:
             return None
+
+
+def _write_text(text: str) -> entries.Text:
+    """Give a text that opencode itself puts into the user's message."""
+    return entries.Text(text=text, speech=make_speech(("harness", text)))
 
 
 def _assistant_items(entry: entries.Entry) -> Iterator[tuple[str, entries.Message, Category]]:
