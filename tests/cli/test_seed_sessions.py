@@ -86,3 +86,42 @@ def test_a_session_that_cannot_be_imported_is_not_told_to_be(place: Place) -> No
     assert place.run("checkpoint", "write", "--session", "s.jsonl").returncode == 0
     told = place.run("checkpoint", "restore", "--into", "text", "--session", "s.jsonl")
     assert told.returncode == 0
+
+
+def test_a_flat_file_is_truncated_and_comes_back_to_the_byte(place: Place) -> None:
+    whole, alone = (place.write(name, flat_file()) for name in ("w.jsonl", "a.jsonl"))
+    before = whole.read_bytes()
+    previewed = place.run("compact", "--truncate", "--dry-run", "--session", "w.jsonl").stdout
+    assert "Taken out of the file: " in previewed
+    assert "w.jsonl.bak" in previewed
+    assert whole.read_bytes() == before
+    assert place.run("compact", "--yes", "--session", "a.jsonl").returncode == 0
+    assert place.run("compact", "--truncate", "--yes", "--session", "w.jsonl").returncode == 0
+    shown = [
+        json.loads(place.run("context", "show", "--json", "--session", name).stdout)["messages"]
+        for name in ("w.jsonl", "a.jsonl")
+    ]
+    assert shown[0] == shown[1]
+    assert len(whole.read_bytes()) < len(before) < len(alone.read_bytes())
+    assert whole.with_name("w.jsonl.bak").read_bytes() == before
+    status = json.loads(place.run("context", "status", "--json", "--session", "w.jsonl").stdout)
+    assert status["used_source"] == "estimated"
+    assert status["last_compaction_at"] is not None
+    late = b'{"type":"message","id":"z1","parentId":"e0480","role":"user","content":"so?"}\n'
+    with whole.open("ab") as file:
+        file.write(late)
+    idle(whole)
+    assert place.run("undo", "--yes", "--session", "w.jsonl").returncode == 0
+    assert whole.read_bytes() == before + late
+
+
+@pytest.mark.parametrize("name", ["events", "pi", "claude"])
+def test_only_a_flat_file_is_truncated(place: Place, name: str) -> None:
+    claude = ClaudeFile(cwd=str(place.cwd))
+    claude.user("hello")
+    data = {"events": event_file(), "pi": conversation(3).data, "claude": claude.data}[name]
+    session = place.write("s.jsonl", data)
+    done = place.run("compact", "--truncate", "--yes", "--session", "s.jsonl")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+    assert "only flat files are truncated" in done.stderr
+    assert session.read_bytes() == data

@@ -392,3 +392,24 @@ def test_in_event_files_all_messages_have_their_time_in_one_unit(unit: int) -> N
     context = read_context(data)
     assert [item.at_ms for item in context.items] == [1_707_825_600_000, 1_707_825_700_000]
     assert last_compaction_ms(context) == 1_707_825_600_000
+
+
+@pytest.mark.parametrize(
+    ("of_compaction", "of_message", "shown"),
+    [(1707825600000, 1707825700, 1707825600), (1707825600, 1707825700000, 1707825600000)],
+)
+def test_in_event_files_a_summary_has_its_time_in_the_unit_of_the_messages(
+    of_compaction: int, of_message: int, shown: int
+) -> None:
+    data = event_file(
+        compaction("c", "s", timestamp=of_compaction), message("m", "x", timestamp=of_message)
+    )
+    assert [m["timestamp"] for m in read_messages(data)] == [shown, of_message]
+
+
+def test_a_flat_file_of_the_first_version_is_read_like_one_of_the_second() -> None:
+    data = flat_file(message("a", "x"), compaction("c", "s"), message("b", "y"))
+    first = data.replace(b'"version":2', b'"version":1')
+    assert first != data
+    assert read_messages(first) == read_messages(data)
+    assert len(read_messages(first)) == 2

@@ -24,6 +24,7 @@ class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
     layer: Layer
     is_auto: bool
     is_edited: bool
+    truncate: bool
     dry_run: bool
     yes: bool
     window: int | None
@@ -43,6 +44,11 @@ class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
 )
 @click.option("--auto", "is_auto", is_flag=True, help="Do only what is due by the thresholds.")
 @click.option("--edit", "is_edited", is_flag=True, help="Edit the summary before it is used.")
+@click.option(
+    "--truncate",
+    is_flag=True,
+    help="Take what is replaced out of a flat file too; the original stays as .bak.",
+)
 @options.change_options
 @click.pass_context
 def compact(context: click.Context, **_: object) -> None:
@@ -52,11 +58,11 @@ def compact(context: click.Context, **_: object) -> None:
     Nothing is deleted, and `ullage undo` takes it back.
     """
     choices = msgspec.convert(context.params, CompactOptions)
-    tells_of_summary = choices.is_edited or choices.focus is not None
+    tells_of_summary = choices.is_edited or choices.focus is not None or choices.truncate
     if choices.is_auto and tells_of_summary:
-        raise click.UsageError("--auto decides by itself: leave --edit and --focus out")
+        raise click.UsageError("--auto decides by itself: leave --edit, --focus and --truncate out")
     if choices.layer == "prune" and tells_of_summary:
-        raise click.UsageError("a prune has no summary: leave --edit and --focus out")
+        raise click.UsageError("a prune has no summary: leave --edit, --focus and --truncate out")
     options.refuse_unasked(as_json=choices.as_json, is_answered=choices.yes or choices.dry_run)
     if choices.layer == "prune" and not choices.is_auto:
         context.invoke(
@@ -94,7 +100,7 @@ def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: 
     if not choices.dry_run:
         refuse_read_only(loaded.policy)
     model = options.configured_model(config, places)
-    request = Request(layer=choices.layer, focus=choices.focus)
+    request = Request(layer=choices.layer, focus=choices.focus, truncates=choices.truncate)
     plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, NoCompaction):
         text = _edit(plan.summary.text)

@@ -104,6 +104,13 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
     """Puts back the original lines of a prune, given the changes that it made; None where they
     are not in the file any more, or where the pruned session is a file of its own. What was written
     since stays."""
+    truncated_dialects: frozenset[str] = frozenset()
+    """Forms of which a compaction may take out of the file what it replaces."""
+    truncate: Callable[[Lines, Context, edit.CompactionEdit], edit.FileChange] | None = None
+    """Puts a summary in the place of all before the first kept message, in the file itself."""
+    put_back: Callable[[Lines, Sequence[edit.LineChange]], edit.FileChange | None] = _none
+    """Takes a truncation back, given the changes that it made; None where the file does not begin
+    as it was left."""
 
 
 class Transfer(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
 from ullage.core.gauge.loss import audit_details
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.entries import JsonObject
+from ullage.errors import WriteNotSupported
 from ullage.store.files.places import Places
 
 
@@ -28,6 +29,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     trigger: Literal["manual", "auto"] = "manual"
     summary: str | None = None
     """The user's own text; None has one written."""
+    truncates: bool = False
+    """Whether what is replaced goes out of the file as well."""
     written: WrittenSummary | None = None
     """One that was written before, of the same messages; it is taken as it is."""
 
@@ -75,7 +78,13 @@ async def plan_compaction(
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    make.change_target(loaded.session)
+    target = make.change_target(loaded.session)
+    dialects = target.editor.truncated_dialects
+    if request.truncates and loaded.session.header.dialect not in dialects:
+        raise WriteNotSupported(
+            f"{loaded.path.name}: only flat files are truncated, this session keeps its lines:"
+            " leave --truncate out"
+        )
     planned = await plan_summary(loaded, request, config, places, model)
     if isinstance(planned, NoCompaction):
         return planned
@@ -180,6 +189,8 @@ def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
     target = make.change_target(loaded.session)
     timestamp = make.now_text()
     selection, summary = planned.selection, planned.summary
+    truncate = target.editor.truncate if planned.request.truncates else None
+    compact_lines = truncate or target.editor.compact
 
     def render(entry_id: str, n_tokens_before: int, n_tokens_after: int | None) -> FileChange:
         edit = CompactionEdit(
@@ -191,7 +202,7 @@ def _work_out(loaded: Loaded, planned: Summarized) -> Plan:
             n_tokens_after=n_tokens_after,
             details=details_of(planned, n_tokens_before, n_tokens_after),
         )
-        return target.editor.compact(target.lines, loaded.context, edit)
+        return compact_lines(target.lines, loaded.context, edit)
 
     change = make.plan_change(loaded, "compaction", render)
     return Plan(selection=selection, summary=summary, change=change, advice=planned.advice)

@@ -5,11 +5,18 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change.compact import Plan
-from ullage.app.change.make import ChangeResult, new_file_lines, way_on_lines, written_before_line
+from ullage.app.change.make import (
+    ChangePlan,
+    ChangeResult,
+    new_file_lines,
+    way_on_lines,
+    written_before_line,
+)
 from ullage.app.change.prune import PruningPlan
 from ullage.app.memory import report as memory_report
 from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import NoCompaction
+from ullage.core.change.edit import Rewrite
 from ullage.core.gauge.gauge import Layer, tokens_text
 from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.entries import JsonObject
@@ -127,6 +134,7 @@ def preview_text(plan: Plan) -> str:
             *([f"Note: {plan.advice}"] if plan.advice else []),
             *_unread_lines(plan),
             *new_file_lines(plan.change),
+            *_truncation_lines(plan.change),
             *memory_report.flush_lines(plan.flush),
             *_too_large_lines(plan),
             "",
@@ -213,6 +221,14 @@ def _audit_lines(summary: WrittenSummary) -> list[str]:
     if invented:
         lines.append(f"Not in the session: {', '.join(invented[:5])}")
     return lines + [f"Note: {warning}" for warning in summary.warnings]
+
+
+def _truncation_lines(change: ChangePlan) -> list[str]:
+    if not isinstance(change.file_change, Rewrite):
+        return []
+    n_lines = sum(not line.new for line in change.file_change.changes)
+    backup = f"{change.loaded.path.name}.bak"
+    return [f"Taken out of the file: {n_lines:,} lines; it stays as it was as {backup}"]
 
 
 def _unread_lines(plan: Plan) -> list[str]:

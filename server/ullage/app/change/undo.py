@@ -125,6 +125,15 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     if isinstance(last, PruneRecord):
         receipt = newest.get("prune")
         return _reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
+    truncation = newest.get("compaction")
+    if truncation is not None and truncation.originals and _is_of(truncation, last):
+        put_back = editor.put_back(lines, truncation.originals)
+        if put_back is None:
+            raise Refused(
+                f"{session.path.name} does not begin as it was left: the file from before lies"
+                f" beside it as {truncation.backup or f'{session.path.name}.bak'}"
+            )
+        return _reversal(loaded, truncation, put_back)
     _, change = make.choose_entry_id(
         loaded, "undo", lambda named: editor.undo_compaction(lines, context, last, edit(named))
     )
@@ -195,6 +204,11 @@ def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChan
             " the file, the other session is as it was"
         )
     return reversal
+
+
+def _is_of(receipt: Receipt, compaction: Compaction) -> bool:
+    """Whether a rewrite put this compaction into the file."""
+    return any(compaction.entry_id.encode() in change.new for change in receipt.originals[:1])
 
 
 def _undone_prune(loaded: Loaded, target: ChangeTarget, receipt: Receipt | None) -> FileChange:

@@ -95,7 +95,8 @@ class LineChange(msgspec.Struct, frozen=True, kw_only=True):
     old: bytes
     """The line as it stands there, its end included."""
     new: bytes
-    """What takes its place, its end included; empty where the line goes."""
+    """What takes its place, line ends included; empty where the line goes, and several lines where
+    more come back."""
 
 
 class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,18 +172,22 @@ class RewrittenLines(msgspec.Struct, frozen=True):
         """Yield the lines from the one that begins at `start` of the rewritten file on."""
         n_grown = 0
         ahead = 0
+        base_start = start
         while ahead < len(self.changes):
             change = self.changes[ahead]
-            if change.offset + n_grown >= start:
+            if change.offset + n_grown + len(change.new) > start:
+                # One of several lines that stand for this one may be meant.
+                base_start = min(start, change.offset + n_grown)
                 break
             n_grown += _growth(change)
             ahead += 1
         at = {change.offset: change for change in self.changes[ahead:]}
-        for line in self.base.forward(start - n_grown):
+        for line in self.base.forward(base_start - n_grown):
             change = at.get(line.offset)
             raw = line.raw if change is None else change.new
-            if raw:
-                yield Line(line.offset + n_grown, raw)
+            for part in MemoryLines(raw).forward():
+                if line.offset + n_grown + part.offset >= start:
+                    yield Line(line.offset + n_grown + part.offset, part.raw)
             n_grown += 0 if change is None else _growth(change)
 
     def backward(self) -> Iterator[Line]:
@@ -192,8 +197,8 @@ class RewrittenLines(msgspec.Struct, frozen=True):
             change = at.get(line.offset)
             n_grown -= 0 if change is None else _growth(change)
             raw = line.raw if change is None else change.new
-            if raw:
-                yield Line(line.offset + n_grown, raw)
+            for part in MemoryLines(raw).backward():
+                yield Line(line.offset + n_grown + part.offset, part.raw)
 
 
 def group_by_entry(replacements: Iterable[Replacement]) -> dict[str, list[Replacement]]:

@@ -7,6 +7,8 @@ from ullage.formats.agents.openclaw.entries import EVENT_DETAILS, events_time
 from ullage.formats.agents.openclaw.path import read_event
 from ullage.formats.json_line import iso_ms, object_of, objects_of, text_of, texts_of
 
+_OWN: JsonObject = {"provider": "ullage"}
+"""Stands for the provider where no model wrote a summary."""
 _READ_TOOLS = ("read",)
 _CHANGE_TOOLS = ("write", "edit")
 
@@ -66,6 +68,10 @@ def events_compaction(lines: Lines, context: Context, edit: CompactionEdit) -> J
 def flat_compaction(context: Context, edit: CompactionEdit) -> JsonObject:
     """Make the compaction of a flat file (docs/design/sessions.md, "Compaction entries")."""
     at: JsonObject = {"timestamp": iso_ms(edit.timestamp), "tokensAfter": edit.n_tokens_after}
+    author = text_of(edit.details, "summarizer")
+    if author is not None:
+        provider, slash, model = author.partition("/")
+        at |= {"provider": provider, "model": model} if slash else _OWN | {"model": author}
     return {
         "type": "compaction",
         "id": edit.entry_id,

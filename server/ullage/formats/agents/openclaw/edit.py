@@ -36,6 +36,7 @@ from ullage.formats.agents.openclaw.compaction import (
     pi_compaction,
 )
 from ullage.formats.agents.openclaw.entries import (
+    FLAT,
     PRUNE_NOTE,
     UNDO_NOTE,
     new_note,
@@ -46,6 +47,7 @@ from ullage.formats.agents.openclaw.entries import (
 from ullage.formats.agents.openclaw.messages import prune_message
 from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
 from ullage.formats.agents.openclaw.transfer import file_name, session_of
+from ullage.formats.agents.openclaw.truncate import is_truncated, put_back, truncate
 from ullage.formats.json_line import decode_object, object_of, text_of, with_value, write_line
 from ullage.formats.notes import prune_figures
 
@@ -162,6 +164,11 @@ def _undo_compaction(
         note = new_note(context, UNDO_NOTE, data, edit)
         return _append(lines, note | {"parentId": compaction.parent_id})
     line = _compaction_line(lines, context, compaction)
+    if context.header.dialect == FLAT and is_truncated(lines, line):
+        raise Refused(
+            "what this compaction took out of the file is not in the state folder any more: the"
+            " file from before lies beside it, its name ends in .bak"
+        )
     new = b""
     if not is_last(line, lines):
         data = undo_data(data, last_id(lines))
@@ -352,4 +359,7 @@ EDITOR = Editor(
     undo_compaction=_undo_compaction,
     undo_restore=_undo_restore,
     undo_prune=_undo_prune,
+    truncated_dialects=frozenset({FLAT}),
+    truncate=truncate,
+    put_back=put_back,
 )

@@ -183,12 +183,24 @@ def read_flush_epoch(lines: Lines, header: Header) -> int | None:
     return None
 
 
-def summary_message(dialect: str, boundary: JsonObject) -> JsonObject | None:
-    """Give a compaction's summary as the specification of its format sends it."""
+def summary_message(
+    dialect: str, boundary: JsonObject, others: Sequence[Entry]
+) -> JsonObject | None:
+    """Give a compaction's summary as the specification of its format sends it.
+
+    Its time is in the unit of the other messages' times.
+    """
     summary = text_of(boundary, "summary") or ""
     if dialect == EVENTS:
         content = f"[Previous Context Summary]\n{summary}"
-        return {"role": "user", "content": content, "timestamp": boundary.get("timestamp")}
+        at_ms = ms_of(boundary)
+        times = (int_of(entry.native, "timestamp") for entry in others)
+        other = next((time for time in times if time is not None), None)
+        is_seconds = other is not None and other <= LAST_SECOND
+        at = boundary.get("timestamp")
+        if at_ms is not None and other is not None:
+            at = at_ms // 1000 if is_seconds else at_ms
+        return {"role": "user", "content": content, "timestamp": at}
     if dialect == FLAT:
         return {"role": "system", "content": f"[Prior conversation summary]\n{summary}"}
     return None

@@ -239,15 +239,31 @@ def _split(
     if at is not None and boundary is not None:
         first_kept = text_of(boundary.native, "firstKeptEntryId")
         start = next((i for i in range(at) if path[i].entry_id == first_kept), at)
+    after = path if at is None else path[at + 1 :]
+    kept = () if at is None else path[start:at]
+    n_below = 0 if kept or boundary is None else _count_kept_below(boundary, after)
     return ActivePath(
         dropped=path[:start],
-        kept=() if at is None else path[start:at],
+        kept=kept or after[:n_below],
         boundary=boundary,
-        after=path if at is None else path[at + 1 :],
+        after=after[n_below:],
         refs=refs,
         n_entries=n_entries,
         problems=tuple(problems),
     )
+
+
+def _count_kept_below(boundary: Entry, after: Sequence[Entry]) -> int:
+    """Count the entries that a compaction kept below itself, as in a flat file that was truncated.
+
+    By their times: its own is in its details. An entry without a time is as old as the one before.
+    """
+    first_kept = text_of(boundary.native, "firstKeptEntryId")
+    at_ms = ms_of(object_of(boundary.native, "details") or {})
+    if at_ms is None or all(entry.entry_id != first_kept for entry in after):
+        return 0
+    later = (at for at, entry in enumerate(after) if (ms_of(entry.native) or 0) > at_ms)
+    return next(later, len(after))
 
 
 def _refs_of(path: tuple[Entry, ...], version: int) -> tuple[CompactionRef, ...]:

@@ -26,7 +26,9 @@ def project(path: ActivePath, dialect: str = "") -> tuple[ContextItem, ...]:
         system = object_of(path.boundary.native, "systemMessage")
         if system is not None:
             items.append(_item(path.boundary, system, is_after_boundary=is_fresh))
-        summary = summary_message(dialect, path.boundary.native) or _summary(path.boundary)
+        summary = summary_message(
+            dialect, path.boundary.native, (*path.kept, *path.after)
+        ) or _summary(path.boundary)
         items.append(_item(path.boundary, summary, is_after_boundary=is_fresh, category="summary"))
     edits = {
         text_of(entry.native, "targetId") or "": entry.native
