@@ -7,6 +7,7 @@ from ullage.core.facts.facts import collect_facts
 from ullage.core.facts.summary_sections import read_previous_summary
 from ullage.core.summary.audit import audit
 from ullage.core.summary.extract import summarize
+from ullage.core.text.identifiers import rank_lines
 
 PAIRS = [
     ("Do not go above 400 MB.", "Change that: do not go above 600 MB."),
@@ -83,7 +84,18 @@ def test_the_end_of_a_long_summary_of_another_program_is_read_and_its_tags_are_f
 
 
 def test_a_summary_beyond_all_bounds_is_cut_between_its_lines() -> None:
-    told = "## Constraints\n" + "\n".join(
-        f"- Never touch table {n}, {'x' * 90}." for n in range(700)
-    )
-    assert all(line.endswith("x.") for line in read_previous_summary(told).lines["Constraints"])
+    told = "## Next Steps\n" + "\n".join(f"- Port table {n}, {'x' * 90}." for n in range(700))
+    remaining = read_previous_summary(told).lines["Remaining"]
+    assert 400 < len(remaining) < 700
+    assert all(line.endswith("x.") for line in remaining)
+
+
+@pytest.mark.parametrize("n_chars", range(5, 11))
+def test_a_long_line_of_data_is_cut_around_its_best_name_at_words(n_chars: int) -> None:
+    words = f"{'w' * n_chars} " * 14
+    line = f"{words}failed with code E4107 on db-3.internal:5439 {words}"
+    (ranked,) = rank_lines([(line, 0, 1.0)], "")
+    assert ranked.text.startswith("…")
+    assert ranked.text.endswith("…")
+    assert f" {ranked.text.strip('…')} " in line
+    assert "db-3.internal:5439" in ranked.text
