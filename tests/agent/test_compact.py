@@ -96,6 +96,17 @@ async def test_a_previous_summary_goes_into_the_new_one(service: Service) -> Non
     assert done.first_kept_index == (await session.compact()).first_kept_index
 
 
+async def test_the_answer_has_the_shape_of_the_specification_too(service: Service) -> None:
+    session = await talked(await service.open())
+    ids = [f"id{number}" for number in range(len(session.messages))]
+    done = await session.compact(entryIds=ids)
+    assert (done.ok, done.compacted, done.reason) == (True, True, None)
+    result = done.result
+    assert result.first_kept_entry_id == ids[done.first_kept_index]
+    assert (result.summary, result.tokens_before) == (done.summary, done.tokens_before)
+    assert result.details == done.details
+
+
 async def test_nothing_to_gain_is_said_so(service: Service) -> None:
     session = await service.open()
     session.turn("Hello.")

@@ -244,12 +244,22 @@ def _first_kept_of(params: protocol.Compact) -> int | None:
 def _compacted_of(done: SummaryToApply, entry_ids: list[str] | None) -> protocol.Compacted:
     kept_ids = (entry_ids or [])[done.first_kept :]
     loss, ratio = done.summary.loss, done.summary.loss.compression_ratio
+    first_kept_id = kept_ids[0] if kept_ids else None
     return protocol.Compacted(
+        ok=True,
+        compacted=True,
+        reason=None,
+        result=protocol.CompactionResult(
+            summary=done.summary.text,
+            first_kept_entry_id=first_kept_id,
+            tokens_before=done.n_tokens_before,
+            details=done.details,
+        ),
         summary=done.summary.text,
         summary_message=done.message,
         first_kept_index=done.first_kept,
         standing_indexes=list(done.system_places),
-        first_kept_entry_id=kept_ids[0] if kept_ids else None,
+        first_kept_entry_id=first_kept_id,
         details=done.details,
         tokens_before=done.n_tokens_before,
         tokens_after=done.n_tokens_after,

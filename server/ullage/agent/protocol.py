@@ -305,7 +305,22 @@ class Audit(Wire, frozen=True, kw_only=True):
     compression_ratio: float | None
 
 
+class CompactionResult(Wire, frozen=True, kw_only=True):
+    """What a compaction entry holds (docs/design/sessions.md, "Compaction entries")."""
+
+    summary: str
+    first_kept_entry_id: str | None
+    tokens_before: int
+    details: JsonObject
+
+
 class Compacted(Wire, frozen=True, kw_only=True):
+    ok: bool
+    """Always, as is `compacted`: what cannot be done is an error, whose message is the reason."""
+    compacted: bool
+    reason: str | None
+    result: CompactionResult
+    """For a runtime that stores a compaction as *context assembly* has it."""
     summary: str
     summary_message: JsonObject
     """A message that holds it, to take the place of those before `firstKeptIndex`, but for

@@ -179,7 +179,18 @@ export interface Audit {
   compressionRatio: number | null;
 }
 
+export interface CompactionResult {
+  summary: string;
+  firstKeptEntryId: string | null;
+  tokensBefore: number;
+  details: object;
+}
+
 export interface Compacted {
+  ok: boolean;
+  compacted: boolean;
+  reason: string | null;
+  result: CompactionResult;
   summary: string;
   summaryMessage: object;
   firstKeptIndex: number;
