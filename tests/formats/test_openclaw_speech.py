@@ -27,6 +27,10 @@ SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n
             [("harness", f"{SENDER}[Wed 2026-04-15 15:56 GMT+1]"), ("typed", "does it exist?")],
         ),
         (
+            "[Zalo user:b1 +2047d 58087-09-29 06:23 UTC] hello",
+            [("harness", "[Zalo user:b1 +2047d 58087-09-29 06:23 UTC]"), ("typed", "hello")],
+        ),
+        (
             "[Telegram Ann id:7 2026-01-05T12:00Z] hello\n[message_id: 5]",
             [
                 ("harness", "[Telegram Ann id:7 2026-01-05T12:00Z]"),

@@ -20,6 +20,14 @@ from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
             [("harness", "/do"), ("typed", "the page")],
         ),
         ("Look: <system-reminder> is never closed", []),
+        (
+            "\n## User Input\n\n```text\nadd a page\n```\n\nYou **MUST** consider it.\n",
+            [("typed", "add a page"), ("harness", "You **MUST** consider it.")],
+        ),
+        (
+            "## User Input\n\n```text\n\n```\n\n1. Run the script.",
+            [("harness", "1. Run the script.")],
+        ),
         ("What does\n<system-reminder>\nmean?", []),
         ("<system-reminder>never ends", [("harness", "never ends")]),
         ("[Context: 81% | 162k/200k tokens]", [("harness", "[Context: 81% | 162k/200k tokens]")]),

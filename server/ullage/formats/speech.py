@@ -22,6 +22,9 @@ OWN_OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING,
 """How the texts begin that Ullage itself gives to an agent."""
 
 _COMMAND = re.compile(r"\s*/[\w:.-]*\s*")
+_TEMPLATE = re.compile(r"\s*## User Input\n\n```text\n(.*?)\n?```\n", re.DOTALL)
+"""How the commands of Spec Kit begin, which agents expand before they send them: within the fence
+stands what a person typed behind the command (0.0.50 and later)."""
 
 
 class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +43,8 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
         is_command = self.is_command_unknown and _COMMAND.fullmatch(text)
         if is_command or text.startswith(self.openings):
             return (Speech(speaker="harness", text=text),)
+        if template := _TEMPLATE.match(text):
+            return make_speech(("typed", template[1]), ("harness", text[template.end() :]))
         if "<" not in text or not self.tags:
             return ()
         speech = tuple(self._split_tags(text))
