@@ -25,6 +25,10 @@ from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
             [("typed", "add a page"), ("harness", "You **MUST** consider it.")],
         ),
         (
+            "## User Input\r\n\r\n```text\r\nadd a page\r\n```\r\n\r\nRead it.",
+            [("typed", "add a page"), ("harness", "Read it.")],
+        ),
+        (
             "## User Input\n\n```text\n\n```\n\n1. Run the script.",
             [("harness", "1. Run the script.")],
         ),

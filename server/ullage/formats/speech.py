@@ -22,7 +22,7 @@ OWN_OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING,
 """How the texts begin that Ullage itself gives to an agent."""
 
 _COMMAND = re.compile(r"\s*/[\w:.-]*\s*")
-_TEMPLATE = re.compile(r"\s*## User Input\n\n```text\n(.*?)\n?```\n", re.DOTALL)
+_TEMPLATE = re.compile(r"\s*## User Input\s+```text\s(.*?)```\s", re.DOTALL)
 """How the commands of Spec Kit begin, which agents expand before they send them: within the fence
 stands what a person typed behind the command (0.0.50 and later)."""
 
