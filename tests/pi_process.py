@@ -124,10 +124,14 @@ class Pi:
 
     def send(self, command: Json) -> Json:
         """Send a command of pi's RPC mode and give its response."""
-        self._n_commands += 1
-        name = str(self._n_commands)
-        self._write(command | {"id": name})
+        name = self.post(command)
         return self.wait_for("response", lambda event: event.get("id") == name)
+
+    def post(self, command: Json) -> str:
+        """Send a command, and give the id of its response, before which it may ask something."""
+        self._n_commands += 1
+        self._write(command | {"id": str(self._n_commands)})
+        return str(self._n_commands)
 
     def confirm(self, *, is_wanted: bool) -> None:
         """Wait for a question of the extension, and answer it."""

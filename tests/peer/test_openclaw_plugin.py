@@ -14,6 +14,7 @@ from typing import cast
 import pytest
 
 from loopback_model import Json
+from pi_files import PiFile
 from pi_process import NODES, SERVICE, install
 from running import WAIT_S
 
@@ -55,13 +56,19 @@ def plugin(tmp_path: Path) -> Path:
     return folder
 
 
-def summarize(plugin: Path, sessions: Sequence[Json], **request: object) -> Json:
+def summarize(
+    plugin: Path, sessions: Sequence[Json], *, typed: Json | None = None, **request: object
+) -> Json:
     root = plugin.parent
     passed_on = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     done = subprocess.run(
         [NODES["0.73.1"], str(HERE / "openclaw_plugin.mjs"), str(plugin)],
         input=json.dumps(
-            {"sessions": sessions, "request": {"messages": conversation(), **request}}
+            {
+                "sessions": sessions,
+                "request": {"messages": conversation(), **request},
+                "typed": typed,
+            }
         ),
         env=passed_on
         | {"PATH": os.environ["PATH"], "HOME": str(root), "USERPROFILE": str(root)}
@@ -116,3 +123,20 @@ def test_without_a_service_the_summary_is_left_to_openclaw(plugin: Path) -> None
     assert done["summary"] == ""
     (warning,) = cast(list[str], done["warnings"])
     assert warning.startswith("Ullage wrote no summary: it cannot be started")
+
+
+def test_a_command_says_what_the_command_line_says(plugin: Path) -> None:
+    known = [session(plugin.parent)]
+    # What was saved at a compaction stands by the session's key.
+    restored = summarize(plugin, known, typed={"args": " restore "})
+    assert str(restored["told"]).startswith(RESTORED)
+    nothing = summarize(plugin, known, typed={"args": "sing"})
+    assert str(nothing["told"]).startswith("There is no /ullage sing: status, ")
+    unknown = summarize(plugin, known, typed={"sessionId": "nowhere"})
+    assert "nowhere" in str(unknown["told"])
+    file = plugin.parent / "s.jsonl"
+    transcript = PiFile()
+    transcript.user("Keep the parcels in SQLite.")
+    file.write_bytes(transcript.data)
+    shown = summarize(plugin, known, typed={"args": "status", "sessionFile": str(file)})
+    assert str(shown["told"]).startswith("Context Status\n")

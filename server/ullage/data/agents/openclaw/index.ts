@@ -7,6 +7,7 @@
  */
 import { homedir } from "node:os";
 import { Service, serviceCommand } from "./client.ts";
+import { COMMAND_NAMES, isCommand, parseCommand, runCommand } from "./commands.ts";
 import type { Open } from "./protocol.ts";
 
 /** OpenClaw gives a compaction 180 s in all, its own summary included if ours fails. */
@@ -22,6 +23,7 @@ const CHECKPOINT = /\s*<ullage-checkpoint>[^]*?<\/ullage-checkpoint>/g;
 interface PluginApi {
   on: (name: "before_compaction" | "after_compaction", handler: (event: object, ctx: SessionContext) => void) => void;
   registerCompactionProvider: (provider: CompactionProvider) => void;
+  registerCommand?: (command: ChatCommand) => void;
   logger?: { warn?: (message: string) => void };
 }
 
@@ -31,6 +33,20 @@ interface SessionContext {
   workspaceDir?: string;
   agentId?: string;
   messageProvider?: string;
+}
+
+interface ChatCommand {
+  name: string;
+  description: string;
+  acceptsArgs: boolean;
+  handler: (ctx: CommandContext) => Promise<{ text: string }>;
+}
+
+interface CommandContext {
+  args?: string;
+  sessionKey?: string;
+  sessionId?: string;
+  sessionFile?: string;
 }
 
 interface CompactionProvider {
@@ -70,6 +86,13 @@ const plugin = {
       label: "Ullage",
       summarize: async (request) => summarize(request, onlyOne(running), api),
     });
+    // Its own /compact, with our summary, and /new are reserved names.
+    api.registerCommand?.({
+      name: "ullage",
+      description: `Ullage: ${COMMAND_NAMES.join(", ")}`,
+      acceptsArgs: true,
+      handler: async (ctx) => ({ text: await command(ctx) }),
+    });
   },
 };
 
@@ -104,6 +127,26 @@ async function summarize(request: SummaryRequest, session: SessionContext | unde
   } finally {
     await service.close();
   }
+}
+
+async function command({ args, sessionKey, sessionId, sessionFile }: CommandContext): Promise<string> {
+  const { name, rest } = parseCommand(args ?? "");
+  if (!isCommand(name)) {
+    return `There is no /ullage ${name}: ${COMMAND_NAMES.join(", ")}`;
+  }
+  if (name === "restore" && rest === "" && sessionKey !== undefined) {
+    // By the key stands what was saved at compactions, whichever transcript went on since.
+    const service = new Service(serviceCommand(), () => opening({ sessionKey }));
+    const resumed = await service.ask("context/resume", {}, { timeoutMs: RESUME_TIMEOUT_MS });
+    await service.close();
+    if (resumed?.text != null) {
+      return resumed.text;
+    }
+  }
+  const session = sessionFile ?? sessionId;
+  return session === undefined
+    ? "OpenClaw does not say here which session this is"
+    : (await runCommand(name, rest, session, homedir())).text;
 }
 
 /** A provider is not told whose messages it is given; while two sessions compact, nobody knows. */

@@ -8,7 +8,7 @@
 import type { SessionEntry } from "@mariozechner/pi-coding-agent";
 import type { Message } from "./notes.ts";
 
-const CHECKPOINT_TYPE = "ullage-checkpoint";
+export const CHECKPOINT_TYPE = "ullage-checkpoint";
 
 export interface CheckpointMessage {
   customType: string;

@@ -14,6 +14,7 @@ import type {
 import { compactionAnswer, compactionQuestion } from "./compaction.ts";
 import type { ToolResult } from "./protocol.ts";
 import { Session } from "./session.ts";
+import { registerCommands } from "./slash_commands.ts";
 
 /** At the end of a turn pi looks first whether it compacts by itself. */
 const SETTLE_MS = 250;
@@ -22,6 +23,7 @@ const MAX_ERROR_CHARS = 500;
 export default function ullage(pi: ExtensionAPI): void {
   let session: Session | undefined;
 
+  registerCommands(pi, () => session);
   pi.on("session_start", (_event, ctx) => {
     session = new Session(ctx);
   });

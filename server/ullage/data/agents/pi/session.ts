@@ -90,6 +90,15 @@ export class Session {
     return this.awaited;
   }
 
+  /** Forget what was told of the shorter context, and let it be this long for a while. */
+  afterUndo(ctx: ExtensionContext): void {
+    this.wanted = undefined;
+    this.gaugePercent = undefined;
+    this.notes.drop("gauge");
+    ctx.ui.setStatus(STATUS_KEY, undefined);
+    this.service.notify("context/decline", { layer: "summarize" });
+  }
+
   async dueCheckpoint(ctx: ExtensionContext): Promise<CheckpointMessage | undefined> {
     if (!lacksCheckpoint(ctx.sessionManager.getBranch())) {
       return undefined;
