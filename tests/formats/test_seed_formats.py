@@ -9,6 +9,7 @@ from reading import essence, read, read_context, read_messages
 from ullage.core.gauge.status import last_compaction_ms
 from ullage.core.transcript.entries import Line, MemoryLines, ToolResult, plain_text, render
 from ullage.core.transcript.lineage import EMPTY_INDEX
+from ullage.core.transcript.speech import read_speech
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.json_line import ms_of
 
@@ -413,3 +414,10 @@ def test_a_flat_file_of_the_first_version_is_read_like_one_of_the_second() -> No
     assert first != data
     assert read_messages(first) == read_messages(data)
     assert len(read_messages(first)) == 2
+
+
+def test_in_flat_files_what_is_hidden_is_sent_and_is_no_persons_word() -> None:
+    hidden = {"id": "h", "type": "custom_message", "role": "user", "content": "x", "hidden": True}
+    (item,) = read_context(flat_file(message("m", "y"), hidden)).items[1:]
+    assert (item.category, plain_text(item.message)) == ("injected", "x")
+    assert read_speech(item, "typed") == ""
