@@ -82,7 +82,8 @@ async def test_a_workspace_says_more_if_the_editor_trusts_it(
 ) -> None:
     (tmp_path / ".ullage.yaml").write_text("compaction: {autoEnabled: false}\npins: [rule]\n")
     server = await configured(tmp_path, options)
-    assert server.config.pins == ("rule",)
+    mark = "" if is_heard else "(set by the workspace's .ullage.yaml) "
+    assert server.config.pins == (f"{mark}rule",)
     assert server.config.policy.is_auto_enabled is not is_heard
     assert [f.code for f in server.config.findings] == ([] if is_heard else ["config-untrusted"])
 
