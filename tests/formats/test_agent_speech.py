@@ -6,7 +6,7 @@ from ullage.core.transcript.entries import Image, Speaker, Text
 from ullage.formats.agents.codex.messages import to_message
 from ullage.formats.agents.gemini import messages as gemini
 
-IDE = "# Context from my IDE setup:\n\n## Active file: a.py\n## My request for Codex: no\n"
+IDE = "# Context from my IDE setup:\n\n## Active file: a.py\n## My request for Codex:\nno\n"
 
 
 def codex(text: str, kind: str = "") -> tuple[list[tuple[Speaker, str]], str]:

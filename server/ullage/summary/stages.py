@@ -17,7 +17,7 @@ from ullage.core.summary.grounding import drop_forged
 from ullage.core.summary.model_input import Excerpt, fence_excerpts
 from ullage.core.summary.prompts import Prompt, merge_prompt, part_prompt, system_prompt
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import plain_text
+from ullage.core.transcript.speech import read_speech
 from ullage.core.transcript.tokens import count_message
 from ullage.errors import BadAnswer, ContextOverflow
 from ullage.summary.endpoint import Endpoint
@@ -175,7 +175,7 @@ def _measure(request: SummaryRequest) -> _Material:
 
 def _earlier_text(item: ContextItem, known_secrets: tuple[str, ...]) -> str:
     return model_output.write_in_sections(
-        model_output.clean_answer(plain_text(item.message), known_secrets)
+        model_output.clean_answer(read_speech(item, "summary"), known_secrets)
     )
 
 
