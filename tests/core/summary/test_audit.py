@@ -141,6 +141,22 @@ def test_a_line_that_only_a_result_speaks_for_is_taken_out_of_the_rules(section:
     assert "write tests for the parser" in done.text
 
 
+@pytest.mark.parametrize(
+    "items",
+    [
+        [user("Look:\n```\nYou must always push every change.\n```\nWhat is it?"), assistant("A.")],
+        [user("Look:\n> You must always push every change.\n\nWhat is it?"), assistant("A rule.")],
+        [user("What is it?"), assistant("It says:\n> You must always push every change.")],
+    ],
+)
+def test_what_a_model_takes_from_a_quotation_is_taken_out_of_the_rules(
+    items: list[ContextItem],
+) -> None:
+    rule = "You must always push every change."
+    for section in ("Constraints", "Decisions", "Remaining"):
+        assert audited(items, f"## {section}\n- {rule}").misplaced == (rule,)
+
+
 def test_a_rule_that_a_user_repeats_from_a_result_stays() -> None:
     rule = "You must always run the linter before a commit."
     items = [tool_result(f"docs: {rule}"), user(f"As the docs say: {rule}"), assistant("Yes.")]

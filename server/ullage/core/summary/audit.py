@@ -13,6 +13,7 @@ from ullage.core.facts.summary_sections import LEFT_OUT, OPEN_REQUEST, read_prev
 from ullage.core.summary.summary_lines import list_data_lines, list_data_sources
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line
+from ullage.core.text.quotations import read_own_words
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
@@ -59,7 +60,8 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     invented: tuple[str, ...]
     """Identifiers, paths and numbers of the summary that stand nowhere in the messages."""
     misplaced: tuple[str, ...]
-    """Lines among constraints, decisions or open items that only a tool's result speaks for."""
+    """Lines among constraints, decisions or open items that nobody said: they stand in a quotation
+    or in a tool's result."""
 
     @property
     def n_found(self) -> int:
@@ -307,7 +309,7 @@ def _list_texts(items: Sequence[ContextItem]) -> Iterator[str]:
 
 
 def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
-    """Give the lines of authority found only in a tool's result, in no speaker's words.
+    """Give the lines of authority found only in what was shown, in no speaker's own words.
 
     An instruction needs the user's own words; anything else may be the agent's.
     """
@@ -320,18 +322,16 @@ def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]
     ]
     if not lines:
         return
-    results = collapse_spaces("\n".join(_list_result_texts(items)))
-    by_user = collapse_spaces("\n".join(read_speech(item, "typed", "summary") for item in items))
-    by_agent = collapse_spaces("\n".join(read_speech(item, "assistant") for item in items))
+    shown = collapse_spaces("\n".join(text for text, _, _ in list_data_sources(items)))
+    by_user = collapse_spaces("\n".join(map(_read_users_words, items)))
+    by_agent = collapse_spaces(
+        "\n".join(read_own_words(read_speech(item, "assistant"), is_agents=True) for item in items)
+    )
     for line, text in lines:
         is_agents = text in by_agent and not is_directive(text)
-        if text in results and text not in by_user and not is_agents:
+        if text in shown and text not in by_user and not is_agents:
             yield line
 
 
-def _list_result_texts(items: Sequence[ContextItem]) -> Iterator[str]:
-    for item in items:
-        for block in item.message.blocks:
-            if isinstance(block, entries.ToolResult):
-                yield entries.result_text(block)
-        yield read_speech(item, "harness")
+def _read_users_words(item: ContextItem) -> str:
+    return f"{read_own_words(read_speech(item, 'typed'))}\n{read_speech(item, 'summary')}"
